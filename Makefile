@@ -1,0 +1,99 @@
+# `make` prints the targets that carry a line of help behind two hashes.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# Packages that hold golden files, written by their TestGolden… tests.
+GOLDEN_PACKAGES ?= ./internal/rest
+# The OpenAPI documents that lint-openapi reads.
+OPENAPI ?= internal/rest/testdata/openapi.json
+# What `make run` and `make bench` pass on.
+ARGS ?=
+# What `make test` runs, and how; TESTFLAGS="-run MoveCard" narrows it.
+PACKAGES ?= ./...
+TESTFLAGS ?=
+FUZZTIME ?= 30s
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Without cgo: one static binary, and Go's own resolver, which takes no odd
+# spelling for an address.
+.PHONY: build
+build: ## build bin/cardwall
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/cardwall ./cmd/cardwall
+
+.PHONY: run
+run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in ./data
+	bin/cardwall serve --demo $(ARGS)
+
+# The race detector needs cgo and gcc. One PostgreSQL cluster serves all packages.
+.PHONY: test
+test: ## run the Go tests with the race detector, on SQLite and PostgreSQL
+	@tools/need go gcc postgresql
+	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest -race -timeout 15m $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: check
+check: check-format check-vet check-staticcheck check-architecture check-golden lint-openapi ## check all that CI checks before the tests
+	@echo "check: all is well."
+
+.PHONY: check-format
+check-format:
+	@unformatted=$$(git ls-files -z --cached --others --exclude-standard --deduplicate '*.go' | xargs -0 -r ls -d 2>/dev/null | xargs -r gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "Not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: check-vet
+check-vet:
+	go vet ./...
+
+.PHONY: check-staticcheck
+check-staticcheck:
+	go tool staticcheck ./...
+
+.PHONY: check-architecture
+check-architecture:
+	go test -count=1 ./internal
+
+# Read-only: the same tests that write the golden files compare them here.
+.PHONY: check-golden
+check-golden:
+	go run ./tools/gotest -count=1 -run '^TestGolden' $(GOLDEN_PACKAGES)
+
+.PHONY: golden
+golden: ## rewrite the golden files; their difference is the review of the interface
+	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' $(GOLDEN_PACKAGES)
+
+# The linter neither reports its use nor asks for newer versions of itself.
+.PHONY: lint-openapi
+lint-openapi: tools/node_modules/.installed ## lint the OpenAPI documents; a warning fails
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
+		tools/node_modules/.bin/redocly lint --config tools/redocly.yaml $(OPENAPI)
+
+.PHONY: bench
+bench: build ## measure the speeds we promise beside the machine's own limits
+	go run ./bench $(ARGS)
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (30s)
+	tools/fuzz $(FUZZTIME)
+
+.PHONY: tools
+tools: tools/node_modules/.installed ## install what building, checking and testing need
+	@tools/need git go gcc postgresql
+	go mod download
+	go tool staticcheck -version
+
+# Installed anew only when what is wanted has changed.
+tools/node_modules/.installed: tools/package.json tools/package-lock.json tools/.npmrc
+	@tools/need npm
+	cd tools && npm ci --loglevel=error
+	@touch $@
+
+.PHONY: clean
+clean: ## remove what was built and installed here; ./data stays
+	rm -rf bin tools/node_modules

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// goalClients is the number of clients that the promises are made for.
+const goalClients = 16
+
+// The names of the measures, as -only matches them and the table shows them.
+const (
+	nameCreate    = "create_card"
+	nameUpdate    = "update_card"
+	nameMove      = "move_card"
+	nameGet       = "get_card"
+	nameList1k    = "list_cards 1,000"
+	nameList10k   = "list_cards 10,000"
+	nameMixed     = "mixed, 80 % reads"
+	nameCreateOne = "create_card, alone"
+	nameGetOne    = "get_card, alone"
+
+	nameFirst       = "first answer"
+	nameFirstFilled = "first answer, filled"
+	nameIdle        = "memory idle"
+	nameLoaded      = "memory in load"
+	nameFolder      = "data folder"
+
+	nameHello     = "bare hello"
+	nameMemory    = "bare 50 cards of memory"
+	nameRows      = "bare 50 cards of SQLite"
+	nameRow       = "bare card of SQLite"
+	nameRawSingle = "raw SQLite, 1 a commit"
+	nameRawGroup  = "raw SQLite, 16 a commit"
+	nameFsync     = "fsync 4 kB"
+)
+
+// promise is what a measure has to reach. Zero fields promise nothing.
+type promise struct {
+	rate     float64       // at least, a second
+	p99      time.Duration // below
+	cpu      float64       // below, milliseconds of the server a request
+	noErrors bool
+}
+
+// promises answers what each measure has to reach with goalClients clients on two processors.
+func promises() map[string]promise {
+	write := promise{rate: 1600, p99: 45 * time.Millisecond, noErrors: true}
+	create := write
+	create.cpu = 0.9
+	return map[string]promise{
+		nameCreate:  create,
+		nameUpdate:  write,
+		nameMove:    write,
+		nameGet:     {rate: 3000, cpu: 0.4},
+		nameList1k:  {rate: 1200, cpu: 1.5},
+		nameList10k: {cpu: 1.5},
+	}
+}
+
+// goals judges a result by its promise.
+func (p promise) goals(res *result) []goal {
+	var all []goal
+	if p.rate > 0 {
+		all = append(all, goal{"≥ " + thousands(p.rate) + "/s", res.rate() >= p.rate})
+	}
+	if p.p99 > 0 {
+		all = append(all, goal{fmt.Sprintf("p99 < %.0f ms", milliseconds(p.p99)), res.latency.quantile(0.99) < p.p99})
+	}
+	if p.cpu > 0 {
+		cpu := res.perRequest(res.serverCPU)
+		all = append(all, goal{fmt.Sprintf("CPU < %.1f ms", p.cpu), cpu > 0 && cpu < p.cpu})
+	}
+	if p.noErrors {
+		all = append(all, goal{"no error", res.errors == 0})
+	}
+	return all
+}
+
+// comparison sets a measure's rate beside another's of the same run.
+type comparison struct {
+	name, to string
+	atLeast  float64 // 0 promises nothing
+}
+
+// comparisons answers what the table compares: a measure with the machine's limit for it, and the long list with the
+// short one.
+func comparisons() []comparison {
+	return []comparison{
+		{name: nameList10k, to: nameList1k, atLeast: 0.9},
+		{name: nameList1k, to: nameRows},
+		{name: nameList10k, to: nameRows},
+		{name: nameGet, to: nameHello},
+		{name: nameGet, to: nameRow},
+		{name: nameCreate, to: nameRawGroup},
+		{name: nameCreateOne, to: nameRawSingle},
+		{name: nameRows, to: nameMemory},
+		{name: nameRawSingle, to: nameFsync},
+	}
+}
+
+// judge adds the ratios and goals to the rows of measures.
+func judge(rows []row) {
+	rates := make(map[string]float64)
+	for _, r := range rows {
+		if r.result != nil {
+			rates[r.name] = r.result.rate()
+		}
+	}
+	promised, compared := promises(), comparisons()
+	for i := range rows {
+		r := &rows[i]
+		if r.result == nil {
+			continue
+		}
+		if r.result.clients == goalClients {
+			r.goals = append(r.goals, promised[r.name].goals(r.result)...)
+		}
+		for _, c := range compared {
+			if c.name != r.name || rates[c.to] == 0 {
+				continue
+			}
+			ratio := rates[c.name] / rates[c.to]
+			r.ratios = append(r.ratios, fmt.Sprintf("%.2f of %s", ratio, c.to))
+			if c.atLeast > 0 {
+				r.goals = append(r.goals, goal{fmt.Sprintf("≥ %.1f of %s", c.atLeast, c.to), ratio >= c.atLeast})
+			}
+		}
+	}
+}

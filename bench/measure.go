@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// maxSamples is how many errors of one measure are shown.
+const maxSamples = 3
+
+// source makes the requests of one client and looks at the answers. A source belongs to one goroutine.
+type source interface {
+	// next builds the next request. The time that it takes is not part of the request's.
+	next(r *request) error
+	// check refuses a good status with a wrong body, so that a fast empty answer is not a good one.
+	check(answer []byte) error
+}
+
+// load is one measure: what is asked, by how many, and for how long.
+type load struct {
+	name    string
+	clients int
+	pid     int // whose processor time is counted
+	warm    time.Duration
+	window  time.Duration
+	client  func() *client
+	source  func(i int) source // the source of client i of clients
+}
+
+// result is what a measure found.
+type result struct {
+	name      string
+	clients   int
+	elapsed   time.Duration
+	latency   histogram // of the good answers
+	units     int       // what one answer counts for; 1 but for grouped writes
+	errors    int       // in the warm-up too
+	samples   []string  // the first few errors
+	serverCPU time.Duration
+	loadCPU   time.Duration
+}
+
+// rate answers the good operations a second.
+func (r *result) rate() float64 {
+	if r.elapsed <= 0 {
+		return 0
+	}
+	return float64(r.latency.count*r.units) / r.elapsed.Seconds()
+}
+
+// perRequest answers the share of d that one good operation has, in milliseconds.
+func (r *result) perRequest(d time.Duration) float64 {
+	if r.latency.count == 0 {
+		return 0
+	}
+	return milliseconds(d) / float64(r.latency.count*r.units)
+}
+
+// run drives the load. A request counts when it begins within the window: those in flight when the window opens are
+// left out, and those in flight when it closes are waited for and counted, so that a stall cannot hide at the end.
+func (l *load) run(ctx context.Context) (*result, error) {
+	begin := time.Now().Add(l.warm)
+	end := begin.Add(l.window)
+	workers := make([]*worker, l.clients)
+	var running sync.WaitGroup
+	for i := range workers {
+		w := &worker{client: l.client(), source: l.source(i)}
+		workers[i] = w
+		running.Go(func() { w.run(ctx, begin, end) })
+	}
+
+	sleepUntil(ctx, begin)
+	opened := time.Now()
+	server0, err0 := processCPU(l.pid)
+	own0 := ownCPU()
+	sleepUntil(ctx, end)
+	closed := time.Now()
+	server1, err1 := processCPU(l.pid)
+	own1 := ownCPU()
+	running.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, err := range []error{err0, err1} {
+		if err != nil {
+			return nil, fmt.Errorf("measure %s: %w", l.name, err)
+		}
+	}
+
+	res := &result{
+		name: l.name, clients: l.clients, units: 1, elapsed: closed.Sub(opened),
+		serverCPU: server1 - server0, loadCPU: own1 - own0,
+	}
+	for _, w := range workers {
+		res.latency.merge(&w.latency)
+		res.errors += w.errors
+		res.samples = append(res.samples, w.samples...)
+	}
+	res.samples = res.samples[:min(len(res.samples), maxSamples)]
+	return res, nil
+}
+
+// worker is one client in a measure.
+type worker struct {
+	client  *client
+	source  source
+	latency histogram
+	errors  int
+	samples []string
+}
+
+func (w *worker) run(ctx context.Context, begin, end time.Time) {
+	defer w.client.close()
+	var r request
+	for ctx.Err() == nil {
+		if err := w.source.next(&r); err != nil {
+			w.fail(ctx, "prepare request", err)
+			if time.Now().After(end) {
+				return
+			}
+			continue
+		}
+		start := time.Now()
+		if !start.Before(end) {
+			return
+		}
+		status, body, err := w.client.do(&r)
+		took := time.Since(start)
+		if err == nil && status != r.want {
+			err = fmt.Errorf("status %d instead of %d: %s", status, r.want, clip(body))
+		}
+		if err == nil {
+			err = w.source.check(body)
+		}
+		if err != nil {
+			w.fail(ctx, r.method+" "+string(r.path), err)
+			continue
+		}
+		if !start.Before(begin) {
+			w.latency.add(took)
+		}
+	}
+}
+
+// fail counts an error and pauses, so that a server that refuses everything is not flooded.
+func (w *worker) fail(ctx context.Context, act string, err error) {
+	w.errors++
+	if len(w.samples) < maxSamples {
+		w.samples = append(w.samples, fmt.Sprintf("%s: %v", act, err))
+	}
+	sleepUntil(ctx, time.Now().Add(10*time.Millisecond))
+}
+
+// clip shortens a body for a message.
+func clip(body []byte) []byte {
+	body = bytes.TrimSpace(body)
+	return body[:min(len(body), 400)]
+}
+
+// sleepUntil waits for the instant or the end of the context.
+func sleepUntil(ctx context.Context, t time.Time) {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func milliseconds(d time.Duration) float64 {
+	return float64(d) / float64(time.Millisecond)
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// cardsPerBoard is when the create measure takes a new board, below the default limit of open cards.
+const cardsPerBoard = 4000
+
+// suite runs the measures that were asked for, one after the other, and keeps what they found.
+type suite struct {
+	options
+	dir   string    // the temporary folder
+	log   io.Writer // progress
+	names func() string
+	rows  []row
+	seed  uint64
+}
+
+// run measures the server first and the machine after it, when the server has ended.
+func (s *suite) run(ctx context.Context) error {
+	measures := s.serverMeasures()
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder) ||
+		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
+		srv, err := newServer(ctx, s.binary, s.dir)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.measureServer(ctx, srv, measures), srv.stop()); err != nil {
+			return fmt.Errorf("%w\nThe server's last lines:\n%s", err, srv.lastWords())
+		}
+	}
+	return s.measureMachine(ctx)
+}
+
+// wants says whether one of the names was asked for.
+func (s *suite) wants(names ...string) bool {
+	return slices.ContainsFunc(names, s.only.MatchString)
+}
+
+func (s *suite) progress(format string, args ...any) {
+	fmt.Fprintf(s.log, format+"\n", args...)
+}
+
+// measure is a load on the server whose data is made when its turn comes.
+type measure struct {
+	name    string
+	clients int
+	sources func(ctx context.Context, f *fixture, clients int) (func(i int) source, error)
+}
+
+func (s *suite) measureServer(ctx context.Context, srv *server, measures []measure) error {
+	if err := s.measureStart(ctx, srv, nameFirst); err != nil {
+		return err
+	}
+	if s.wants(nameIdle) {
+		s.progress("measuring %s", nameIdle)
+		sleepUntil(ctx, time.Now().Add(5*time.Second))
+		if err := s.measureMemory(srv, nameIdle, "VmRSS", 40); err != nil {
+			return err
+		}
+	}
+	f := &fixture{
+		addr: srv.addr, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
+		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
+	}
+	for _, m := range measures {
+		if !s.wants(m.name) {
+			continue
+		}
+		sources, err := m.sources(ctx, f, m.clients)
+		if err != nil {
+			return err
+		}
+		err = s.measureLoad(ctx, &load{name: m.name, clients: m.clients, pid: srv.proc.pid(), client: f.client, source: sources})
+		if err != nil {
+			return err
+		}
+		if srv.proc.ended() {
+			return fmt.Errorf("the server ended during %s: %w", m.name, srv.proc.err)
+		}
+	}
+	if s.wants(nameLoaded) {
+		if err := s.measureMemory(srv, nameLoaded, "VmRSS", 200); err != nil {
+			return err
+		}
+	}
+	if s.wants(nameFolder) {
+		size, err := folderSize(srv.data)
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{name: nameFolder, value: megabytes(size)})
+	}
+	if err := srv.stop(); err != nil || !s.wants(nameFirstFilled) {
+		return err
+	}
+	return s.measureStart(ctx, srv, nameFirstFilled)
+}
+
+// measureStart starts the server, three times when the figure is asked for, and leaves it running. The median counts.
+func (s *suite) measureStart(ctx context.Context, srv *server, name string) error {
+	starts := 1
+	if s.wants(name) {
+		starts = 3
+		s.progress("measuring %s", name)
+	}
+	var times []time.Duration
+	for range starts {
+		if err := srv.stop(); err != nil {
+			return err
+		}
+		took, err := srv.start(ctx)
+		if err != nil {
+			return err
+		}
+		times = append(times, took)
+	}
+	if s.wants(name) {
+		slices.Sort(times)
+		median := times[len(times)/2]
+		s.rows = append(s.rows, row{
+			name: name, value: fmt.Sprintf("%.1f ms", milliseconds(median)),
+			goals: []goal{{"< 100 ms", median < 100*time.Millisecond}},
+		})
+	}
+	return nil
+}
+
+// measureMemory notes the server's resident memory, which has to stay below the limit, and its peak so far.
+func (s *suite) measureMemory(srv *server, name, figure string, limit int64) error {
+	now, err := processMemory(srv.proc.pid(), figure)
+	if err != nil {
+		return err
+	}
+	peak, err := processMemory(srv.proc.pid(), "VmHWM")
+	if err != nil {
+		return err
+	}
+	s.rows = append(s.rows, row{
+		name: name, value: megabytes(now), ratios: []string{"peak " + megabytes(peak)},
+		goals: []goal{{"< " + strconv.FormatInt(limit, 10) + " MB", now < limit<<20}},
+	})
+	return nil
+}
+
+// measureLoad runs a load and notes what it found.
+func (s *suite) measureLoad(ctx context.Context, l *load) error {
+	s.progress("measuring %s", l.name)
+	l.warm, l.window = s.warm, s.window
+	res, err := l.run(ctx)
+	if err != nil {
+		return err
+	}
+	for _, sample := range res.samples {
+		s.progress("  error: %s", sample)
+	}
+	s.rows = append(s.rows, row{name: l.name, result: res})
+	return nil
+}
+
+// random answers a sequence of its own for a client, the same in each run.
+func (s *suite) random() *rand.Rand {
+	s.seed++
+	return rand.New(rand.NewPCG(1, s.seed))
+}
+
+// serverMeasures lists the loads. Those that read come before those that write, and work on boards of their own.
+func (s *suite) serverMeasures() []measure {
+	get := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
+		b, err := f.board(ctx, "Ten thousand", 10_000)
+		if err != nil {
+			return nil, err
+		}
+		return func(int) source { return &getSource{random: s.random(), cards: b.cards} }, nil
+	}
+	pages := func(name string, n int) func(context.Context, *fixture, int) (func(int) source, error) {
+		return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+			b, err := f.board(ctx, name, n)
+			if err != nil {
+				return nil, err
+			}
+			cursors, err := f.pages(ctx, b)
+			if err != nil {
+				return nil, err
+			}
+			return func(i int) source { return newPageSource(pagePath(b), cursors, i, clients) }, nil
+		}
+	}
+	create := func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
+		boards := newGrowingBoard(f)
+		return func(int) source { return &createSource{random: s.random(), boards: boards} }, nil
+	}
+	update := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
+		b, err := f.board(ctx, "Worked on", 1000)
+		if err != nil {
+			return nil, err
+		}
+		return func(int) source { return &updateSource{random: s.random(), cards: b.cards} }, nil
+	}
+	move := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		b, err := f.board(ctx, "Worked on", 1000)
+		if err != nil {
+			return nil, err
+		}
+		return func(i int) source { return newMoveSource(s.random(), b, i, clients) }, nil
+	}
+	mixed := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		shares := []int{50, 30, 8, 8, 4}
+		var makers []func(int) source
+		for _, prepare := range []func(context.Context, *fixture, int) (func(int) source, error){
+			get, pages("One thousand", 1000), update, move, create,
+		} {
+			maker, err := prepare(ctx, f, clients)
+			if err != nil {
+				return nil, err
+			}
+			makers = append(makers, maker)
+		}
+		return func(i int) source {
+			mix := &mixedSource{random: s.random()}
+			for k, maker := range makers {
+				mix.parts = append(mix.parts, part{shares[k], maker(i)})
+			}
+			return mix
+		}, nil
+	}
+	return []measure{
+		{nameGet, s.clients, get},
+		{nameGetOne, 1, get},
+		{nameList1k, s.clients, pages("One thousand", 1000)},
+		{nameList10k, s.clients, pages("Ten thousand", 10_000)},
+		{nameCreate, s.clients, create},
+		{nameCreateOne, 1, create},
+		{nameUpdate, s.clients, update},
+		{nameMove, s.clients, move},
+		{nameMixed, s.clients, mixed},
+	}
+}
+
+// newGrowingBoard makes the board of new cards, whose first one is made with the first card.
+func newGrowingBoard(f *fixture) *growingBoard {
+	count := 0
+	return &growingBoard{every: cardsPerBoard, make: func() (*board, error) {
+		c := f.client()
+		defer c.close()
+		count++
+		return f.emptyBoard(c, "Growing "+strconv.Itoa(count))
+	}}
+}
+
+// measureMachine measures the limits that no server on this machine can pass.
+func (s *suite) measureMachine(ctx context.Context) error {
+	dir := filepath.Join(s.dir, "limits")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	if s.wants(nameHello, nameMemory, nameRows, nameRow) {
+		if err := s.measureBareServer(ctx, dir); err != nil {
+			return err
+		}
+	}
+	for _, m := range []struct {
+		name string
+		run  func(name string) (*result, error)
+	}{
+		{nameRawSingle, func(name string) (*result, error) { return rawWrites(ctx, name, dir, 1, s.warm, s.window) }},
+		{nameRawGroup, func(name string) (*result, error) { return rawWrites(ctx, name, dir, 16, s.warm, s.window) }},
+		{nameFsync, func(name string) (*result, error) { return fsyncs(ctx, name, dir, s.warm, s.window) }},
+	} {
+		if !s.wants(m.name) {
+			continue
+		}
+		s.progress("measuring %s", m.name)
+		res, err := m.run(m.name)
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{name: m.name, result: res})
+	}
+	return nil
+}
+
+func (s *suite) measureBareServer(ctx context.Context, dir string) (err error) {
+	bare, addr, err := startLimitServer(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.stop()) }()
+	client := func() *client { return newClient(addr, "", s.names()) }
+	path := func(path string) func(int) source {
+		return func(int) source { return pathSource{path} }
+	}
+	cursors := make([]string, limitRows/pageSize)
+	for i := 1; i < len(cursors); i++ {
+		cursors[i] = newLimitCard(i * pageSize).ID
+	}
+	pages := func(i int) source {
+		return newPageSource("/rows?limit="+strconv.Itoa(pageSize), cursors, i, s.clients)
+	}
+	for _, l := range []load{
+		{name: nameHello, source: path("/hello")},
+		{name: nameMemory, source: path("/memory")},
+		{name: nameRows, source: pages},
+		{name: nameRow, source: func(i int) source { return pathSource{"/rows/" + newLimitCard(1+i*97%limitRows).ID} }},
+	} {
+		if !s.wants(l.name) {
+			continue
+		}
+		l.clients, l.pid, l.client = s.clients, bare.pid(), client
+		if err := s.measureLoad(ctx, &l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package apptest
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresVariable names the server that `make test` starts once for all packages.
+const postgresVariable = "CARDWALL_TEST_POSTGRES"
+
+// noPostgres is what tools/with-postgres exits with when no server is installed.
+const noPostgres = 69
+
+var errNoPostgres = errors.New("no PostgreSQL server is installed; on Debian: apt-get install postgresql")
+
+// ownCluster is the cluster of a test process that was given none. It is the
+// package's one variable: starting a cluster takes most of a second, and a test
+// cannot see whether its database shares one.
+var ownCluster = sync.OnceValues(startCluster)
+
+// PostgresURL returns the connection URL of an empty PostgreSQL database that
+// belongs to the test alone and is dropped when the test ends, whoever is
+// still connected.
+//
+// The server is the one that CARDWALL_TEST_POSTGRES names, else one that this
+// test process starts on first use and that goes away with it. Where no server
+// is installed the test is skipped with the reason, and fails if CI is "true".
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv(postgresVariable)
+	if server == "" {
+		own, err := ownCluster()
+		switch {
+		case errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true":
+			t.Skip(err)
+		case err != nil:
+			t.Fatalf("start a PostgreSQL cluster: %v", err)
+		}
+		server = own.url
+	}
+
+	name := "cardwall_" + strings.ToLower(rand.Text())
+	// template0 and not template1: nobody is ever connected to it, which would
+	// make CREATE DATABASE fail.
+	if err := execPostgres(server, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+		t.Fatalf("create the test's database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := execPostgres(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("drop the test's database: %v", err)
+		}
+	})
+
+	address, err := url.Parse(server)
+	if err != nil {
+		t.Fatalf("%s is not a URL: %v", postgresVariable, err)
+	}
+	address.Path = "/" + name
+	return address.String()
+}
+
+// execPostgres runs one statement on a connection of its own. It takes no
+// context from the test, for that one is cancelled before the cleanup.
+func execPostgres(server, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
+// cluster is a throw-away PostgreSQL server. tools/with-postgres runs it for as
+// long as hold stays open, so it cannot outlive this process, however that ends.
+type cluster struct {
+	url  string
+	hold io.Closer
+	cmd  *exec.Cmd
+}
+
+func startCluster() (*cluster, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(filepath.Join(root, "tools", "with-postgres"),
+		"sh", "-c", `printf '%s\n' "$CARDWALL_TEST_POSTGRES"; exec cat`)
+	// The file itself, not a buffer: no goroutine stays behind to look like a leak.
+	cmd.Stderr = os.Stderr
+	hold, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		return &cluster{url: strings.TrimSpace(line), hold: hold, cmd: cmd}, nil
+	}
+	hold.Close()
+	exit := cmd.Wait()
+	if cmd.ProcessState.ExitCode() == noPostgres {
+		return nil, errNoPostgres
+	}
+	return nil, fmt.Errorf("%s gave no address (%w); what it printed says why", cmd.Path, exit)
+}
+
+// stop returns when the server is gone and its folder removed.
+func (c *cluster) stop() error {
+	if err := c.hold.Close(); err != nil {
+		return err
+	}
+	return c.cmd.Wait()
+}
+
+// moduleRoot is the folder of go.mod at or above the working directory, which
+// in a test is the folder of its package.
+func moduleRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for folder := start; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder, nil
+		}
+		if folder == filepath.Dir(folder) {
+			return "", fmt.Errorf("no go.mod at or above %s: start the cluster before leaving the package's folder", start)
+		}
+	}
+}

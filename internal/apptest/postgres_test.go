@@ -1,0 +1,99 @@
+package apptest
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestPostgresDatabasesAreSeparate(t *testing.T) {
+	one, other := connect(t, PostgresURL(t)), connect(t, PostgresURL(t))
+	if _, err := one.Exec(t.Context(), "CREATE TABLE only_here (id TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	for conn, want := range map[*pgx.Conn]bool{one: true, other: false} {
+		var found bool
+		err := conn.QueryRow(t.Context(), "SELECT to_regclass('only_here') IS NOT NULL").Scan(&found)
+		if err != nil || found != want {
+			t.Errorf("%s has the table: %v (%v), want %v", conn.Config().Database, found, err, want)
+		}
+	}
+}
+
+func TestPostgresDatabaseIsDroppedUnderOpenConnections(t *testing.T) {
+	var address string
+	t.Run("leaves a connection open", func(t *testing.T) {
+		address = PostgresURL(t)
+		conn, err := pgx.Connect(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close(context.Background()) })
+	})
+	if address == "" {
+		t.Skip("no PostgreSQL server is installed")
+	}
+	if conn, err := pgx.Connect(t.Context(), address); err == nil {
+		conn.Close(t.Context())
+		t.Error("the database outlived its test")
+	}
+}
+
+// In byte order "B" comes before "a". The clusters of the tests sort as people
+// do, so that a query which forgets COLLATE "C" shows.
+func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
+	conn := connect(t, PostgresURL(t))
+	var byteOrder bool
+	if err := conn.QueryRow(t.Context(), "SELECT 'B' < 'a'").Scan(&byteOrder); err != nil {
+		t.Fatal(err)
+	}
+	if byteOrder {
+		t.Error(`the default collation sorts by bytes, so a missing COLLATE "C" cannot show; install ICU or the locale en_US.UTF-8`)
+	}
+}
+
+func TestStoppedClusterLeavesNothing(t *testing.T) {
+	// Else the cluster under test would be the one all packages share.
+	t.Setenv(postgresVariable, "")
+	c, err := startCluster()
+	if errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := url.Parse(c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := address.Query().Get("host")
+	if _, err := os.Stat(folder); err != nil {
+		t.Errorf("the running cluster's folder: %v", err)
+	}
+	connect(t, c.url)
+
+	if err := c.stop(); err != nil {
+		t.Fatalf("stop: %v", err)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the stopped cluster's folder %s is still there (%v)", folder, err)
+	}
+	if conn, err := pgx.Connect(t.Context(), c.url); err == nil {
+		conn.Close(t.Context())
+		t.Error("the stopped cluster still answers")
+	}
+}
+
+func connect(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}

@@ -1,0 +1,367 @@
+// Package internal_test holds the rules of the house as tests: which package
+// may import which, what nobody imports, and how a package is named, opened and
+// sized. A rule changes here, with its reason, or not at all.
+package internal_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "cardwall"
+
+// layer says what a package may import in code that is not a test. Paths are
+// relative to the module; a package without a row fails.
+type layer struct {
+	path    string
+	may     []string // packages of this module
+	outside []string // modules of others; nil allows any that is not banned below
+	because string
+}
+
+var (
+	nothing    = []string{}
+	everything = []string{"*"}
+)
+
+// layers is the dependency rule: board <- query <- store <- op <- app, and the
+// doors beside each other. "…/*" stands for all packages below a folder.
+var layers = []layer{
+	{"internal/board", nothing, nothing, "it is the language that all others speak, so it depends on the standard library alone"},
+	{"internal/query", []string{"internal/board"}, []string{"golang.org/x/text"}, "it turns text into a tree and knows no database"},
+	{"internal/store", []string{"internal/board", "internal/query"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
+	{"internal/op", []string{"internal/board", "internal/store"}, nil, "the engine runs any operation and knows none"},
+	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "an operation does not know through which door it was called"},
+	{"internal/rest", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/rest/docs"}, nil, "a door takes operations from the registry and names none of them"},
+	{"internal/rest/docs", nothing, nil, "it draws a page from an OpenAPI document and knows nothing else of the program"},
+	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session"}, nil, "a door takes operations from the registry and names none of them"},
+	{"internal/automate", []string{"internal/board", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
+	{"internal/transfer", []string{"internal/board", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
+	{"internal/hook", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
+	{"internal/live", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
+	{"internal/session", []string{"internal/board", "internal/store"}, nil, "who is asking is known before any operation is"},
+	{"internal/connect", []string{"internal/board", "internal/store"}, nil, "it gives out tokens and calls no operation"},
+	{"internal/mail", []string{"internal/board"}, nil, "a letter is made of what its sender hands over"},
+	{"internal/apptest", everything, nil, "it boots the whole program for tests"},
+	{"cmd/*", everything, nil, "a command wires the packages together"},
+	{"web", nothing, nothing, "it embeds the built pages and nothing more"},
+	{"bench", nothing, nil, "it measures the binary from outside, as a client would"},
+	{"tools/*", nothing, nothing, "a tool must build while the program does not"},
+}
+
+// ban is an import that nobody has but the packages in except, and those below
+// them. A path ends in "/*" when it also stands for all below it.
+type ban struct {
+	path    string
+	except  []string
+	inTests bool // banned in tests too
+	because string
+}
+
+var bans = []ban{
+	{"unsafe", nil, true, "nothing here is worth the loss of memory safety"},
+	{"C", nil, true, "the binary is built without cgo: it is static, and Go's resolver takes no odd spelling for an address"},
+	{"github.com/mattn/go-sqlite3", nil, true, "it needs cgo; the driver is modernc.org/sqlite"},
+	{"log", nil, false, "it has no levels and no fields; use log/slog"},
+	{"math/rand/*", []string{"bench"}, false, "what it gives can be guessed; use crypto/rand for ids and secrets, and take other chance as an argument so that a test can fix it"},
+	// board has the standard library alone; rest/docs reads no input but our own document.
+	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench"}, false, "it takes duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
+	{"database/sql/*", []string{"internal/store", "internal/apptest", "bench"}, false, "loading is authorizing: only the store talks to a database"},
+	{"modernc.org/sqlite/*", []string{"internal/store", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
+	{"github.com/jackc/pgx/v5/*", []string{"internal/store", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
+	{"github.com/pressly/goose/v3/*", []string{"internal/store"}, false, "migrations are the store's business"},
+	{"os/exec", []string{"internal/apptest", "tools", "bench"}, false, "the server starts no other program"},
+	{"testing/*", []string{"internal/apptest"}, false, "it puts the test flags into the program"},
+	{module + "/internal/apptest", nil, false, "it is for tests alone"},
+	{"net/http/pprof", nil, false, "it registers itself on the default mux by being imported; name the handlers of runtime/pprof instead"},
+	{"expvar", nil, false, "it registers itself on the default mux by being imported; metrics are served on their own address"},
+	{"io/ioutil", nil, true, "it is deprecated; use io and os"},
+	{"github.com/pkg/errors", nil, true, "wrap with fmt.Errorf and %w"},
+	{"go.uber.org/mock/*", nil, true, "no mocks: both databases are real and fast"},
+	{"github.com/stretchr/testify/mock", nil, true, "no mocks: both databases are real and fast"},
+}
+
+// vagueNames are package names that hold anything, and so end up holding everything.
+var vagueNames = []string{
+	"util", "utils", "common", "commons", "model", "models", "service", "services",
+	"manager", "managers", "helper", "helpers", "misc", "shared",
+}
+
+// maxLines is where a file is asked whether it is two things.
+const maxLines = 500
+
+// goPackage is a record of `go list -json` and what its files hold.
+type goPackage struct {
+	ImportPath, Dir, Name, Doc         string
+	GoFiles, CgoFiles                  []string
+	Imports, TestImports, XTestImports []string
+	sources                            []source // of GoFiles and CgoFiles
+}
+
+type source struct {
+	name    string
+	lines   int
+	hasInit bool
+}
+
+func TestArchitecture(t *testing.T) {
+	packages, err := listPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(packages) == 0 {
+		t.Fatal("go list named no package, so no rule was checked.")
+	}
+	for _, v := range violations(packages) {
+		t.Error(v)
+	}
+}
+
+// violations returns a whole sentence for each breach of a rule.
+func violations(packages []goPackage) []string {
+	var found []string
+	for _, p := range packages {
+		// Tests have their own freedom, and a package of tests alone is this one.
+		found = append(found, bannedImports(p)...)
+		if len(p.sources) == 0 {
+			continue
+		}
+		found = append(found, layerBreaches(p)...)
+		found = append(found, looks(p)...)
+	}
+	return found
+}
+
+func layerBreaches(p goPackage) []string {
+	path := relative(p.ImportPath)
+	i := slices.IndexFunc(layers, func(l layer) bool { return covers(l.path, path) })
+	if i < 0 {
+		return []string{fmt.Sprintf("%s has no row in the table of layers: add one that says what it may import and why.", path)}
+	}
+	l := layers[i]
+	var found []string
+	for _, imported := range p.Imports {
+		own := imported == module || strings.HasPrefix(imported, module+"/")
+		switch {
+		case own && !slices.Contains(l.may, "*") && !slices.Contains(l.may, relative(imported)):
+			found = append(found, fmt.Sprintf("%s imports %s but may import %s of this module: %s.",
+				path, relative(imported), listed(l.may), l.because))
+		case !own && !standard(imported) && l.outside != nil &&
+			!slices.ContainsFunc(l.outside, func(m string) bool { return within(m, imported) }):
+			found = append(found, fmt.Sprintf("%s imports %s but may import %s from outside the standard library: %s.",
+				path, imported, listed(l.outside), l.because))
+		}
+	}
+	return found
+}
+
+func bannedImports(p goPackage) []string {
+	path := relative(p.ImportPath)
+	tests := slices.Concat(p.TestImports, p.XTestImports)
+	var found []string
+	for _, b := range bans {
+		if slices.ContainsFunc(b.except, func(e string) bool { return within(e, path) }) {
+			continue
+		}
+		hit := func(imported string) bool { return covers(b.path, imported) }
+		if i := slices.IndexFunc(p.Imports, hit); i >= 0 {
+			found = append(found, fmt.Sprintf("%s imports %s: %s.", path, p.Imports[i], b.because))
+		}
+		if i := slices.IndexFunc(tests, hit); i >= 0 && b.inTests {
+			found = append(found, fmt.Sprintf("A test of %s imports %s: %s.", path, tests[i], b.because))
+		}
+	}
+	return found
+}
+
+// looks checks what a package is called, how it opens and how long its files are.
+func looks(p goPackage) []string {
+	path := relative(p.ImportPath)
+	var found []string
+	if slices.Contains(vagueNames, p.Name) || slices.Contains(vagueNames, filepath.Base(path)) {
+		found = append(found, fmt.Sprintf("%s has a name that holds anything: name it after the one thing it is about.", path))
+	}
+	if strings.TrimSpace(p.Doc) == "" {
+		found = append(found, fmt.Sprintf("%s has no package comment: say what it is, who may import it and what it promises.", path))
+	}
+	for _, s := range p.sources {
+		if s.hasInit {
+			found = append(found, fmt.Sprintf("%s/%s has an init function: what happens at import cannot be ordered, tested or left out, so let the wiring in cmd call it.", path, s.name))
+		}
+		if s.lines > maxLines {
+			found = append(found, fmt.Sprintf("%s/%s has %d lines, more than %d: is it two things?", path, s.name, s.lines, maxLines))
+		}
+	}
+	return found
+}
+
+// listPackages asks go for the module's packages and reads their files.
+func listPackages() ([]goPackage, error) {
+	// -e: a package that does not compile is for the compiler to report.
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Doc,GoFiles,CgoFiles,Imports,TestImports,XTestImports", module+"/...")
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, complaint.String())
+	}
+	var packages []goPackage
+	records := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var p goPackage
+		if err := records.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read go list: %w", err)
+		}
+		for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
+			s, err := readSource(p.Dir, name)
+			if err != nil {
+				return nil, err
+			}
+			p.sources = append(p.sources, s)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func readSource(dir, name string) (source, error) {
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+	if parsed == nil {
+		return source{}, err
+	}
+	return source{
+		name:  name,
+		lines: files.File(parsed.FileStart).LineCount(),
+		hasInit: slices.ContainsFunc(parsed.Decls, func(d ast.Decl) bool {
+			f, ok := d.(*ast.FuncDecl)
+			return ok && f.Recv == nil && f.Name.Name == "init"
+		}),
+	}, nil
+}
+
+func relative(path string) string { return strings.TrimPrefix(path, module+"/") }
+
+// within tells whether path is parent or below it.
+func within(parent, path string) bool {
+	return path == parent || strings.HasPrefix(path, parent+"/")
+}
+
+// covers tells whether a pattern, with or without "/*" at its end, stands for path.
+func covers(pattern, path string) bool {
+	if parent, tree := strings.CutSuffix(pattern, "/*"); tree {
+		return within(parent, path)
+	}
+	return path == pattern
+}
+
+// standard tells whether a package belongs to the standard library: all others
+// begin with the name of a host, which has a dot.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+func listed(paths []string) string {
+	if len(paths) == 0 {
+		return "nothing"
+	}
+	return "only " + strings.Join(paths, ", ")
+}
+
+func TestRulesCanFail(t *testing.T) {
+	// made returns a package that breaks no rule, for a case to spoil.
+	made := func(path string, imports ...string) goPackage {
+		return goPackage{
+			ImportPath: module + "/" + path,
+			Name:       filepath.Base(path),
+			Doc:        "Package x is documented.",
+			Imports:    imports,
+			sources:    []source{{name: "card.go", lines: maxLines}},
+		}
+	}
+	spoiled := func(p goPackage, spoil func(*goPackage)) goPackage {
+		spoil(&p)
+		return p
+	}
+	const pgx = "github.com/jackc/pgx/v5/pgxpool"
+	cases := map[string]struct {
+		give goPackage
+		want string // part of the one violation; none when empty
+	}{
+		"board on the standard library":   {made("internal/board", "time", "encoding/json"), ""},
+		"query on x/text":                 {made("internal/query", "cardwall/internal/board", "golang.org/x/text/unicode/norm"), ""},
+		"store on a driver":               {made("internal/store", "database/sql", pgx), ""},
+		"apptest on everything":           {made("internal/apptest", "testing", "cardwall/internal/rest", "cardwall/cmd/cardwall", pgx), ""},
+		"cmd on everything":               {made("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
+		"bench on its own":                {made("bench", "math/rand/v2", "database/sql"), ""},
+		"a tool below tools":              {made("tools/gotest", "os/exec", "encoding/json"), ""},
+		"a package of tests alone":        {goPackage{ImportPath: module + "/internal", XTestImports: []string{"os/exec"}}, ""},
+		"a test has more freedom":         {spoiled(made("internal/app"), func(p *goPackage) { p.XTestImports = []string{"math/rand", "cardwall/internal/apptest"} }), ""},
+		"a name that begins like another": {made("internal/rest", "logger.example/log"), ""},
+
+		"board on another package":   {made("internal/board", "cardwall/internal/query"), "internal/board imports internal/query but may import nothing of this module"},
+		"board on a foreign module":  {made("internal/board", "golang.org/x/text/cases"), "may import nothing from outside the standard library"},
+		"query on another module":    {made("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
+		"store on the engine":        {made("internal/store", "cardwall/internal/op"), "it does not know the operations that use it"},
+		"the engine on an operation": {made("internal/op", "cardwall/internal/app"), "may import only internal/board, internal/store of this module: the engine runs any operation"},
+		"an operation on a door":     {made("internal/app", "cardwall/internal/rest"), "an operation does not know through which door"},
+		"one door on the other":      {made("internal/rest", "cardwall/internal/mcp"), "a door takes operations from the registry"},
+		"hook on the engine":         {made("internal/hook", "cardwall/internal/op"), "it reads the outbox"},
+		"mail on the store":          {made("internal/mail", "cardwall/internal/store"), "internal/mail imports internal/store"},
+		"bench on the inside":        {made("bench", "cardwall/internal/store"), "it measures the binary from outside"},
+		"a package without a row":    {made("internal/novelty"), "internal/novelty has no row"},
+
+		"a banned import":                  {made("internal/app", "log"), "internal/app imports log: it has no levels"},
+		"a banned folder":                  {made("internal/app", "math/rand/v2"), "imports math/rand/v2"},
+		"json with its loose rules":        {made("internal/rest", "encoding/json"), "use github.com/go-json-experiment/json"},
+		"a driver outside the store":       {made("internal/app", pgx), "the driver stays behind the store"},
+		"the test kit in the program":      {made("cmd/cardwall", "cardwall/internal/apptest"), "it is for tests alone"},
+		"unsafe":                           {made("internal/store", "unsafe"), "loss of memory safety"},
+		"cgo":                              {made("internal/store", "C"), "built without cgo"},
+		"an import banned in tests":        {spoiled(made("internal/app"), func(p *goPackage) { p.TestImports = []string{"unsafe"} }), "A test of internal/app imports unsafe"},
+		"a mock in a package of its tests": {spoiled(made("internal/app"), func(p *goPackage) { p.XTestImports = []string{"go.uber.org/mock/gomock"} }), "no mocks"},
+
+		"a vague name":           {spoiled(made("internal/app"), func(p *goPackage) { p.Name = "util" }), "name it after the one thing"},
+		"a vague folder":         {spoiled(made("cmd/helpers"), func(p *goPackage) { p.Name = "main" }), "name it after the one thing"},
+		"no package comment":     {spoiled(made("internal/app"), func(p *goPackage) { p.Doc = "\n" }), "internal/app has no package comment"},
+		"an init function":       {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasInit = true }), "internal/app/card.go has an init function"},
+		"a file past the length": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].lines++ }), "internal/app/card.go has 501 lines, more than 500: is it two things?"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := violations([]goPackage{c.give})
+			switch {
+			case c.want == "" && len(got) > 0:
+				t.Errorf("found %q, want nothing", got)
+			case c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)):
+				t.Errorf("found %q, want one sentence with %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReadSource(t *testing.T) {
+	dir := t.TempDir()
+	text := "// Package x begins something at import.\npackage x\n\nfunc init() {}\n"
+	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readSource(dir, "x.go")
+	if want := (source{name: "x.go", lines: 4, hasInit: true}); err != nil || got != want {
+		t.Errorf("read %+v (%v), want %+v", got, err, want)
+	}
+}

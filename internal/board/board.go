@@ -1,0 +1,90 @@
+package board
+
+// Board is a wall of lists, as it stands in a list of boards.
+type Board struct {
+	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string     `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string     `json:"name" doc:"Its name." example:"Launch"`
+	Description string     `json:"description" doc:"What it is for, in Markdown." example:"Everything until the launch."`
+	Visibility  Visibility `json:"visibility" enum:"workspace,private,confidential" doc:"Who sees it." example:"workspace"`
+	Features    Features   `json:"features" doc:"Its optional parts, on or off."`
+	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on it." example:"admin"`
+	Version     int64      `json:"version" doc:"The boardVersion: grows by one with every change to the board." example:"42"`
+	OpenCards   int        `json:"openCards" doc:"How many cards are not archived." example:"17"`
+	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-01T12:00:00.000Z"`
+	TrashedAt   *Instant   `json:"trashedAt" format:"date-time" doc:"When it was moved to the trash, where it stays for 30 days; null while it is not there." example:"2026-03-01T12:00:00.000Z"`
+	CreatedBy   *string    `json:"createdBy" doc:"Who made it; null when that was no person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CreatedAt   Instant    `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on it last changed." example:"2026-02-01T10:00:00.000Z"`
+	URL         string     `json:"url" format:"uri" doc:"The board's page in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// BoardLimits shows each cap of a board with its use.
+type BoardLimits struct {
+	OpenCards         Usage `json:"openCards" doc:"Open cards on the board."`
+	AllCards          Usage `json:"allCards" doc:"All cards on the board, archived ones too."`
+	OpenLists         Usage `json:"openLists" doc:"Open lists on the board."`
+	Labels            Usage `json:"labels" doc:"Labels of the board."`
+	Members           Usage `json:"members" doc:"People the board was shared with."`
+	Webhooks          Usage `json:"webhooks" doc:"Webhooks of the board."`
+	ChecklistsPerCard int   `json:"checklistsPerCard" doc:"The most checklists a card can have." example:"100"`
+	ItemsPerChecklist int   `json:"itemsPerChecklist" doc:"The most items a checklist can have." example:"200"`
+	AssigneesPerCard  int   `json:"assigneesPerCard" doc:"The most people a card can be assigned to." example:"50"`
+	TitleLength       int   `json:"titleLength" doc:"The most characters of a title or name." example:"512"`
+	TextLength        int   `json:"textLength" doc:"The most characters of a description or comment." example:"16384"`
+}
+
+// BoardDetail is a board with all that a client needs before it reads cards.
+type BoardDetail struct {
+	Board
+	Lists  []List      `json:"lists" doc:"The open lists, in their order."`
+	Labels []Label     `json:"labels" doc:"The labels, by name."`
+	Limits BoardLimits `json:"limits" doc:"The caps of the board and how much of each is used."`
+}
+
+// BoardMember is a person that a board was shared with, or who has it through
+// the workspace.
+type BoardMember struct {
+	ID    string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name  string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
+	Role  Role   `json:"role" enum:"admin,editor,commenter,viewer" doc:"What the person is on the board, the workspace's role counted in." example:"editor"`
+	Given *Role  `json:"given" enum:"admin,editor,commenter,viewer" doc:"The role given on the board itself; null for who has it through the workspace alone." example:"editor"`
+}
+
+// List is a column of a board.
+type List struct {
+	ID         string   `json:"id" doc:"The list's id." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID    string   `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name       string   `json:"name" doc:"Its name." example:"In progress"`
+	OpenCards  int      `json:"openCards" doc:"How many open cards it holds." example:"3"`
+	WIPLimit   *int     `json:"wipLimit" doc:"How many open cards it should hold at most; null for no limit." example:"5"`
+	WIPMode    WIPMode  `json:"wipMode" enum:"soft,hard" doc:"What a full list does: soft shows it, hard refuses the next card with capacity_full." example:"soft"`
+	ArchivedAt *Instant `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-01T12:00:00.000Z"`
+	CreatedAt  Instant  `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+	UpdatedAt  Instant  `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-02-01T10:00:00.000Z"`
+
+	Rank string `json:"-"` // the server's own; never in an answer
+}
+
+// Label is a coloured word that cards of one board can carry.
+type Label struct {
+	ID        string  `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID   string  `json:"boardId" doc:"The board it belongs to." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name      string  `json:"name" doc:"Its name; may be empty, then the colour speaks." example:"Bug"`
+	Color     Color   `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+	UpdatedAt Instant `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-02-01T10:00:00.000Z"`
+}
+
+// Color is a colour of the palette that the application draws in light and dark.
+type Color string
+
+// Colors is the palette of labels.
+var Colors = [...]Color{"gray", "red", "orange", "yellow", "lime", "green", "teal", "sky", "blue", "purple", "pink", "brown"}
+
+// LabelRef is a label as a card shows it.
+type LabelRef struct {
+	ID    string `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name  string `json:"name" doc:"Its name." example:"Bug"`
+	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+}

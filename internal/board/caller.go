@@ -1,0 +1,91 @@
+package board
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Scope is what a token was allowed by the person who made it.
+type Scope string
+
+// The scopes. Admin does not include write.
+const (
+	ScopeRead  Scope = "read"
+	ScopeWrite Scope = "write"
+	ScopeAdmin Scope = "admin"
+)
+
+// ParseScopes reads a list of scopes; read is always part of the result, which
+// is sorted read, write, admin.
+func ParseScopes(words []string) ([]Scope, error) {
+	out := []Scope{ScopeRead}
+	for _, s := range []Scope{ScopeWrite, ScopeAdmin} {
+		if slices.Contains(words, string(s)) {
+			out = append(out, s)
+		}
+	}
+	for _, w := range words {
+		if !slices.Contains([]string{"read", "write", "admin"}, w) {
+			return nil, Invalid("scopes: %q is not a scope; use read, write, admin.", strings.ToValidUTF8(w, "?"))
+		}
+	}
+	return out, nil
+}
+
+// ActorType is what kind of being caused a change.
+type ActorType string
+
+// The kinds of actors.
+const (
+	ActorPerson     ActorType = "person"
+	ActorAutomation ActorType = "automation"
+	ActorGuest      ActorType = "guest"
+	ActorSystem     ActorType = "system"
+)
+
+// Actor is who caused a change: a user id for a person, a rule id for
+// automation, nothing for a guest of a public page and for the system.
+type Actor struct {
+	Type ActorType `json:"type" enum:"person,automation,guest,system" doc:"What kind of being caused it." example:"person"`
+	ID   *string   `json:"id" doc:"The user, or the automation rule; null for a guest and for the system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// Caller is who is asking, for one call.
+type Caller struct {
+	Actor       Actor
+	UserID      string  // empty for the system
+	TokenID     string  // empty where no token was used
+	TokenName   string  // as its owner called it
+	Scopes      []Scope // what the token allows
+	WorkspaceID string  // not empty: the token reaches this workspace alone
+	Plan        Plan    // decides the rate limits
+	RequestID   string
+	System      bool // own work: passes every role, never a missing object
+}
+
+// System is the service's own work. It is not reachable from outside.
+func System() Caller {
+	return Caller{Actor: Actor{Type: ActorSystem}, Scopes: []Scope{ScopeRead, ScopeWrite, ScopeAdmin}, System: true}
+}
+
+// Person is a caller that is a person.
+func Person(userID string, scopes ...Scope) Caller {
+	return Caller{Actor: Actor{Type: ActorPerson, ID: &userID}, UserID: userID, Scopes: scopes}
+}
+
+// Has tells whether the caller's token holds a scope.
+func (c Caller) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
+
+type callerKey struct{}
+
+// WithCaller puts the caller into a context.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerOf takes the caller out of a context.
+func CallerOf(ctx context.Context) (Caller, bool) {
+	c, ok := ctx.Value(callerKey{}).(Caller)
+	return c, ok
+}

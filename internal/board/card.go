@@ -1,0 +1,71 @@
+package board
+
+// ItemCount sums up the checklists of a card.
+type ItemCount struct {
+	Done  int `json:"done" doc:"Items that are done." example:"2"`
+	Total int `json:"total" doc:"All items." example:"5"`
+}
+
+// Card is a piece of work.
+type Card struct {
+	ID          string     `json:"id" doc:"The card's id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID     string     `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID      string     `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Number      int        `json:"number" doc:"Its number on the board; never used twice." example:"7"`
+	Title       string     `json:"title" doc:"What is to be done." example:"Write the press release"`
+	Description *string    `json:"description,omitempty" doc:"The details, in Markdown. Left out in the compact view." example:"Two paragraphs, one picture."`
+	Done        bool       `json:"done" doc:"Whether the work is done." example:"false"`
+	DoneAt      *Instant   `json:"doneAt" format:"date-time" doc:"Since when it is done." example:"2026-03-12T16:20:00.000Z"`
+	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-20T12:00:00.000Z"`
+	Labels      []LabelRef `json:"labels" doc:"The labels it carries, by name."`
+	Assignees   []UserRef  `json:"assignees" doc:"Who works on it, in the order of being assigned."`
+	Due
+	ChecklistItems ItemCount `json:"checklistItems" doc:"How far its checklists are."`
+	Comments       int       `json:"comments" doc:"How many comments it has." example:"3"`
+	CreatedBy      *string   `json:"createdBy" doc:"Who made it; null when that was no person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CreatedAt      Instant   `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-03-01T09:00:00.000Z"`
+	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When it last changed, its comments and checklists counted in." example:"2026-03-11T10:00:00.000Z"`
+	URL            string    `json:"url" format:"uri" doc:"The card's page in the application." example:"https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+
+	Rank string `json:"-"` // the server's own; never in an answer
+}
+
+// CardDetail is a card with its checklists.
+type CardDetail struct {
+	Card
+	Checklists []Checklist `json:"checklists" doc:"Its checklists with their items."`
+}
+
+// Checklist is a list of steps on a card.
+type Checklist struct {
+	ID        string          `json:"id" doc:"The checklist's id." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID    string          `json:"cardId" doc:"The card it is on." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Title     string          `json:"title" doc:"Its title." example:"Before sending"`
+	Items     []ChecklistItem `json:"items" doc:"Its items, in their order."`
+	CreatedAt Instant         `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-03-01T09:00:00.000Z"`
+	UpdatedAt Instant         `json:"updatedAt" format:"date-time" doc:"When it or one of its items last changed." example:"2026-03-11T10:00:00.000Z"`
+}
+
+// ChecklistItem is one step.
+type ChecklistItem struct {
+	ID          string   `json:"id" doc:"The item's id." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ChecklistID string   `json:"checklistId" doc:"The checklist it is in." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Title       string   `json:"title" doc:"What is to be done." example:"Check the names"`
+	Done        bool     `json:"done" doc:"Whether it is done." example:"false"`
+	DoneAt      *Instant `json:"doneAt" format:"date-time" doc:"Since when it is done." example:"2026-03-12T16:20:00.000Z"`
+	CreatedAt   Instant  `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-03-01T09:00:00.000Z"`
+	UpdatedAt   Instant  `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-03-11T10:00:00.000Z"`
+
+	Rank string `json:"-"` // the server's own; never in an answer
+}
+
+// Comment is what somebody said on a card.
+type Comment struct {
+	ID        string   `json:"id" doc:"The comment's id." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID    string   `json:"cardId" doc:"The card it is on." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID   string   `json:"boardId" doc:"The board of that card." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Author    *UserRef `json:"author" doc:"Who said it; null when that was no person."`
+	Text      string   `json:"text" doc:"What was said, in Markdown." example:"The printer wants it by Friday."`
+	CreatedAt Instant  `json:"createdAt" format:"date-time" doc:"When it was said." example:"2026-03-02T09:00:00.000Z"`
+	EditedAt  *Instant `json:"editedAt" format:"date-time" doc:"When it was last edited; null when it never was." example:"2026-03-02T09:05:00.000Z"`
+}

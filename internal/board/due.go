@@ -1,0 +1,140 @@
+package board
+
+import (
+	"strings"
+	"time"
+)
+
+// Due is when a card is due and when its work starts. A date is a plain
+// calendar date; the instant beside it is there only when a time of day was
+// given, and holds whatever zone the caller wrote in.
+type Due struct {
+	DueDate   *string  `json:"dueDate" format:"date" doc:"The calendar date the card is due, in its time zone." example:"2026-03-14"`
+	DueAt     *Instant `json:"dueAt" format:"date-time" doc:"The instant the card is due; null when it is due all day." example:"2026-03-14T08:30:00.000Z"`
+	StartDate *string  `json:"startDate" format:"date" doc:"The calendar date the work starts." example:"2026-03-10"`
+	StartAt   *Instant `json:"startAt" format:"date-time" doc:"The instant the work starts; null when it starts all day." example:"2026-03-10T08:00:00.000Z"`
+	TimeZone  *string  `json:"timeZone" doc:"The IANA time zone the times were given in." example:"Europe/Berlin"`
+}
+
+// DueInput is a due date as a caller writes it; empty text is absent.
+type DueInput struct {
+	DueDate, DueTime, StartDate, StartTime, TimeZone string
+}
+
+// Resolve checks a due date and finds its instants. It refuses a time without
+// its date, a time without a zone, a zone that is not an IANA name, and a
+// start after the due date. A wall time that daylight saving skips moves
+// forward by the gap; one that comes twice is the first of the two.
+func (in DueInput) Resolve() (Due, error) {
+	var out Due
+	if in.DueDate == "" && in.StartDate == "" {
+		return out, Invalid("dueDate or startDate is required; use clear_card_due to take both away.")
+	}
+	if in.TimeZone == "" && (in.DueTime != "" || in.StartTime != "") {
+		return out, Invalid("timeZone is required with dueTime or startTime, an IANA name such as Europe/Berlin.")
+	}
+	zone := time.UTC
+	if in.TimeZone != "" {
+		var err error
+		if zone, err = LoadZone("timeZone", in.TimeZone); err != nil {
+			return out, err
+		}
+		out.TimeZone = &in.TimeZone
+	}
+	var err error
+	if out.DueDate, out.DueAt, err = resolveDay("dueDate", "dueTime", in.DueDate, in.DueTime, zone); err != nil {
+		return Due{}, err
+	}
+	if out.StartDate, out.StartAt, err = resolveDay("startDate", "startTime", in.StartDate, in.StartTime, zone); err != nil {
+		return Due{}, err
+	}
+	if out.startsLate() {
+		return Due{}, Invalid("startDate must not be after the due date.")
+	}
+	return out, nil
+}
+
+func (d Due) startsLate() bool {
+	if d.DueDate == nil || d.StartDate == nil {
+		return false
+	}
+	if *d.StartDate != *d.DueDate {
+		return *d.StartDate > *d.DueDate
+	}
+	return d.DueAt != nil && d.StartAt != nil && *d.StartAt > *d.DueAt
+}
+
+// Equal tells whether two due dates say the same.
+func (d Due) Equal(o Due) bool {
+	return same(d.DueDate, o.DueDate) && same(d.DueAt, o.DueAt) && same(d.StartDate, o.StartDate) &&
+		same(d.StartAt, o.StartAt) && same(d.TimeZone, o.TimeZone)
+}
+
+func same[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+func resolveDay(dateField, timeField, date, clock string, zone *time.Location) (*string, *Instant, error) {
+	if date == "" {
+		if clock != "" {
+			return nil, nil, Invalid("%s is required with %s.", dateField, timeField)
+		}
+		return nil, nil, nil
+	}
+	day, err := ParseDate(dateField, date)
+	if err != nil {
+		return nil, nil, err
+	}
+	if clock == "" {
+		return &date, nil, nil
+	}
+	t, err := time.Parse("15:04", clock)
+	if err != nil || len(clock) != len("15:04") {
+		return nil, nil, Invalid("%s must be a time of day of the form HH:MM, from 00:00 to 23:59.", timeField)
+	}
+	at := InstantOf(wallTime(day.Add(time.Duration(t.Hour())*time.Hour+time.Duration(t.Minute())*time.Minute), zone))
+	return &date, &at, nil
+}
+
+// wallTime finds the instant at which clocks in zone show wall (whose own zone
+// is UTC). Go's time.Date leaves gaps and folds undecided; here a fold is its
+// first instant and a gap moves forward by its length.
+func wallTime(wall time.Time, zone *time.Location) time.Time {
+	offset := func(t time.Time) time.Duration {
+		_, seconds := t.In(zone).Zone()
+		return time.Duration(seconds) * time.Second
+	}
+	before, after := offset(wall.Add(-24*time.Hour)), offset(wall.Add(24*time.Hour))
+	first, second := wall.Add(-before), wall.Add(-after)
+	if second.Before(first) {
+		first, second = second, first
+	}
+	for _, t := range []time.Time{first, second} {
+		if t.Add(offset(t)).Equal(wall) {
+			return t.UTC()
+		}
+	}
+	return wall.Add(-before).UTC()
+}
+
+// LoadZone finds an IANA time zone. Names that depend on the machine, on its
+// installation or on no place at all are refused: Local, localtime, posixrules,
+// Factory, the posix/ and right/ trees, and offsets such as +02:00.
+func LoadZone(field, name string) (*time.Location, error) {
+	refusal := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field)
+	switch name {
+	case "", "Local", "localtime", "posixrules", "Factory":
+		return nil, refusal
+	}
+	if len(name) > 64 || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		return nil, refusal
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, refusal
+	}
+	return zone, nil
+}

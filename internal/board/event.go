@@ -1,0 +1,323 @@
+package board
+
+// Kind names a kind of event. The dotted names without a webhook kind of
+// their own (list.updated, label.created …) appear in the activity of a board.
+type Kind string
+
+// The kinds of events that a webhook can be subscribed to.
+const (
+	KindCardCreated          Kind = "card.created"
+	KindCardUpdated          Kind = "card.updated"
+	KindCardMoved            Kind = "card.moved"
+	KindCardCompleted        Kind = "card.completed"
+	KindCardReopened         Kind = "card.reopened"
+	KindCardArchived         Kind = "card.archived"
+	KindCardRestored         Kind = "card.restored"
+	KindCardAssigneesChanged Kind = "card.assignees_changed"
+	KindCardLabelsChanged    Kind = "card.labels_changed"
+	KindCardDueDateChanged   Kind = "card.due_date_changed"
+	KindCommentAdded         Kind = "comment.added"
+	KindItemCompleted        Kind = "checklist_item.completed"
+	KindListCreated          Kind = "list.created"
+	KindListArchived         Kind = "list.archived"
+	KindStatusPosted         Kind = "status.posted"
+	KindWebhookTest          Kind = "webhook.test"
+)
+
+// Event is one change of a board: it takes one boardVersion, becomes one entry
+// of the board's activity and, when Data is set, leaves through webhooks.
+type Event struct {
+	Kind    Kind
+	ListID  string
+	CardID  string
+	Changes Changes // field by field, for the activity; may hold text
+	Data    any     // what a webhook carries: identifiers, dates and plain facts only; nil where no webhook kind stands for the change
+}
+
+// Changes says of each field what it was and what it is.
+type Changes map[string]FromTo
+
+// FromTo is one field's change. What was not there is null.
+type FromTo struct {
+	From any `json:"from" doc:"What it was; null when there was nothing."`
+	To   any `json:"to" doc:"What it is now; null when there is nothing."`
+}
+
+// Set notes a change of a field when there is one.
+func Set[T comparable](c Changes, field string, from, to T) {
+	if from != to {
+		c[field] = FromTo{From: from, To: to}
+	}
+}
+
+// Entry is a change as the activity of a board tells it.
+type Entry struct {
+	ID           string  `json:"id" doc:"The entry's id." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Type         Kind    `json:"type" doc:"What happened: the webhook event kinds, and more such as list.updated or label.created." example:"card.moved"`
+	At           Instant `json:"at" format:"date-time" doc:"When." example:"2026-03-02T09:00:00.000Z"`
+	Actor        Actor   `json:"actor" doc:"Who caused it."`
+	BoardID      string  `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID       *string `json:"listId" doc:"The list it was about, if any." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID       *string `json:"cardId" doc:"The card it was about, if any." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Changes      Changes `json:"changes" doc:"Field by field what it was and what it is; position tells the open neighbour it stands behind."`
+	BoardVersion int64   `json:"boardVersion" doc:"The version of the board that this change made." example:"42"`
+}
+
+// CardRef is what most events say: which card, in which list.
+type CardRef struct {
+	CardID string `json:"cardId"`
+	ListID string `json:"listId"`
+}
+
+func cardEvent(k Kind, c Card, changes Changes, data any) Event {
+	return Event{Kind: k, ListID: c.ListID, CardID: c.ID, Changes: changes, Data: data}
+}
+
+// Place says where a thing stands for who replays the changes: behind an open
+// neighbour, or at the top.
+func Place(after string) Position {
+	if after == "" {
+		return Top()
+	}
+	return After(after)
+}
+
+// CardCreated: a card came to be. Its changes hold all that it was born with.
+func CardCreated(c Card, after string) Event {
+	ch := Changes{"title": {nil, c.Title}, "number": {nil, c.Number}, "listId": {nil, c.ListID}, "position": {nil, Place(after)}}
+	if c.Description != nil && *c.Description != "" {
+		ch["description"] = FromTo{nil, *c.Description}
+	}
+	if len(c.Labels) > 0 {
+		ch["labels"] = FromTo{nil, labelIDs(c.Labels)}
+	}
+	if len(c.Assignees) > 0 {
+		ch["assignees"] = FromTo{nil, userIDs(c.Assignees)}
+	}
+	dueChanges(ch, Due{}, c.Due)
+	return cardEvent(KindCardCreated, c, ch, CardRef{c.ID, c.ListID})
+}
+
+// CardUpdated: the title or the description changed.
+func CardUpdated(c Card, changes Changes) Event {
+	changed := []string{}
+	for _, f := range []string{"title", "description"} {
+		if _, ok := changes[f]; ok {
+			changed = append(changed, f)
+		}
+	}
+	return cardEvent(KindCardUpdated, c, changes, struct {
+		CardRef
+		Changed []string `json:"changed"`
+	}{CardRef{c.ID, c.ListID}, changed})
+}
+
+// CardMoved: the card stands in another list.
+func CardMoved(c Card, fromList, after string) Event {
+	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": {nil, Place(after)}}, struct {
+		CardRef
+		PreviousListID string `json:"previousListId"`
+	}{CardRef{c.ID, c.ListID}, fromList})
+}
+
+// CardReordered: the card has another place in its list. No webhook hears of it.
+func CardReordered(c Card, after string) Event {
+	return cardEvent("card.reordered", c, Changes{"position": {nil, Place(after)}}, nil)
+}
+
+// CardCompleted and CardReopened: the work is done, or is not after all.
+func CardCompleted(c Card) Event {
+	return cardEvent(KindCardCompleted, c, Changes{"done": {false, true}}, CardRef{c.ID, c.ListID})
+}
+
+// CardReopened is the opposite of CardCompleted.
+func CardReopened(c Card) Event {
+	return cardEvent(KindCardReopened, c, Changes{"done": {true, false}}, CardRef{c.ID, c.ListID})
+}
+
+// CardArchived: the card left the board's sight.
+func CardArchived(c Card) Event {
+	return cardEvent(KindCardArchived, c, Changes{"archivedAt": {nil, c.ArchivedAt}}, CardRef{c.ID, c.ListID})
+}
+
+// CardRestored: the card is back, behind an open neighbour.
+func CardRestored(c Card, archivedAt *Instant, after string) Event {
+	return cardEvent(KindCardRestored, c, Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}, CardRef{c.ID, c.ListID})
+}
+
+// CardAssigneesChanged: people were added to or removed from the card.
+func CardAssigneesChanged(c Card, before []UserRef, added, removed []string) Event {
+	return cardEvent(KindCardAssigneesChanged, c, Changes{"assignees": {userIDs(before), userIDs(c.Assignees)}}, addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
+}
+
+// CardLabelsChanged: labels were put on or taken off the card.
+func CardLabelsChanged(c Card, before []LabelRef, added, removed []string) Event {
+	return cardEvent(KindCardLabelsChanged, c, Changes{"labels": {labelIDs(before), labelIDs(c.Labels)}}, addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
+}
+
+type addedRemoved struct {
+	CardRef
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+}
+
+// CardDueDateChanged: the card has another due date or start, or none.
+func CardDueDateChanged(c Card, before Due) Event {
+	ch := Changes{}
+	dueChanges(ch, before, c.Due)
+	return cardEvent(KindCardDueDateChanged, c, ch, struct {
+		CardID          string   `json:"cardId"`
+		DueDate         *string  `json:"dueDate"`
+		PreviousDueDate *string  `json:"previousDueDate"`
+		DueAt           *Instant `json:"dueAt"`
+		PreviousDueAt   *Instant `json:"previousDueAt"`
+		StartDate       *string  `json:"startDate"`
+		StartAt         *Instant `json:"startAt"`
+	}{c.ID, c.DueDate, before.DueDate, c.DueAt, before.DueAt, c.StartDate, c.StartAt})
+}
+
+func dueChanges(ch Changes, from, to Due) {
+	setPtr(ch, "dueDate", from.DueDate, to.DueDate)
+	setPtr(ch, "dueAt", from.DueAt, to.DueAt)
+	setPtr(ch, "startDate", from.StartDate, to.StartDate)
+	setPtr(ch, "startAt", from.StartAt, to.StartAt)
+	setPtr(ch, "timeZone", from.TimeZone, to.TimeZone)
+}
+
+func setPtr[T comparable](c Changes, field string, from, to *T) {
+	if !same(from, to) {
+		c[field] = FromTo{from, to}
+	}
+}
+
+// CommentAdded: somebody said something on a card.
+func CommentAdded(c Card, m Comment) Event {
+	return cardEvent(KindCommentAdded, c, Changes{"commentId": {nil, m.ID}, "text": {nil, m.Text}}, struct {
+		CardID    string `json:"cardId"`
+		CommentID string `json:"commentId"`
+	}{c.ID, m.ID})
+}
+
+// CommentEdited and CommentDeleted are told in the activity alone.
+func CommentEdited(c Card, m Comment, before string) Event {
+	return cardEvent("comment.edited", c, Changes{"commentId": {m.ID, m.ID}, "text": {before, m.Text}}, nil)
+}
+
+// CommentDeleted does not repeat what was said.
+func CommentDeleted(c Card, m Comment) Event {
+	return cardEvent("comment.deleted", c, Changes{"commentId": {m.ID, nil}}, nil)
+}
+
+// ChecklistAdded: a card has another checklist, with its items.
+func ChecklistAdded(c Card, l Checklist) Event {
+	items := make([]map[string]any, len(l.Items))
+	for i, it := range l.Items {
+		items[i] = map[string]any{"id": it.ID, "title": it.Title}
+	}
+	return cardEvent("checklist.added", c, Changes{"checklistId": {nil, l.ID}, "title": {nil, l.Title}, "items": {nil, items}}, nil)
+}
+
+// ChecklistUpdated: another title.
+func ChecklistUpdated(c Card, l Checklist, changes Changes) Event {
+	changes["checklistId"] = FromTo{l.ID, l.ID}
+	return cardEvent("checklist.updated", c, changes, nil)
+}
+
+// ChecklistDeleted: the checklist is gone with its items.
+func ChecklistDeleted(c Card, l Checklist) Event {
+	return cardEvent("checklist.deleted", c, Changes{"checklistId": {l.ID, nil}, "title": {l.Title, nil}}, nil)
+}
+
+// ItemAdded: a checklist has another item, behind a neighbour.
+func ItemAdded(c Card, it ChecklistItem, after string) Event {
+	return cardEvent("checklist_item.added", c, Changes{"checklistId": {nil, it.ChecklistID}, "itemId": {nil, it.ID}, "title": {nil, it.Title}, "position": {nil, Place(after)}}, nil)
+}
+
+// ItemUpdated: another title or place, or the item is not done after all.
+func ItemUpdated(c Card, it ChecklistItem, kind Kind, changes Changes) Event {
+	changes["itemId"] = FromTo{it.ID, it.ID}
+	changes["checklistId"] = FromTo{it.ChecklistID, it.ChecklistID}
+	return cardEvent(kind, c, changes, nil)
+}
+
+// ItemCompleted: an item is done.
+func ItemCompleted(c Card, it ChecklistItem) Event {
+	return cardEvent(KindItemCompleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, it.ID}, "done": {false, true}}, struct {
+		CardID      string `json:"cardId"`
+		ChecklistID string `json:"checklistId"`
+		ItemID      string `json:"itemId"`
+	}{c.ID, it.ChecklistID, it.ID})
+}
+
+// ItemDeleted: an item is gone.
+func ItemDeleted(c Card, it ChecklistItem) Event {
+	return cardEvent("checklist_item.deleted", c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil}, "title": {it.Title, nil}}, nil)
+}
+
+// ListRef is what list events say.
+type ListRef struct {
+	ListID string `json:"listId"`
+}
+
+// ListCreated: the board has another list, behind an open neighbour.
+func ListCreated(l List, after string) Event {
+	return Event{Kind: KindListCreated, ListID: l.ID, Data: ListRef{l.ID}, Changes: Changes{
+		"name": {nil, l.Name}, "wipLimit": {nil, l.WIPLimit}, "wipMode": {nil, l.WIPMode}, "position": {nil, Place(after)}}}
+}
+
+// ListUpdated: another name or WIP limit.
+func ListUpdated(l List, changes Changes) Event {
+	return Event{Kind: "list.updated", ListID: l.ID, Changes: changes}
+}
+
+// ListMoved: another place on the board.
+func ListMoved(l List, after string) Event {
+	return Event{Kind: "list.moved", ListID: l.ID, Changes: Changes{"position": {nil, Place(after)}}}
+}
+
+// ListArchived: the list left the board's sight with its cards.
+func ListArchived(l List) Event {
+	return Event{Kind: KindListArchived, ListID: l.ID, Data: ListRef{l.ID}, Changes: Changes{"archivedAt": {nil, l.ArchivedAt}}}
+}
+
+// ListRestored: the list is back, behind an open neighbour.
+func ListRestored(l List, archivedAt *Instant, after string) Event {
+	return Event{Kind: "list.restored", ListID: l.ID, Changes: Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}}
+}
+
+// LabelCreated, LabelUpdated and LabelDeleted are told in the activity alone.
+func LabelCreated(l Label) Event {
+	return Event{Kind: "label.created", Changes: Changes{"labelId": {nil, l.ID}, "name": {nil, l.Name}, "color": {nil, l.Color}}}
+}
+
+// LabelUpdated: another name or colour.
+func LabelUpdated(l Label, changes Changes) Event {
+	changes["labelId"] = FromTo{l.ID, l.ID}
+	return Event{Kind: "label.updated", Changes: changes}
+}
+
+// LabelDeleted: the label is gone from the board and from its cards.
+func LabelDeleted(l Label) Event {
+	return Event{Kind: "label.deleted", Changes: Changes{"labelId": {l.ID, nil}, "name": {l.Name, nil}, "color": {l.Color, nil}}}
+}
+
+// BoardEvent is a change of the board itself: board.created, board.updated,
+// board.archived, board.restored, board.trashed, board.imported and the
+// board_member.* kinds.
+func BoardEvent(k Kind, changes Changes) Event { return Event{Kind: k, Changes: changes} }
+
+func labelIDs(ls []LabelRef) []string {
+	out := make([]string, len(ls))
+	for i, l := range ls {
+		out[i] = l.ID
+	}
+	return out
+}
+
+func userIDs(us []UserRef) []string {
+	out := make([]string, len(us))
+	for i, u := range us {
+		out[i] = u.ID
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package board
+
+// Feature is an optional part of a board (a power-up).
+type Feature string
+
+// The features of a board.
+const (
+	StatusUpdates Feature = "statusUpdates"
+	WIPLimits     Feature = "wipLimits"
+	Automation    Feature = "automation"
+	PublicPage    Feature = "publicPage"
+	StartDates    Feature = "startDates"
+	Calendar      Feature = "calendar"
+)
+
+// Features says which features of a board are on.
+type Features struct {
+	StatusUpdates bool `json:"statusUpdates" doc:"Status updates can be posted." example:"true"`
+	WIPLimits     bool `json:"wipLimits" doc:"Lists can have limits of open cards." example:"true"`
+	Automation    bool `json:"automation" doc:"Rules run on the board." example:"false"`
+	PublicPage    bool `json:"publicPage" doc:"The board has a page for people without an account." example:"false"`
+	StartDates    bool `json:"startDates" doc:"Cards can have a start date." example:"true"`
+	Calendar      bool `json:"calendar" doc:"The board shows in calendars." example:"true"`
+}
+
+// NewBoardFeatures are the features of a board that was just made.
+func NewBoardFeatures() Features {
+	return Features{StatusUpdates: true, WIPLimits: true, StartDates: true, Calendar: true}
+}
+
+// Has tells whether a feature is on.
+func (f Features) Has(which Feature) bool {
+	switch which {
+	case StatusUpdates:
+		return f.StatusUpdates
+	case WIPLimits:
+		return f.WIPLimits
+	case Automation:
+		return f.Automation
+	case PublicPage:
+		return f.PublicPage
+	case StartDates:
+		return f.StartDates
+	case Calendar:
+		return f.Calendar
+	}
+	return false
+}
+
+// Bits packs the features into the number that the database holds.
+func (f Features) Bits() int64 {
+	var bits int64
+	for i, on := range []bool{f.StatusUpdates, f.WIPLimits, f.Automation, f.PublicPage, f.StartDates, f.Calendar} {
+		if on {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// FeaturesOf unpacks what Bits packed.
+func FeaturesOf(bits int64) Features {
+	on := func(i int) bool { return bits&(1<<i) != 0 }
+	return Features{on(0), on(1), on(2), on(3), on(4), on(5)}
+}

@@ -1,0 +1,55 @@
+package board
+
+// Limits are the fixed caps of a board. Each is configuration.
+type Limits struct {
+	OpenCards     int // open cards per board
+	AllCards      int // all cards per board, archived ones too
+	OpenLists     int // open lists per board
+	Labels        int // labels per board
+	Checklists    int // checklists per card
+	Items         int // items per checklist
+	Assignees     int // assignees per card
+	BoardMembers  int // members of a board
+	Title         int // characters of a title or name
+	Text          int // characters of a description or comment
+	BoardWebhooks int // webhooks per board
+}
+
+// DefaultLimits are the limits of a server that was configured with none.
+func DefaultLimits() Limits {
+	return Limits{
+		OpenCards: 5_000, AllCards: 200_000, OpenLists: 500, Labels: 1_000,
+		Checklists: 100, Items: 200, Assignees: 50, BoardMembers: 500,
+		Title: 512, Text: 16_384, BoardWebhooks: 10,
+	}
+}
+
+// Usage is how much of a cap is used.
+type Usage struct {
+	Count  int `json:"count" doc:"How many there are." example:"12"`
+	WarnAt int `json:"warnAt" doc:"From here on the application warns." example:"4500"`
+	Max    int `json:"max" doc:"No more than this." example:"5000"`
+}
+
+// UsageOf counts against a cap; the warning stands at nine tenths of it.
+func UsageOf(count, limit int) Usage {
+	return Usage{Count: count, WarnAt: limit * 9 / 10, Max: limit}
+}
+
+// Room refuses with limit_reached when adding `adding` to count would pass
+// limit. What names the things in the plural.
+func Room(what string, count, adding, limit int) error {
+	if count+adding <= limit {
+		return nil
+	}
+	return Refuse(CodeLimitReached, "There can be at most %d %s; there are %d.", limit, what, count)
+}
+
+// WIPMode is what happens when a list is over its limit.
+type WIPMode string
+
+// The modes of a WIP limit.
+const (
+	WIPSoft WIPMode = "soft" // shown
+	WIPHard WIPMode = "hard" // refused with capacity_full
+)

@@ -1,0 +1,61 @@
+package board
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// Position says where a thing goes among its neighbours: at the top, at the
+// bottom, before or after one of them. The zero value is the bottom. On the
+// wire it is "top", "bottom", {"before": id} or {"after": id}.
+type Position struct {
+	Top    bool
+	Before string
+	After  string
+}
+
+// Top and After are the two positions that code itself asks for.
+func Top() Position { return Position{Top: true} }
+
+// After is the place right behind a neighbour.
+func After(id string) Position { return Position{After: id} }
+
+var errPosition = errors.New(`position must be "top", "bottom", {"before": id} or {"after": id}`)
+
+// UnmarshalJSON reads the four forms.
+func (p *Position) UnmarshalJSON(b []byte) error {
+	var word string
+	if json.Unmarshal(b, &word) == nil {
+		switch word {
+		case "top":
+			*p = Position{Top: true}
+			return nil
+		case "bottom":
+			*p = Position{}
+			return nil
+		}
+		return errPosition
+	}
+	var at map[string]string
+	if json.Unmarshal(b, &at) != nil || len(at) != 1 {
+		return errPosition
+	}
+	*p = Position{Before: at["before"], After: at["after"]}
+	if (p.Before == "") == (p.After == "") {
+		return errPosition
+	}
+	return nil
+}
+
+// MarshalJSON writes the form that UnmarshalJSON reads.
+func (p Position) MarshalJSON() ([]byte, error) {
+	switch {
+	case p.Top:
+		return json.Marshal("top")
+	case p.Before != "":
+		return json.Marshal(map[string]string{"before": p.Before})
+	case p.After != "":
+		return json.Marshal(map[string]string{"after": p.After})
+	}
+	return json.Marshal("bottom")
+}

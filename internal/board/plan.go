@@ -1,0 +1,49 @@
+package board
+
+// Plan is what an organization has agreed on.
+type Plan string
+
+// The plans.
+const (
+	PlanFree     Plan = "free"
+	PlanTeam     Plan = "team"
+	PlanBusiness Plan = "business"
+)
+
+// PlanLimits are the numbers of a plan.
+type PlanLimits struct {
+	RequestsPerMinute int // REST and MCP, per token owner
+	SearchesPerMinute int // per token owner, within the above
+	Webhooks          int // per organization
+	DeliveriesPerDay  int // per organization
+}
+
+var planLimits = map[Plan]PlanLimits{
+	PlanFree:     {60, 12, 2, 500},
+	PlanTeam:     {300, 60, 25, 10_000},
+	PlanBusiness: {1_200, 240, 100, 50_000},
+}
+
+// Limits are the numbers of the plan; an unknown plan has those of free.
+func (p Plan) Limits() PlanLimits {
+	if l, ok := planLimits[p]; ok {
+		return l
+	}
+	return planLimits[PlanFree]
+}
+
+// Best is the plan with the higher limits.
+func (p Plan) Best(other Plan) Plan {
+	if other.Limits().RequestsPerMinute > p.Limits().RequestsPerMinute {
+		return other
+	}
+	return p
+}
+
+// ParsePlan refuses every word that is not a plan.
+func ParsePlan(s string) (Plan, error) {
+	if _, ok := planLimits[Plan(s)]; ok {
+		return Plan(s), nil
+	}
+	return "", Invalid("plan must be one of free, team, business.")
+}

@@ -1,0 +1,42 @@
+package board
+
+import "strings"
+
+// User is a person's account.
+type User struct {
+	ID        string  `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name      string  `json:"name" doc:"How the person is shown to others." example:"Ada Lovelace"`
+	Email     string  `json:"email" doc:"The address the person signs in with." example:"ada@example.com"`
+	TimeZone  string  `json:"timeZone" doc:"The IANA time zone that decides what today is." example:"Europe/London"`
+	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When the account was made." example:"2026-01-05T09:00:00.000Z"`
+}
+
+// Token is a personal API token as its owner sees it; the token itself is
+// shown once, when it is made.
+type Token struct {
+	ID          string   `json:"id" doc:"The token's id." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string   `json:"name" doc:"What its owner called it." example:"Deploy script"`
+	Scopes      []Scope  `json:"scopes" doc:"What it allows; read is always among them." example:"[\"read\",\"write\"]"`
+	WorkspaceID *string  `json:"workspaceId" doc:"The one workspace it reaches; null for all of its owner's." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ExpiresAt   *Instant `json:"expiresAt" format:"date-time" doc:"When it stops working; null for never." example:"2027-01-05T09:00:00.000Z"`
+	LastFour    string   `json:"lastFour" doc:"Its last four characters." example:"9sXk"`
+	CreatedAt   Instant  `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+}
+
+// UserRef names a person inside another record.
+type UserRef struct {
+	ID   string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
+}
+
+// NormalEmail is the form in which addresses are stored and compared. It
+// refuses what is plainly not an address; whether mail arrives is found out
+// by sending some.
+func NormalEmail(s string) (string, error) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	local, domain, ok := strings.Cut(s, "@")
+	if !ok || local == "" || !strings.Contains(domain, ".") && domain != "localhost" || strings.ContainsAny(s, " \t\r\n<>,;\"") || strings.Contains(domain, "@") || len(s) > 254 {
+		return "", Invalid("email must be an e-mail address such as ada@example.com.")
+	}
+	return s, nil
+}

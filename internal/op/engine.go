@@ -1,0 +1,240 @@
+package op
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Engine runs operations.
+type Engine struct {
+	db      *store.DB
+	flights *flights
+}
+
+// NewEngine makes the engine of a server.
+func NewEngine(db *store.DB) *Engine { return &Engine{db: db, flights: newFlights()} }
+
+// Call is one call of an operation.
+type Call struct {
+	Operation *Operation
+	Caller    board.Caller
+	Arguments Arguments
+	Key       string // the Idempotency-Key; empty for none; only commands take one
+}
+
+// Answer is what came of a call.
+type Answer struct {
+	Body     []byte // the JSON object with data, nextCursor and boardVersion; nil for a refusal
+	Replayed bool   // the answer is the stored one of an earlier call with the same key
+}
+
+// envelope is the shape of every successful answer.
+type envelope struct {
+	Data         any    `json:"data"`
+	NextCursor   string `json:"nextCursor,omitempty"`
+	BoardVersion int64  `json:"boardVersion,omitzero"`
+}
+
+// flightWait is how long a copy of a request waits for the first to end.
+const flightWait = 2 * time.Second
+
+// Do runs one call. Its error is a *board.Fault, or an unexpected error that
+// nobody outside may read; the answer says whether a refusal was replayed.
+func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
+	if !c.Caller.Has(c.Operation.Scope) {
+		return Answer{}, board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope %s.", c.Operation.Scope)
+	}
+	in, err := c.Operation.Input.decode(c.Arguments)
+	if err == nil {
+		err = e.openPage(c, in)
+	}
+	switch {
+	case c.Operation.ReadOnly && err == nil:
+		return e.read(ctx, c, in)
+	case c.Operation.ReadOnly || err != nil && c.Key == "":
+		return Answer{}, err
+	case c.Key == "":
+		return e.write(ctx, c, in)
+	}
+	return e.writeOnce(ctx, c, in, err)
+}
+
+func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
+	var out any
+	if err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
+		out, err = c.Operation.query(ctx, v, in)
+		return err
+	}); err != nil {
+		return Answer{}, err
+	}
+	body, err := e.encode(c, out, 0)
+	return Answer{Body: body}, err
+}
+
+func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
+	var (
+		out     any
+		version int64
+	)
+	if err := e.db.Write(ctx, c.Caller, func(tx *store.Tx) (err error) {
+		out, version, err = c.run(ctx, tx, in)
+		return err
+	}); err != nil {
+		return Answer{}, err
+	}
+	body, err := e.encode(c, out, version)
+	return Answer{Body: body}, err
+}
+
+// writeOnce runs a command under its key: the key, the effect, its events and
+// the stored answer are one transaction. A refusal is an answer like any other
+// and is stored too; an unexpected error is not, and neither is unavailable.
+func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (Answer, error) {
+	land, err := e.flights.enter(ctx, c.Caller.UserID+"\x00"+c.Key, flightWait)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer land()
+	sum := c.fingerprint(true)
+	var (
+		answer Answer
+		fault  error
+	)
+	err = e.db.Write(ctx, c.Caller, func(tx *store.Tx) error {
+		answer, fault = Answer{}, nil
+		stored, err := tx.Claim(ctx, c.Key, c.Operation.Name, sum[:])
+		if err != nil {
+			return err
+		}
+		if stored != nil {
+			answer, fault, err = replay(ctx, tx, stored)
+			return err
+		}
+		err = refused
+		if err == nil {
+			err = tx.Attempt(ctx, func() error {
+				out, version, err := c.run(ctx, tx, in)
+				if err != nil {
+					return err
+				}
+				answer.Body, err = e.encode(c, out, version)
+				return err
+			})
+		}
+		keep := store.Stored{Answer: answer.Body}
+		if err != nil {
+			f, final := board.AsFault(err)
+			if !final || f.Code == board.CodeUnavailable || f.Code == board.CodeInternal {
+				return err
+			}
+			fault = f
+			keep = store.Stored{Fault: f.Code, Answer: []byte(f.Message)}
+		} else {
+			keep.WorkspaceID, keep.BoardID = tx.Scope()
+		}
+		return tx.Keep(ctx, c.Key, keep)
+	})
+	if err == nil {
+		err = fault
+	}
+	return answer, err
+}
+
+// replay answers what the first call was answered, if the caller may still
+// see what it was about.
+func replay(ctx context.Context, tx *store.Tx, s *store.Stored) (Answer, error, error) {
+	if err := tx.StillVisible(ctx, s.WorkspaceID, s.BoardID); err != nil {
+		return Answer{}, nil, err
+	}
+	if s.Fault != "" {
+		return Answer{Replayed: true}, &board.Fault{Code: s.Fault, Message: string(s.Answer)}, nil
+	}
+	return Answer{Body: s.Answer, Replayed: true}, nil, nil
+}
+
+// run is the command itself with its audit entry.
+func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version int64, err error) {
+	if out, err = c.Operation.command(ctx, tx, in); err != nil {
+		return nil, 0, err
+	}
+	version = tx.BoardVersion()
+	var details any
+	if version != 0 {
+		details = map[string]int64{"boardVersion": version}
+	}
+	return out, version, tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in), details)
+}
+
+func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
+	env := envelope{Data: out, BoardVersion: version}
+	if p, ok := out.(pager); ok {
+		items, next := p.content()
+		env.Data = items
+		if next != nil {
+			var err error
+			if env.NextCursor, err = sealCursor(e.db.CursorKey(), c.fingerprint(false), next); err != nil {
+				return nil, err
+			}
+		}
+	}
+	body, err := json.Marshal(env)
+	if err != nil {
+		return nil, fmt.Errorf("encode the answer of %s: %w", c.Operation.Name, err)
+	}
+	return body, nil
+}
+
+// openPage checks the cursor of a call that has one.
+func (e *Engine) openPage(c Call, in any) error {
+	paged, ok := in.(interface{ paging() *Paging })
+	if !ok || paged.paging().Cursor == "" {
+		return nil
+	}
+	p := paged.paging()
+	var err error
+	p.key, err = openCursor(e.db.CursorKey(), c.fingerprint(false), p.Cursor)
+	return err
+}
+
+// fingerprint tells two calls apart: by operation and all arguments, or (for
+// cursors) without those that differ from page to page.
+func (c Call) fingerprint(paging bool) (sum [32]byte) {
+	h := sha256.New()
+	part(h, c.Operation.Name)
+	for _, f := range c.Operation.Input.Fields {
+		if f.In == InPath {
+			part(h, c.Arguments.Path(f.Name))
+		}
+	}
+	names := make([]string, 0, len(c.Arguments.Query))
+	for name := range c.Arguments.Query {
+		if paging || name != "cursor" && name != "limit" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		part(h, name)
+		for _, v := range c.Arguments.Query[name] {
+			part(h, v)
+		}
+	}
+	part(h, string(c.Arguments.Body))
+	h.Sum(sum[:0])
+	return sum
+}
+
+func part(h hash.Hash, s string) {
+	_, _ = fmt.Fprintf(h, "%d:", len(s)) // a hash never fails
+	_, _ = io.WriteString(h, s)
+}

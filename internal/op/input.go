@@ -1,0 +1,260 @@
+package op
+
+import (
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// Place is where a field of an input stands in a request.
+type Place string
+
+// The places of fields. The path names its own; of the others those of GET
+// and DELETE stand in the query, the rest in the body.
+const (
+	InPath  Place = "path"
+	InQuery Place = "query"
+	InBody  Place = "body"
+)
+
+// Field is one field of an input.
+type Field struct {
+	Name     string
+	In       Place
+	Required bool
+	Schema   *huma.Schema
+	index    []int
+}
+
+// Input is what an operation takes: one flat object, whose fields the route
+// spreads over path, query and body.
+type Input struct {
+	Fields []Field
+	Body   *huma.Schema // of the fields in the body; nil when there is none
+	Flat   *huma.Schema // of all fields, for doors that take one object
+	typ    reflect.Type
+	name   string
+	schema huma.Registry
+}
+
+// Arguments are the fields of one request as they came.
+type Arguments struct {
+	Path  func(name string) string
+	Query url.Values
+	Body  []byte
+}
+
+func newInput(r *Registry, t reflect.Type, o *Operation) *Input {
+	in := &Input{typ: t, name: o.Name, schema: r.Schemas}
+	var body, flat []reflect.StructField
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || !f.IsExported() {
+			continue
+		}
+		field := Field{Name: jsonName(f), In: InBody, index: f.Index}
+		switch {
+		case strings.Contains(o.Path, "{"+field.Name+"}"):
+			field.In = InPath
+		case o.Method == "GET" || o.Method == "DELETE":
+			field.In = InQuery
+		}
+		plain := reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
+		flat = append(flat, plain)
+		if field.In == InBody {
+			body = append(body, plain)
+		}
+		in.Fields = append(in.Fields, field)
+	}
+	in.Flat = huma.SchemaFromType(r.Schemas, reflect.StructOf(flat))
+	if len(body) > 0 {
+		in.Body = huma.SchemaFromType(r.Schemas, reflect.StructOf(body))
+	}
+	for i := range in.Fields {
+		f := &in.Fields[i]
+		f.Schema = in.Flat.Properties[f.Name]
+		f.Required = f.In == InPath || slices.Contains(in.Flat.Required, f.Name)
+	}
+	for _, part := range strings.Split(o.Path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok && in.Flat.Properties[strings.TrimSuffix(name, "}")] == nil {
+			panic("op: " + o.Name + ": the path has a field that the input has not: " + part)
+		}
+	}
+	return in
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// decode reads the arguments into a new input. It refuses with the field's
+// name and what is allowed: unknown fields and parameters, wrong types, values
+// out of bounds, and JSON that is not strictly an object.
+func (in *Input) decode(args Arguments) (any, error) {
+	value := reflect.New(in.typ)
+	if err := in.decodeBody(args.Body, value); err != nil {
+		return nil, err
+	}
+	var queryNames []string
+	for _, f := range in.Fields {
+		var text string
+		switch f.In {
+		case InPath:
+			text = args.Path(f.Name)
+		case InQuery:
+			queryNames = append(queryNames, f.Name)
+			given := args.Query[f.Name]
+			if len(given) > 1 {
+				return nil, board.Invalid("%s is given more than once.", f.Name)
+			}
+			if len(given) == 0 {
+				if f.Required {
+					return nil, board.Invalid("%s is required.", f.Name)
+				}
+				continue
+			}
+			text = given[0]
+		default:
+			continue
+		}
+		if err := in.setText(f, text, value.Elem().FieldByIndex(f.index)); err != nil {
+			return nil, err
+		}
+	}
+	for name := range args.Query {
+		if !slices.Contains(queryNames, name) {
+			if len(queryNames) == 0 {
+				return nil, board.Invalid("%s is not a parameter of %s, which takes none.", quoted(name), in.name)
+			}
+			return nil, board.Invalid("%s is not a parameter of %s; allowed are %s.", quoted(name), in.name, strings.Join(queryNames, ", "))
+		}
+	}
+	return value.Interface(), nil
+}
+
+func (in *Input) decodeBody(body []byte, value reflect.Value) error {
+	if in.Body == nil {
+		if len(body) > 0 && string(body) != "{}" {
+			return board.Invalid("%s takes no body.", in.name)
+		}
+		return nil
+	}
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	object, err := strictObject(body)
+	if err != nil {
+		return err
+	}
+	for name, v := range object {
+		if s := in.Body.Properties[name]; s != nil && v == nil && !s.Nullable {
+			return board.Invalid("%s must not be null; leave it out instead.", name)
+		}
+	}
+	if err := in.validate(in.Body, "", object); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, value.Interface()); err != nil {
+		return bodyFault(err)
+	}
+	return nil
+}
+
+// setText sets a field from the text of a path or a query parameter.
+func (in *Input) setText(f Field, text string, dest reflect.Value) error {
+	var v any = text
+	switch f.Schema.Type {
+	case huma.TypeInteger:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return board.Invalid("%s must be a whole number.", f.Name)
+		}
+		v = n
+	case huma.TypeBoolean:
+		if text != "true" && text != "false" {
+			return board.Invalid("%s must be true or false.", f.Name)
+		}
+		v = text == "true"
+	default:
+		if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
+			return board.Invalid("%s must be valid UTF-8 without U+0000.", f.Name)
+		}
+	}
+	if err := in.validate(f.Schema, f.Name, v); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case string:
+		dest.SetString(v)
+	case bool:
+		dest.SetBool(v)
+	case int64:
+		dest.SetInt(v)
+	}
+	return nil
+}
+
+func (in *Input) validate(s *huma.Schema, name string, v any) error {
+	var res huma.ValidateResult
+	path := huma.NewPathBuffer([]byte(name), len(name))
+	huma.Validate(in.schema, s, path, huma.ModeWriteToServer, v, &res)
+	if len(res.Errors) == 0 {
+		return nil
+	}
+	messages := make([]string, 0, len(res.Errors))
+	for _, err := range res.Errors {
+		messages = append(messages, in.explain(err))
+	}
+	slices.Sort(messages)
+	messages = slices.Compact(messages)
+	return board.Invalid("%s", strings.Join(messages[:min(len(messages), 5)], " "))
+}
+
+// explain makes a sentence of a validation error. It never repeats the value.
+func (in *Input) explain(err error) string {
+	var detail *huma.ErrorDetail
+	d, ok := err.(huma.ErrorDetailer)
+	if !ok {
+		return "The input is not valid."
+	}
+	detail = d.ErrorDetail()
+	field := quoted(detail.Location)
+	switch {
+	case detail.Message == validation.MsgUnexpectedProperty:
+		names := make([]string, 0, len(in.Fields))
+		for _, f := range in.Fields {
+			if f.In == InBody {
+				names = append(names, f.Name)
+			}
+		}
+		return fmt.Sprintf("%s is not a field of %s; allowed are %s.", field, in.name, strings.Join(names, ", "))
+	case strings.HasPrefix(detail.Message, "expected required property"):
+		name := strings.Fields(detail.Message)[3]
+		if detail.Location != "" {
+			name = detail.Location + "." + name
+		}
+		return name + " is required."
+	case detail.Message == validation.MsgExpectedMatchExactlyOneSchema:
+		if s := in.Flat.Properties[detail.Location]; s != nil {
+			return fmt.Sprintf("%s is not as it should be: %s", field, s.Description)
+		}
+	}
+	return fmt.Sprintf("%s: %s.", field, detail.Message)
+}
+
+// quoted shows a name that came from outside, bounded.
+func quoted(name string) string {
+	if len(name) > 64 {
+		name = name[:64] + "…"
+	}
+	return strings.ToValidUTF8(name, "?")
+}

@@ -1,0 +1,102 @@
+package op
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// DefaultLimit is how many records a page has when nobody says.
+const DefaultLimit = 50
+
+// Paging is embedded in the input of an operation that answers a list.
+type Paging struct {
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"How many records to answer at most; 50 when absent." example:"50"`
+	Cursor string `json:"cursor,omitempty" maxLength:"2048" doc:"The nextCursor of the answer before; the first page when absent." example:"Q3Vyc29yLW9mLXRoZS1hbnN3ZXItYmVmb3Jl"`
+	key    []byte
+}
+
+// Size is how many records the page has.
+func (p Paging) Size() int {
+	if p.Limit == 0 {
+		return DefaultLimit
+	}
+	return p.Limit
+}
+
+// After reads the key of the last record of the page before into dest; it
+// leaves dest alone on the first page.
+func (p Paging) After(dest any) error {
+	if p.key == nil {
+		return nil
+	}
+	if err := json.Unmarshal(p.key, dest); err != nil {
+		return cursorFault()
+	}
+	return nil
+}
+
+func (p *Paging) paging() *Paging { return p }
+
+// Page is one page of a list. Next is the key of its last record, from which
+// the next page goes on; nil when nothing follows.
+type Page[T any] struct {
+	Items []T
+	Next  any
+}
+
+type pager interface {
+	element() reflect.Type
+	content() (items, next any)
+}
+
+func (p Page[T]) element() reflect.Type      { return reflect.TypeFor[T]() }
+func (p Page[T]) content() (items, next any) { return p.Items, p.Next }
+
+// Cut makes a page of what was read with a limit of one more than its size:
+// whether that one came tells whether more follow.
+func Cut[T any](items []T, size int, key func(last T) any) Page[T] {
+	if len(items) <= size {
+		return Page[T]{Items: items}
+	}
+	items = items[:size]
+	return Page[T]{Items: items, Next: key(items[size-1])}
+}
+
+const macSize = 16
+
+// sealCursor signs a key for one operation with one set of filters.
+func sealCursor(secret []byte, bound [32]byte, key any) (string, error) {
+	text, err := json.Marshal(key)
+	if err != nil {
+		return "", fmt.Errorf("encode cursor: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(append(cursorMAC(secret, bound, text), text...)), nil
+}
+
+// openCursor refuses a cursor that was changed, or belongs to another
+// operation or other filters.
+func openCursor(secret []byte, bound [32]byte, cursor string) ([]byte, error) {
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(b) < macSize || !hmac.Equal(b[:macSize], cursorMAC(secret, bound, b[macSize:])) {
+		return nil, cursorFault()
+	}
+	return b[macSize:], nil
+}
+
+func cursorMAC(secret []byte, bound [32]byte, text []byte) []byte {
+	m := hmac.New(sha256.New, secret)
+	m.Write(bound[:])
+	m.Write(text)
+	return m.Sum(nil)[:macSize]
+}
+
+func cursorFault() error {
+	return board.Invalid("cursor is not one that this operation gave with these filters; use nextCursor as it is, or begin again without it.")
+}

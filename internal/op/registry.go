@@ -1,0 +1,187 @@
+package op
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Operation is one thing that the service can do.
+type Operation struct {
+	Name        string // also the operationId, the tool name and the name in the audit
+	Method      string
+	Path        string // below the door's prefix, with {fields} of the input in it
+	Area        string // the heading it stands under
+	Summary     string // one sentence
+	Description string // the whole text; begins with the summary
+	Scope       board.Scope
+	ReadOnly    bool
+	Destructive bool         // what it takes away does not come back by itself
+	Creates     bool         // answers 201
+	Pages       bool         // answers an array with a cursor
+	Input       *Input       // the fields it takes
+	Output      reflect.Type // the type of data; the element's type when it pages
+	subject     []int        // where Output has its id
+	query       func(context.Context, *store.View, any) (any, error)
+	command     func(context.Context, *store.Tx, any) (any, error)
+}
+
+// Area is a group of operations.
+type Area struct{ Name, Description string }
+
+// Registry holds the operations in the order of their registration.
+type Registry struct {
+	Schemas huma.Registry
+	Areas   []Area
+	all     []*Operation
+	byName  map[string]*Operation
+}
+
+// Option says what the signature of an operation's function cannot.
+type Option func(*Operation)
+
+// Admin makes the operation need the scope admin.
+func Admin(o *Operation) { o.Scope = board.ScopeAdmin }
+
+// Creates makes the operation answer 201 (RFC 9110, 15.3.2).
+func Creates(o *Operation) { o.Creates = true }
+
+// Destructive marks what assistants must be careful with.
+func Destructive(o *Operation) { o.Destructive = true }
+
+// SchemaPrefix is where the shared schemas stand in the OpenAPI document.
+const SchemaPrefix = "#/components/schemas/"
+
+// setHuma sets the two switches of huma that are variables of its package.
+var setHuma = sync.OnceFunc(func() {
+	huma.ValidateStrictCasing = true  // else {"title":"x","TITLE":""} passes
+	huma.DefaultArrayNullable = false // an empty list is [], never null
+})
+
+// NewRegistry makes an empty registry.
+func NewRegistry() *Registry {
+	setHuma()
+	schemas := huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(reflect.TypeFor[board.Position](), reflect.TypeFor[positionSchema]())
+	return &Registry{Schemas: schemas, byName: map[string]*Operation{}}
+}
+
+// In begins an area: what is registered next stands in it.
+func (r *Registry) In(name, description string) {
+	r.Areas = append(r.Areas, Area{name, description})
+}
+
+// All are the operations in the order of their registration.
+func (r *Registry) All() []*Operation { return r.all }
+
+// Named finds an operation, nil when there is none of that name.
+func (r *Registry) Named(name string) *Operation { return r.byName[name] }
+
+// Query registers an operation that only reads. The route is a method and a
+// path; the text's first sentence is the summary.
+func Query[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.View, I) (O, error), options ...Option) {
+	o := register[I, O](r, name, route, text, board.ScopeRead, options)
+	o.ReadOnly = true
+	o.query = func(ctx context.Context, v *store.View, in any) (any, error) { return fn(ctx, v, *in.(*I)) }
+}
+
+// Command registers an operation that changes something.
+func Command[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.Tx, I) (O, error), options ...Option) {
+	o := register[I, O](r, name, route, text, board.ScopeWrite, options)
+	o.command = func(ctx context.Context, tx *store.Tx, in any) (any, error) { return fn(ctx, tx, *in.(*I)) }
+}
+
+// register panics on what is a mistake in the program: a name taken twice, a
+// path with a field that the input does not have.
+func register[I, O any](r *Registry, name, route, text string, scope board.Scope, options []Option) *Operation {
+	method, path, ok := strings.Cut(route, " ")
+	if !ok || r.byName[name] != nil || len(r.Areas) == 0 {
+		panic(fmt.Sprintf("op: %s: bad route %q, or the name is taken, or it has no area", name, route))
+	}
+	summary, _, _ := strings.Cut(text, ". ")
+	o := &Operation{
+		Name: name, Method: method, Path: path, Area: r.Areas[len(r.Areas)-1].Name,
+		Summary: strings.TrimSuffix(summary, "."), Description: text, Scope: scope, Output: reflect.TypeFor[O](),
+	}
+	for _, option := range options {
+		option(o)
+	}
+	if page, ok := reflect.Zero(o.Output).Interface().(pager); ok {
+		o.Pages, o.Output = true, page.element()
+	}
+	if field, ok := idField(o.Output); ok {
+		o.subject = field
+	}
+	o.Input = newInput(r, reflect.TypeFor[I](), o)
+	r.schemaOf(o.Output)
+	r.all = append(r.all, o)
+	r.byName[name] = o
+	return o
+}
+
+func idField(t reflect.Type) ([]int, bool) {
+	if t.Kind() != reflect.Struct {
+		return nil, false
+	}
+	f, ok := t.FieldByName("ID")
+	return f.Index, ok && f.Type.Kind() == reflect.String
+}
+
+// subjectOf is the id that an operation's audit entry is about.
+func (o *Operation) subjectOf(out any, in any) string {
+	if o.subject != nil {
+		return reflect.ValueOf(out).FieldByIndex(o.subject).String()
+	}
+	for _, f := range o.Input.Fields {
+		if f.In == InPath {
+			return reflect.ValueOf(in).Elem().FieldByIndex(f.index).String()
+		}
+	}
+	return ""
+}
+
+// schemaOf makes the schema of an answer's type, and mends in all schemas what
+// huma leaves out: a pointer to a record, and an enumeration, that may be null.
+func (r *Registry) schemaOf(t reflect.Type) *huma.Schema {
+	s := r.Schemas.Schema(t, true, t.Name())
+	for name, component := range r.Schemas.Map() {
+		r.allowNull(component, r.Schemas.TypeFromRef(SchemaPrefix+name))
+	}
+	return s
+}
+
+func (r *Registry) allowNull(s *huma.Schema, t reflect.Type) {
+	if t == nil || t.Kind() != reflect.Struct {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		prop := s.Properties[name]
+		if prop == nil || f.Type.Kind() != reflect.Pointer || strings.Contains(rest, "omit") {
+			continue
+		}
+		switch {
+		case prop.Ref != "":
+			s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: prop.Ref}, {Type: "null"}}, Description: f.Tag.Get("doc")}
+		case len(prop.Enum) > 0 && !slices.Contains(prop.Enum, nil):
+			prop.Enum = append(prop.Enum, nil)
+		}
+	}
+}
+
+// Schema is the schema of an operation's data.
+func (r *Registry) Schema(o *Operation) *huma.Schema {
+	s := r.schemaOf(o.Output)
+	if o.Pages {
+		return &huma.Schema{Type: huma.TypeArray, Items: s}
+	}
+	return s
+}

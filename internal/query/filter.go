@@ -1,0 +1,290 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+)
+
+// Filter is the filter vocabulary of the card lists, one text for each
+// parameter as it stands in the address. Embed it in an operation's input. An
+// empty parameter asks for nothing. Different parameters AND, a comma ORs.
+type Filter struct {
+	List    string `json:"list,omitempty" doc:"Cards in one of these lists: list ids, none or any, separated by commas."`
+	ListNot string `json:"listNot,omitempty" doc:"Cards in none of these lists: list ids, none or any, separated by commas."`
+
+	Label    string `json:"label,omitempty" doc:"Cards with at least one of these labels: label ids, none or any, separated by commas."`
+	LabelAll string `json:"labelAll,omitempty" doc:"Cards with all of these labels: label ids, none or any, separated by commas."`
+	LabelNot string `json:"labelNot,omitempty" doc:"Cards with none of these labels: label ids, none or any, separated by commas."`
+
+	Assignee    string `json:"assignee,omitempty" doc:"Cards assigned to at least one of these people: user ids, me, none or any, separated by commas."`
+	AssigneeAll string `json:"assigneeAll,omitempty" doc:"Cards assigned to all of these people: user ids, me, none or any, separated by commas."`
+	AssigneeNot string `json:"assigneeNot,omitempty" doc:"Cards assigned to none of these people: user ids, me, none or any, separated by commas."`
+
+	Creator    string `json:"creator,omitempty" doc:"Cards created by one of these: user or integration ids, me, none (not known) or any, separated by commas."`
+	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: user or integration ids, me, none (not known) or any, separated by commas."`
+
+	Done     string `json:"done,omitempty" doc:"Cards that are done (true) or not done (false)."`
+	Archived string `json:"archived,omitempty" doc:"Archived cards: false leaves them out (the default), true adds them, only shows nothing else."`
+
+	Due     string `json:"due,omitempty" doc:"Cards by due date: overdue, today, tomorrow, week (Monday to Sunday), next7 (today and six more days), month, none or any, separated by commas."`
+	DueFrom string `json:"dueFrom,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or later."`
+	DueTo   string `json:"dueTo,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or earlier."`
+
+	StartFrom     string `json:"startFrom,omitempty" doc:"Cards that start on this date (YYYY-MM-DD) or later."`
+	StartTo       string `json:"startTo,omitempty" doc:"Cards that start on this date (YYYY-MM-DD) or earlier."`
+	CreatedFrom   string `json:"createdFrom,omitempty" doc:"Cards created on this date (YYYY-MM-DD) or later."`
+	CreatedTo     string `json:"createdTo,omitempty" doc:"Cards created on this date (YYYY-MM-DD) or earlier."`
+	UpdatedFrom   string `json:"updatedFrom,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or later."`
+	UpdatedTo     string `json:"updatedTo,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or earlier."`
+	CompletedFrom string `json:"completedFrom,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or later."`
+	CompletedTo   string `json:"completedTo,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or earlier."`
+
+	// TimeZone is read by the caller, who loads it into Env.Zone.
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent."`
+
+	Has       string `json:"has,omitempty" doc:"Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas."`
+	No        string `json:"no,omitempty" doc:"Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas."`
+	Checklist string `json:"checklist,omitempty" doc:"Cards whose checklist items are all done (complete), or that have an item not done (incomplete)."`
+
+	Q    string `json:"q,omitempty" doc:"A search text, such as: is:open label:bug due:week \"exact phrase\" word*."`
+	Sort string `json:"sort,omitempty" doc:"The order: position, due, start, created, updated or title, with - in front for descending."`
+}
+
+// SavedParam is the name under which Within refuses and echoes its saved text.
+const SavedParam = "query"
+
+// Parse reads the filter. It refuses a value that its parameter does not take,
+// more than MaxValues values or a value above MaxValueBytes, a range whose end
+// lies before its beginning, and what ParseSearch refuses in Q. Sort overrides a
+// sort: in Q.
+func (f Filter) Parse(env Env) (Query, error) { return f.Within("", env) }
+
+// Within reads the filter as a narrowing of a saved search text: the answer has
+// to satisfy both. The order is Sort, else that of Q, else that of the saved
+// text. Refusals of the saved text name SavedParam.
+func (f Filter) Within(saved string, env Env) (Query, error) {
+	base, err := scan(saved, SavedParam)
+	if err != nil {
+		return Query{}, err
+	}
+	own, err := f.terms()
+	if err != nil {
+		return Query{}, err
+	}
+	text, err := scan(f.Q, env.name())
+	if err != nil {
+		return Query{}, err
+	}
+	if f.Sort != "" {
+		text = withoutSort(text)
+	}
+	if f.Sort != "" || len(withoutSort(text)) < len(text) {
+		base = withoutSort(base)
+	}
+	return build(append(append(base, own...), text...), env)
+}
+
+// withoutSort is a copy of the terms without the order.
+func withoutSort(terms []term) []term {
+	var out []term
+	for _, t := range terms {
+		if t.kind != kindSort {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// mode is how the values of a reference go together.
+type mode int
+
+const (
+	anyOf mode = iota
+	allOf
+	noneOf
+)
+
+// terms are the parameters but Q and TimeZone as terms of the search grammar.
+func (f Filter) terms() ([]term, error) {
+	var p params
+	p.refs("list", f.List, RefList, anyOf)
+	p.refs("listNot", f.ListNot, RefList, noneOf)
+	p.refs("label", f.Label, RefLabel, anyOf)
+	p.refs("labelAll", f.LabelAll, RefLabel, allOf)
+	p.refs("labelNot", f.LabelNot, RefLabel, noneOf)
+	p.refs("assignee", f.Assignee, RefMember, anyOf)
+	p.refs("assigneeAll", f.AssigneeAll, RefMember, allOf)
+	p.refs("assigneeNot", f.AssigneeNot, RefMember, noneOf)
+	p.refs("creator", f.Creator, RefCreator, anyOf)
+	p.refs("creatorNot", f.CreatorNot, RefCreator, noneOf)
+	p.choice("done", f.Done, "true", "false")
+	p.choice("archived", f.Archived, "false", "true", "only")
+	p.words("due", f.Due, "due", planWords)
+	p.dates(FieldDue, f.DueFrom, f.DueTo)
+	p.dates(FieldStart, f.StartFrom, f.StartTo)
+	p.dates(FieldCreated, f.CreatedFrom, f.CreatedTo)
+	p.dates(FieldUpdated, f.UpdatedFrom, f.UpdatedTo)
+	p.dates(FieldCompleted, f.CompletedFrom, f.CompletedTo)
+	p.words("has", f.Has, "has", hasWords)
+	p.words("no", f.No, "no", hasWords)
+	p.checklist(f.Checklist)
+	p.sort(f.Sort)
+	return p.terms, p.err
+}
+
+// params gathers the terms of parameters and keeps the first refusal.
+type params struct {
+	terms []term
+	err   error
+}
+
+func (p *params) refuse(format string, args ...any) {
+	if p.err == nil {
+		p.err = board.Invalid(format, args...)
+	}
+}
+
+// add makes a term of a parameter's values.
+func (p *params) add(param, text, key string, negated bool, values ...value) {
+	_, k, _ := lookup(key)
+	p.terms = append(p.terms, term{
+		param: param, length: len(text), key: key, kind: k, negated: negated, values: values,
+	})
+}
+
+// split reads values between commas and lets ok judge each.
+func (p *params) split(param, text, takes string, ok func(string) bool) []value {
+	if text == "" {
+		return nil
+	}
+	if strings.Count(text, ",") >= MaxValues {
+		p.refuse("%s takes at most %d values.", param, MaxValues)
+		return nil
+	}
+	var values []value
+	at := 0
+	for s := range strings.SplitSeq(text, ",") {
+		v := strings.TrimSpace(s)
+		switch {
+		case len(v) > MaxValueBytes:
+			p.refuse("%s takes values of at most %d bytes; value %d is longer.", param, MaxValueBytes, len(values)+1)
+			return nil
+		case !ok(v):
+			p.refuse("%s takes %s, several separated by commas; value %d is none of these.", param, takes, len(values)+1)
+			return nil
+		}
+		values = append(values, value{offset: at + strings.Index(s, v), text: v})
+		at += len(s) + 1
+	}
+	return values
+}
+
+func (p *params) refs(param, text string, r Ref, m mode) {
+	prefixes := idPrefixes(r)
+	takes := fmt.Sprintf("ids that begin with %s, none or any", orPrefixes(prefixes))
+	if r.takes("me") {
+		takes = fmt.Sprintf("ids that begin with %s, me, none or any", orPrefixes(prefixes))
+	}
+	values := p.split(param, text, takes, func(s string) bool { return r.takes(s) || isID(s, prefixes) })
+	if m != allOf {
+		if values != nil {
+			p.add(param, text, string(r), m == noneOf, values...)
+		}
+		return
+	}
+	for _, v := range values {
+		p.add(param, text, string(r), false, v)
+		t := &p.terms[len(p.terms)-1]
+		t.offset, t.length = v.offset, len(v.text)
+	}
+}
+
+func orPrefixes(prefixes []string) string { return strings.Join(prefixes, " or ") }
+
+// words reads values of a closed vocabulary.
+func (p *params) words(param, text, key string, words []string) {
+	values := p.split(param, text, orList(words), func(s string) bool { return slices.Contains(words, s) })
+	if values != nil {
+		p.add(param, text, key, false, values...)
+	}
+}
+
+// choice reads a single word that becomes words of the key is.
+func (p *params) choice(param, text string, words ...string) {
+	if text == "" {
+		return
+	}
+	if !slices.Contains(words, text) {
+		p.refuse("%s must be %s.", param, orList(words))
+		return
+	}
+	switch param + "=" + text {
+	case "done=true":
+		p.add(param, text, "is", false, value{text: "done"})
+	case "done=false":
+		p.add(param, text, "is", true, value{text: "done"})
+	case "archived=false":
+		p.add(param, text, "is", true, value{text: "archived"})
+	case "archived=true":
+		p.add(param, text, "is", false, value{text: "open"}, value{text: "done"}, value{text: "archived"})
+	case "archived=only":
+		p.add(param, text, "is", false, value{text: "archived"})
+	}
+}
+
+func (p *params) checklist(text string) {
+	states := []string{"complete", "incomplete"}
+	values := p.split("checklist", text, orList(states), func(s string) bool { return slices.Contains(states, s) })
+	for i := range values {
+		if values[i].text == "complete" {
+			values[i].text = "checked"
+		} else {
+			values[i].text = "unchecked"
+		}
+	}
+	if values != nil {
+		p.add("checklist", text, "is", false, values...)
+	}
+}
+
+// dates reads a pair of inclusive dates.
+func (p *params) dates(f Field, from, to string) {
+	if from == "" && to == "" {
+		return
+	}
+	v := value{op: "..", text: "*", to: "*"}
+	param, text := string(f)+"From", from
+	if from == "" {
+		param, text = string(f)+"To", to
+	}
+	if from != "" {
+		if _, err := board.ParseDate(string(f)+"From", from); err != nil && p.err == nil {
+			p.err = err
+		}
+		v.text = from
+	}
+	if to != "" {
+		if _, err := board.ParseDate(string(f)+"To", to); err != nil && p.err == nil {
+			p.err = err
+		}
+		v.to = to
+	}
+	if from != "" && to != "" && to < from {
+		p.refuse("%sTo must not lie before %sFrom.", f, f)
+	}
+	p.add(param, text, string(f), false, v)
+}
+
+func (p *params) sort(text string) {
+	if text == "" {
+		return
+	}
+	if !slices.Contains(sortWords, strings.TrimPrefix(text, "-")) {
+		p.refuse("sort must be %s, with - in front for descending.", orList(sortWords))
+		return
+	}
+	p.add("sort", text, "sort", false, value{text: text})
+}

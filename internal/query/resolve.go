@@ -1,0 +1,147 @@
+package query
+
+import (
+	"slices"
+	"strings"
+)
+
+// resolver makes nodes of checked terms.
+type resolver struct {
+	env      Env
+	days     calendar
+	archived Archived
+}
+
+// node is the condition of a term, before its negation.
+func (r resolver) node(t *term) (Node, error) {
+	switch t.kind {
+	case kindIs:
+		return r.is(t), nil
+	case kindRef:
+		return r.ref(t)
+	case kindStatus:
+		var s StatusIs
+		for _, v := range t.values {
+			s.Any = addOnce(s.Any, v.text)
+		}
+		return s, nil
+	}
+	nodes := make([]Node, len(t.values))
+	for i, v := range t.values {
+		switch t.kind {
+		case kindHas:
+			nodes[i] = Has{Thing(v.text)}
+		case kindNo:
+			nodes[i] = Not{Has{Thing(v.text)}}
+		case kindPlan, kindPast:
+			nodes[i] = r.days.node(v, Field(t.key), t.kind)
+		default:
+			place := Place(t.key)
+			if t.key == "" {
+				place = Anywhere
+			}
+			nodes[i] = Text{Place: place, Words: Words(v.text), Prefix: v.prefix}
+		}
+	}
+	return either(nodes...), nil
+}
+
+// is leaves out what Query.Archived says already.
+func (r resolver) is(t *term) Node {
+	switch {
+	case t.only("archived") && !t.negated: // then r.archived is ArchivedOnly
+		return And{}
+	case t.only("archived") && r.archived == ArchivedNo:
+		return Or{}
+	case t.names("open") && t.names("done") && t.names("archived"):
+		return And{}
+	}
+	nodes := make([]Node, len(t.values))
+	for i, v := range t.values {
+		switch v.text {
+		case "open":
+			nodes[i] = Not{IsDone{}}
+			if r.archived != ArchivedNo {
+				nodes[i] = And{Not{IsDone{}}, Not{IsArchived{}}}
+			}
+		case "done":
+			nodes[i] = IsDone{}
+		case "archived":
+			nodes[i] = IsArchived{}
+		case "overdue":
+			nodes[i] = r.days.overdue(FieldDue)
+		case "assigned":
+			nodes[i] = Has{ThingAssignee}
+		case "unassigned":
+			nodes[i] = Not{Has{ThingAssignee}}
+		case "checked", "unchecked":
+			nodes[i] = ChecklistIs{Complete: v.text == "checked"}
+		}
+	}
+	return either(nodes...)
+}
+
+// ref gathers ids, names and e-mails in one In, so that they become one
+// subquery.
+func (r resolver) ref(t *term) (Node, error) {
+	in := In{Ref: Ref(t.key)}
+	var nodes []Node
+	for i, v := range t.values {
+		switch v.special(in.Ref) {
+		case "me":
+			if r.env.Me == "" {
+				return nil, t.refuse(i, "%s cannot be me here, because no person is asking; give an id", t.key)
+			}
+			in.IDs = addOnce(in.IDs, r.env.Me)
+			continue
+		case "any":
+			nodes = append(nodes, someRef(in.Ref))
+			continue
+		case "none":
+			nodes = append(nodes, negate(someRef(in.Ref)))
+			continue
+		}
+		id := strings.ToLower(v.text)
+		name := FoldName(v.text)
+		switch {
+		case isID(id, idPrefixes(in.Ref)):
+			in.IDs = addOnce(in.IDs, id)
+		case in.Ref.takes("me") && isEmail(name):
+			in.Emails = addOnce(in.Emails, name)
+		default:
+			in.Names = addOnce(in.Names, name)
+		}
+	}
+	if in.IDs != nil || in.Names != nil || in.Emails != nil {
+		nodes = append([]Node{in}, nodes...)
+	}
+	return either(nodes...), nil
+}
+
+// someRef is that the card has any such record. Every card has a list.
+func someRef(r Ref) Node {
+	switch r {
+	case RefLabel:
+		return Has{ThingLabel}
+	case RefMember:
+		return Has{ThingAssignee}
+	case RefCreator:
+		return Has{ThingCreator}
+	case RefCommenter:
+		return Has{ThingComment}
+	default:
+		return And{}
+	}
+}
+
+func isEmail(s string) bool {
+	at := strings.LastIndexByte(s, '@')
+	return at > 0 && at < len(s)-1 && !strings.ContainsRune(s, ' ')
+}
+
+func addOnce(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

@@ -1,0 +1,135 @@
+// Package docs draws the human-readable reference of the REST interface from
+// the OpenAPI document that machines read, so that the two cannot disagree.
+//
+// Whoever serves HTTP may import it; it imports nothing of the program. It
+// promises that the page
+//
+//   - names every operation of the document, each with its operationId as the
+//     anchor, and every component schema at #schema-<name>;
+//   - loads nothing from elsewhere, holds no inline script or style, and works
+//     under [Policy], without JavaScript too;
+//   - shows every text of the document as text: html/template escapes all of
+//     it, and no value is ever marked as trusted.
+package docs
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+//go:embed page.tmpl parts.tmpl style.css docs.js icon.svg
+var files embed.FS
+
+// Policy is the Content-Security-Policy that the page is made for. The handler
+// sends it unless the answer already carries one.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// mount is the last segment of every path at which the page may stand: the
+// page addresses its assets as docs/<name>, relative to itself.
+const mount = "docs"
+
+// New makes the handler of the reference page and its assets. It serves the
+// page at any path that ends in /docs and the assets below it; it may be
+// mounted at several such paths and needs no prefix stripped.
+//
+// base is the server's own address (https://cards.example.com), which the
+// example requests show; when it is empty the document's first server stands
+// in. The page is rendered at the first request and kept, so doc must not
+// change after that. A nil document or a base that is no http address is
+// refused here; a document that cannot be rendered is logged and answered 500.
+func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
+	if doc == nil {
+		return nil, errors.New("docs: no OpenAPI document given")
+	}
+	base = strings.TrimRight(base, "/")
+	if base != "" {
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+			(u.Scheme != "http" && u.Scheme != "https") {
+			return nil, fmt.Errorf("docs: base address %q is not an http or https address", base)
+		}
+	}
+	build := sync.OnceValues(func() (*site, error) { return newSite(doc, base) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := build()
+		if err != nil {
+			slog.ErrorContext(r.Context(), "render API reference", "error", err)
+			http.Error(w, "The reference could not be rendered.", http.StatusInternalServerError)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}), nil
+}
+
+// newSite renders the page and compresses everything once.
+func newSite(doc *huma.OpenAPI, base string) (*site, error) {
+	s := &site{assets: map[string]*asset{}}
+	versions := map[string]string{}
+	for name, kind := range map[string]string{
+		"style.css": "text/css; charset=utf-8",
+		"docs.js":   "text/javascript; charset=utf-8",
+		"icon.svg":  "image/svg+xml",
+	} {
+		body, err := files.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read asset %s: %w", name, err)
+		}
+		a, err := newAsset(body, kind)
+		if err != nil {
+			return nil, fmt.Errorf("compress asset %s: %w", name, err)
+		}
+		s.assets[name], versions[name] = a, a.hash
+	}
+	html, err := render(doc, base, versions)
+	if err != nil {
+		return nil, err
+	}
+	if s.page, err = newAsset(html, "text/html; charset=utf-8"); err != nil {
+		return nil, fmt.Errorf("compress page: %w", err)
+	}
+	return s, nil
+}
+
+// render draws the whole page. The document goes through its own JSON form, so
+// the page shows exactly what a client of the document gets: extensions
+// applied, hidden properties gone.
+func render(doc *huma.OpenAPI, base string, versions map[string]string) ([]byte, error) {
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("encode OpenAPI document: %w", err)
+	}
+	var d document
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&d); err != nil {
+		return nil, fmt.Errorf("read OpenAPI document: %w", err)
+	}
+	v, err := d.view(base)
+	if err != nil {
+		return nil, err
+	}
+	v.Versions = versions
+	t, err := template.New("page").Funcs(template.FuncMap{"asset": func(name string) string {
+		return mount + "/" + name + "?v=" + versions[name]
+	}}).ParseFS(files, "page.tmpl", "parts.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("parse page template: %w", err)
+	}
+	var out bytes.Buffer
+	if err := t.ExecuteTemplate(&out, "page.tmpl", v); err != nil {
+		return nil, fmt.Errorf("render page: %w", err)
+	}
+	return out.Bytes(), nil
+}

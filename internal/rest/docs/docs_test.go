@@ -1,0 +1,232 @@
+package docs
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const testBase = "https://cards.example.com"
+
+func handler(t *testing.T, doc *huma.OpenAPI) http.Handler {
+	t.Helper()
+	h, err := New(doc, testBase+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func get(t *testing.T, h http.Handler, path string, header ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func page(t *testing.T, doc *huma.OpenAPI) string {
+	t.Helper()
+	r := get(t, handler(t, doc), "/api/public/v1/docs")
+	if r.StatusCode != http.StatusOK {
+		t.Fatalf("status %d: %s", r.StatusCode, text(t, r))
+	}
+	return text(t, r)
+}
+
+func wants(t *testing.T, html string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(html, part) {
+			t.Errorf("the page lacks %q", part)
+		}
+	}
+}
+
+func TestEveryOperationAndSchemaHasItsAnchor(t *testing.T) {
+	html := page(t, sampleDocument())
+	for _, id := range operationIDs(sampleDocument()) {
+		wants(t, html, `<article class="op" id="`+id+`"`, `href="#`+id+`"`)
+	}
+	for name := range sampleDocument().Components.Schemas.Map() {
+		wants(t, html, `id="schema-`+name+`"`)
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if ids[m[1]] {
+			t.Errorf("id %s stands twice", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(` href="#([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if !ids[m[1]] {
+			t.Errorf("link to #%s leads nowhere", m[1])
+		}
+	}
+}
+
+func TestTextOfTheDocumentIsEscaped(t *testing.T) {
+	html := page(t, sampleDocument())
+	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") || strings.Contains(html, `href="javascript:`) {
+		t.Error("markup of a description reached the page")
+	}
+	wants(t, html, "&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;img src=x onerror=alert(2)&gt;")
+}
+
+func TestNothingInlineAndNothingFromElsewhere(t *testing.T) {
+	html := page(t, sampleDocument())
+	for _, tag := range regexp.MustCompile(`<[a-zA-Z][^>]*>`).FindAllString(html, -1) {
+		bare := strings.ToLower(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(tag, `""`))
+		if regexp.MustCompile(`\s(on[a-z]+|style|srcdoc|formaction)\s*=`).MatchString(bare) {
+			t.Errorf("inline attribute in %s", tag)
+		}
+		switch name := regexp.MustCompile(`^<([a-z0-9]+)`).FindStringSubmatch(bare)[1]; name {
+		case "script":
+			if !strings.Contains(tag, ` src="docs/docs.js?v=`) {
+				t.Errorf("inline or foreign script %s", tag)
+			}
+		case "style", "base", "iframe", "object", "embed", "form":
+			t.Errorf("the page holds a %s element", name)
+		case "link":
+			if !strings.Contains(tag, ` href="docs/`) {
+				t.Errorf("asset not relative to the page: %s", tag)
+			}
+		}
+	}
+	if regexp.MustCompile(`<script[^>]*>[^<]`).MatchString(html) {
+		t.Error("a script element has content")
+	}
+	if regexp.MustCompile(`src="(https?:)?//`).MatchString(html) {
+		t.Error("an asset has an absolute address")
+	}
+	for _, name := range []string{"docs.js", "style.css"} {
+		b, err := files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad := regexp.MustCompile(`https?://|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|\.style\b|@import|url\(`).Find(b); bad != nil {
+			t.Errorf("%s holds %q, which the policy refuses", name, bad)
+		}
+	}
+}
+
+func TestHeadingsAreInOrder(t *testing.T) {
+	last := 0
+	for _, m := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(page(t, sampleDocument()), -1) {
+		level := int(m[1][0] - '0')
+		if level > last+1 {
+			t.Errorf("h%d after h%d", level, last)
+		}
+		last = level
+	}
+}
+
+func TestETagAndGzip(t *testing.T) {
+	h := handler(t, sampleDocument())
+	for path, kind := range map[string]string{
+		"/docs": "text/html; charset=utf-8", "/api/public/v1/docs": "text/html; charset=utf-8",
+		"/docs/style.css": "text/css; charset=utf-8", "/api/public/v1/docs/docs.js": "text/javascript; charset=utf-8",
+		"/docs/icon.svg": "image/svg+xml",
+	} {
+		plain := get(t, h, path)
+		body, tag := text(t, plain), plain.Header.Get("ETag")
+		if plain.StatusCode != 200 || plain.Header.Get("Content-Type") != kind || tag == "" || plain.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s: %d %v", path, plain.StatusCode, plain.Header)
+		}
+		packed := get(t, h, path, "Accept-Encoding", "br, gzip;q=0.8")
+		if packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("ETag") == tag || packed.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s with gzip: %v", path, packed.Header)
+		}
+		z, err := gzip.NewReader(packed.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(z); err != nil || string(b) != body {
+			t.Errorf("%s: the packed body differs (%v)", path, err)
+		}
+		again := get(t, h, path, "If-None-Match", `"other", W/`+tag)
+		if again.StatusCode != http.StatusNotModified || text(t, again) != "" || again.Header.Get("ETag") != tag {
+			t.Errorf("%s again: %d %v", path, again.StatusCode, again.Header)
+		}
+		if r := get(t, h, path, "Accept-Encoding", "gzip;q=0, *"); r.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s: gzip sent though refused", path)
+		}
+		if got := plain.Header.Get("Content-Security-Policy"); got != Policy {
+			t.Errorf("%s: policy %q", path, got)
+		}
+	}
+}
+
+func TestVersionedAssetIsKeptForGood(t *testing.T) {
+	h := handler(t, sampleDocument())
+	address := regexp.MustCompile(`docs/style\.css\?v=[0-9a-f]+`).FindString(text(t, get(t, h, "/docs")))
+	if got := get(t, h, "/"+address).Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
+		t.Errorf("versioned: %q", got)
+	}
+	if got := get(t, h, "/docs/style.css?v=old").Header.Get("Cache-Control"); got != "no-cache" {
+		t.Errorf("another version: %q", got)
+	}
+}
+
+func TestOtherPathsAndMethods(t *testing.T) {
+	h := handler(t, sampleDocument())
+	if r := get(t, h, "/docs/"); r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "../docs" {
+		t.Errorf("slash: %d %v", r.StatusCode, r.Header)
+	}
+	if r := get(t, h, "/docs/page.tmpl"); r.StatusCode != http.StatusNotFound {
+		t.Errorf("template: %d", r.StatusCode)
+	}
+	for method, status := range map[string]int{http.MethodHead: 200, http.MethodPost: 405} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, "/docs", nil))
+		if w.Code != status || (method == http.MethodHead && w.Body.Len() > 0) {
+			t.Errorf("%s: %d with %d bytes", method, w.Code, w.Body.Len())
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := New(nil, testBase); err == nil {
+		t.Error("a nil document was taken")
+	}
+	for _, base := range []string{"cards.example.com", "ftp://x", "https://x/?a=b", "https://u:p@x", "javascript:alert(1)"} {
+		if _, err := New(sampleDocument(), base); err == nil {
+			t.Errorf("base %q was taken", base)
+		}
+	}
+}
+
+func TestTwoOperationsOfOneNameAreAnError(t *testing.T) {
+	doc := sampleDocument()
+	doc.Paths["/other"] = &huma.PathItem{Get: &huma.Operation{OperationID: "get_card"}}
+	if r := get(t, handler(t, doc), "/docs"); r.StatusCode != http.StatusInternalServerError || strings.Contains(text(t, r), "get_card") {
+		t.Errorf("status %d", r.StatusCode)
+	}
+}
+
+func BenchmarkRender(b *testing.B) {
+	doc := sampleDocument()
+	for b.Loop() {
+		if _, err := newSite(doc, testBase); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// member is a key of an example object. Objects keep the order of the tables,
+// which a Go map would lose.
+type member struct {
+	key   string
+	value any
+}
+
+type members []member
+
+// MarshalJSON writes the members in their order.
+func (m members) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, one := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(encode(one.key))
+		b.WriteByte(':')
+		b.Write(encode(one.value))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// encode is json.Marshal that leaves <, > and & readable: the page escapes.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return []byte("null") // only built from decoded JSON, so it cannot fail
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// pretty indents an example for reading.
+func pretty(v any) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, encode(v), "", "  "); err != nil {
+		return string(encode(v))
+	}
+	return b.String()
+}
+
+// given is the example that the document itself gives for a media type.
+func given(one json.RawMessage, many map[string]*example) (json.RawMessage, bool) {
+	if one != nil {
+		return one, true
+	}
+	for _, name := range slices.Sorted(maps.Keys(many)) {
+		if many[name] != nil && many[name].Value != nil {
+			return many[name].Value, true
+		}
+	}
+	return nil, false
+}
+
+// sample makes an example value from a schema: its own example where it has
+// one, else one made of its parts. Within itself a schema is left out; ok is
+// false then.
+func (d *document) sample(s *schema, path []string, required bool) (v any, ok bool) {
+	shape, name := d.shape(s)
+	switch {
+	case shape.Example != nil:
+		return shape.Example, true
+	case len(shape.Examples) > 0:
+		return shape.Examples[0], true
+	case shape.Const != nil:
+		return shape.Const, true
+	case slices.Contains(path, name) && name != "" || len(path) > endOfDepth:
+		return nil, false
+	}
+	path = append(slices.Clone(path), name)
+	switch {
+	case len(shape.Properties) > 0:
+		return d.sampleObject(shape, path, required), true
+	case len(shape.OneOf)+len(shape.AnyOf) > 0:
+		for _, one := range slices.Concat(shape.OneOf, shape.AnyOf) {
+			if v, ok := d.sample(one, path, required); ok {
+				return v, true
+			}
+		}
+		return nil, false
+	case shape.Items != nil:
+		if v, ok := d.sample(shape.Items, path, required); ok {
+			return []any{v}, true
+		}
+		return []any{}, true
+	case shape.Default != nil:
+		return shape.Default, true
+	case len(shape.Enum) > 0:
+		return shape.Enum[0], true
+	}
+	return d.sampleScalar(shape, path, required), true
+}
+
+func (d *document) sampleObject(shape *schema, path []string, required bool) members {
+	out := members{}
+	for _, prop := range order(shape) {
+		if required && !slices.Contains(shape.Required, prop) {
+			continue
+		}
+		if v, ok := d.sample(shape.Properties[prop], path, required); ok {
+			out = append(out, member{prop, v})
+		}
+	}
+	return out
+}
+
+func (d *document) sampleScalar(shape *schema, path []string, required bool) any {
+	for _, t := range shape.Type {
+		switch t {
+		case "boolean":
+			return true
+		case "integer", "number":
+			if shape.Minimum != nil {
+				return *shape.Minimum
+			}
+			return 1
+		case "array":
+			return []any{}
+		case "object":
+			if more := shape.AdditionalProperties; more != nil && !more.closed {
+				if v, ok := d.sample(more, path, required); ok {
+					return members{{"key", v}}
+				}
+			}
+			return members{}
+		case "string":
+			if text, ok := formats[shape.Format]; ok {
+				return text
+			}
+			return "text"
+		}
+	}
+	return nil
+}
+
+var formats = map[string]string{
+	"date-time": "2026-03-14T09:30:00.000Z",
+	"date":      "2026-03-14",
+	"time":      "09:30",
+	"email":     "ada@example.com",
+	"uri":       "https://example.com/",
+	"url":       "https://example.com/",
+	"uuid":      "0195a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
+}
+
+// sampleParameter is a parameter's value as it stands in an address. A path
+// parameter without an example is its name in capitals, to be replaced.
+func (d *document) sampleParameter(p *parameter) string {
+	if raw, ok := given(p.Example, p.Examples); ok {
+		return compact(raw)
+	}
+	shape, _ := d.shape(p.Schema)
+	if shape.Example == nil && len(shape.Examples) == 0 && shape.Default == nil && len(shape.Enum) == 0 && shape.Const == nil &&
+		formats[shape.Format] == "" && (len(shape.Type) == 0 || shape.Type.has("string")) {
+		return placeholder(p.Name)
+	}
+	v, _ := d.sample(p.Schema, nil, true)
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		v = list[0]
+	}
+	return compact(encode(v))
+}
+
+// placeholder turns boardId into BOARD_ID.
+func placeholder(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case r >= 'A' && r <= 'Z' && i > 0:
+			b.WriteByte('_')
+			b.WriteRune(r)
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		default:
+			b.WriteByte('_')
+		}
+	}
+	return strings.ToUpper(b.String())
+}
+
+// curl is a command that works once the placeholders are filled in: method,
+// address with the required parameters, the token, and the body.
+func (d *document) curl(op *operation, address string, params []*parameter, public bool) string {
+	var query []string
+	lines := []string{"curl"}
+	var headers []string
+	for _, p := range params {
+		value := d.sampleParameter(p)
+		switch {
+		case p.In == "path":
+			address = strings.ReplaceAll(address, "{"+p.Name+"}", url.PathEscape(value))
+		case p.In == "query" && p.Required:
+			query = append(query, url.QueryEscape(p.Name)+"="+url.QueryEscape(value))
+		case p.In == "header" && p.Required:
+			headers = append(headers, "-H "+quote(p.Name+": "+value))
+		}
+	}
+	if len(query) > 0 {
+		address += "?" + strings.Join(query, "&")
+	}
+	if op.method != "GET" {
+		lines[0] += " -X " + op.method
+	}
+	lines[0] += " " + quote(address)
+	if !public {
+		lines = append(lines, `-H "Authorization: Bearer $CARDWALL_TOKEN"`)
+	}
+	lines = append(lines, headers...)
+	if kind, media := d.body(op); media != nil {
+		lines = append(lines, "-H "+quote("Content-Type: "+kind), "-d "+quote(d.sampleBody(media)))
+	}
+	return strings.Join(lines, " \\\n  ")
+}
+
+// sampleBody holds the required fields; when none is required, the first that
+// there is, so that the request does something.
+func (d *document) sampleBody(media *mediaType) string {
+	if raw, ok := given(media.Example, media.Examples); ok {
+		return brief(raw)
+	}
+	shape, name := d.shape(media.Schema)
+	if len(shape.Properties) == 0 || shape.Example != nil || len(shape.Examples) > 0 {
+		v, _ := d.sample(media.Schema, nil, true)
+		return brief(v)
+	}
+	out := d.sampleObject(shape, []string{name}, true)
+	if len(out) == 0 {
+		for _, prop := range order(shape) {
+			if v, ok := d.sample(shape.Properties[prop], []string{name}, true); ok {
+				return brief(members{{prop, v}})
+			}
+		}
+	}
+	return brief(out)
+}
+
+// brief keeps short JSON on one line.
+func brief(v any) string {
+	if line := encode(v); len(line) <= 56 {
+		return string(line)
+	}
+	return pretty(v)
+}
+
+// quote makes text one word of a POSIX shell.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,300 @@
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// document is the part of an OpenAPI 3.1 document that the page shows.
+type document struct {
+	Info struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		Version     string `json:"version"`
+	} `json:"info"`
+	Servers []struct {
+		URL string `json:"url"`
+	} `json:"servers"`
+	Paths      map[string]*pathItem  `json:"paths"`
+	Tags       []tag                 `json:"tags"`
+	Security   []map[string][]string `json:"security"`
+	Errors     json.RawMessage       `json:"x-errors"`
+	Components struct {
+		Schemas         map[string]*schema         `json:"schemas"`
+		Parameters      map[string]*parameter      `json:"parameters"`
+		Headers         map[string]*parameter      `json:"headers"`
+		Responses       map[string]*response       `json:"responses"`
+		RequestBodies   map[string]*requestBody    `json:"requestBodies"`
+		SecuritySchemes map[string]*securityScheme `json:"securitySchemes"`
+	} `json:"components"`
+
+	anchors map[string]string // operation or schema name -> fragment
+}
+
+type tag struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+type securityScheme struct {
+	Type         string `json:"type"`
+	Description  string `json:"description"`
+	Name         string `json:"name"`
+	In           string `json:"in"`
+	Scheme       string `json:"scheme"`
+	BearerFormat string `json:"bearerFormat"`
+}
+
+type pathItem struct {
+	Get        *operation   `json:"get"`
+	Post       *operation   `json:"post"`
+	Put        *operation   `json:"put"`
+	Patch      *operation   `json:"patch"`
+	Delete     *operation   `json:"delete"`
+	Head       *operation   `json:"head"`
+	Options    *operation   `json:"options"`
+	Trace      *operation   `json:"trace"`
+	Parameters []*parameter `json:"parameters"`
+}
+
+type operation struct {
+	Tags        []string               `json:"tags"`
+	Summary     string                 `json:"summary"`
+	Description string                 `json:"description"`
+	OperationID string                 `json:"operationId"`
+	Parameters  []*parameter           `json:"parameters"`
+	RequestBody *requestBody           `json:"requestBody"`
+	Responses   map[string]*response   `json:"responses"`
+	Deprecated  bool                   `json:"deprecated"`
+	Security    *[]map[string][]string `json:"security"`
+	Scope       string                 `json:"x-scope"`
+	Order       *int                   `json:"x-order"`
+	Errors      json.RawMessage        `json:"x-errors"`
+
+	method, path string
+}
+
+type parameter struct {
+	Ref         string              `json:"$ref"`
+	Name        string              `json:"name"`
+	In          string              `json:"in"`
+	Description string              `json:"description"`
+	Required    bool                `json:"required"`
+	Deprecated  bool                `json:"deprecated"`
+	Schema      *schema             `json:"schema"`
+	Example     json.RawMessage     `json:"example"`
+	Examples    map[string]*example `json:"examples"`
+}
+
+type example struct {
+	Value json.RawMessage `json:"value"`
+}
+
+type requestBody struct {
+	Ref         string                `json:"$ref"`
+	Description string                `json:"description"`
+	Content     map[string]*mediaType `json:"content"`
+	Required    bool                  `json:"required"`
+}
+
+type response struct {
+	Ref         string                `json:"$ref"`
+	Description string                `json:"description"`
+	Headers     map[string]*parameter `json:"headers"`
+	Content     map[string]*mediaType `json:"content"`
+	Codes       []string              `json:"x-codes"`
+}
+
+type mediaType struct {
+	Schema   *schema             `json:"schema"`
+	Example  json.RawMessage     `json:"example"`
+	Examples map[string]*example `json:"examples"`
+}
+
+// schema is a JSON Schema. The schema `true` is the empty one; `false` is too,
+// which only ever shows as "any".
+type schema struct {
+	Ref                  string             `json:"$ref"`
+	Type                 types              `json:"type"`
+	Title                string             `json:"title"`
+	Description          string             `json:"description"`
+	Format               string             `json:"format"`
+	Default              json.RawMessage    `json:"default"`
+	Const                json.RawMessage    `json:"const"`
+	Enum                 []json.RawMessage  `json:"enum"`
+	Example              json.RawMessage    `json:"example"`
+	Examples             []json.RawMessage  `json:"examples"`
+	Items                *schema            `json:"items"`
+	Properties           map[string]*schema `json:"properties"`
+	AdditionalProperties *schema            `json:"additionalProperties"`
+	Required             []string           `json:"required"`
+	Minimum              *json.Number       `json:"minimum"`
+	ExclusiveMinimum     *json.Number       `json:"exclusiveMinimum"`
+	Maximum              *json.Number       `json:"maximum"`
+	ExclusiveMaximum     *json.Number       `json:"exclusiveMaximum"`
+	MultipleOf           *json.Number       `json:"multipleOf"`
+	MinLength            *int               `json:"minLength"`
+	MaxLength            *int               `json:"maxLength"`
+	MinItems             *int               `json:"minItems"`
+	MaxItems             *int               `json:"maxItems"`
+	MinProperties        *int               `json:"minProperties"`
+	MaxProperties        *int               `json:"maxProperties"`
+	UniqueItems          bool               `json:"uniqueItems"`
+	Pattern              string             `json:"pattern"`
+	PatternDescription   string             `json:"patternDescription"`
+	ReadOnly             bool               `json:"readOnly"`
+	WriteOnly            bool               `json:"writeOnly"`
+	Deprecated           bool               `json:"deprecated"`
+	OneOf                []*schema          `json:"oneOf"`
+	AnyOf                []*schema          `json:"anyOf"`
+	AllOf                []*schema          `json:"allOf"`
+	Order                []string           `json:"x-order"`
+
+	closed   bool // the schema `false`
+	nullable bool // found while merging: null is one of the alternatives
+}
+
+// UnmarshalJSON accepts the boolean schemas beside the object form.
+func (s *schema) UnmarshalJSON(raw []byte) error {
+	switch string(bytes.TrimSpace(raw)) {
+	case "true":
+		return nil
+	case "false":
+		s.closed = true
+		return nil
+	}
+	type plain schema
+	return json.Unmarshal(raw, (*plain)(s))
+}
+
+// types is the `type` keyword: one name or several.
+type types []string
+
+// UnmarshalJSON accepts a string or an array of strings.
+func (t *types) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*t = types{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(t))
+}
+
+func (t types) has(name string) bool { return slices.Contains(t, name) }
+
+// shape follows references and joins allOf until what is left describes the
+// value itself. The name is that of the component it came from, if it has one.
+// What stands beside a reference (description, default …) wins over what the
+// component says. A reference to nothing gives an empty schema with its name.
+func (d *document) shape(s *schema) (*schema, string) {
+	return d.shapeOf(s, map[*schema]bool{})
+}
+
+func (d *document) shapeOf(s *schema, seen map[*schema]bool) (*schema, string) {
+	if s == nil || seen[s] {
+		return &schema{}, ""
+	}
+	seen[s] = true
+	defer delete(seen, s)
+	if s.Ref != "" {
+		name := lastSegment(s.Ref)
+		target := d.Components.Schemas[name]
+		if target == nil || !strings.HasPrefix(s.Ref, "#/components/schemas/") {
+			return &schema{Description: s.Description}, name
+		}
+		out, _ := d.shapeOf(target, seen)
+		merged := *out
+		overlay(&merged, s)
+		return &merged, name
+	}
+	if len(s.AllOf) > 0 {
+		out, name := schema{}, ""
+		for _, part := range s.AllOf {
+			got, partName := d.shapeOf(part, seen)
+			join(&out, got)
+			if len(s.AllOf) == 1 {
+				name = partName
+			}
+		}
+		own := *s
+		own.AllOf = nil
+		if len(own.Properties) > 0 {
+			name = ""
+		}
+		join(&out, &own)
+		overlay(&out, s)
+		return &out, name
+	}
+	for _, union := range [][]*schema{s.OneOf, s.AnyOf} {
+		if rest, null := withoutNull(union); len(rest) == 1 && len(s.Properties) == 0 {
+			out, name := d.shapeOf(rest[0], seen)
+			merged := *out
+			merged.nullable = merged.nullable || null
+			overlay(&merged, s)
+			return &merged, name
+		}
+	}
+	return s, ""
+}
+
+// withoutNull drops the alternatives that only allow null.
+func withoutNull(union []*schema) (rest []*schema, null bool) {
+	for _, one := range union {
+		if one != nil && len(one.Type) == 1 && one.Type[0] == "null" {
+			null = true
+			continue
+		}
+		rest = append(rest, one)
+	}
+	return rest, null
+}
+
+// overlay puts the annotations of over on base.
+func overlay(base, over *schema) {
+	if over.Description != "" {
+		base.Description = over.Description
+	}
+	if over.Default != nil {
+		base.Default = over.Default
+	}
+	if over.Example != nil {
+		base.Example = over.Example
+	}
+	if len(over.Examples) > 0 {
+		base.Examples = over.Examples
+	}
+	base.Deprecated = base.Deprecated || over.Deprecated
+	base.ReadOnly = base.ReadOnly || over.ReadOnly
+	base.WriteOnly = base.WriteOnly || over.WriteOnly
+	base.nullable = base.nullable || over.nullable || over.Type.has("null")
+}
+
+// join adds the constraints of part to out, as allOf does.
+func join(out, part *schema) {
+	props := map[string]*schema{}
+	for name, p := range out.Properties {
+		props[name] = p
+	}
+	for name, p := range part.Properties {
+		props[name] = p
+	}
+	required := slices.Concat(out.Required, part.Required)
+	order := slices.Concat(out.Order, part.Order)
+	union := slices.Concat(out.OneOf, out.AnyOf, part.OneOf, part.AnyOf)
+	kept := *out
+	if len(part.Type) > 0 || part.Format != "" || len(part.Enum) > 0 || part.Items != nil {
+		*out = *part
+	}
+	overlay(out, &kept)
+	overlay(out, part)
+	if out.AdditionalProperties = part.AdditionalProperties; out.AdditionalProperties == nil {
+		out.AdditionalProperties = kept.AdditionalProperties
+	}
+	out.Properties, out.Required, out.Order, out.OneOf, out.AnyOf, out.AllOf = props, required, order, union, nil, nil
+}
+
+func lastSegment(ref string) string {
+	return ref[strings.LastIndexByte(ref, '/')+1:]
+}

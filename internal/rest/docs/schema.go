@@ -1,0 +1,311 @@
+package docs
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// word is a piece of a type's description, a link when Href is set.
+type word struct{ Text, Href string }
+
+// field is one row of a field table.
+type field struct {
+	Prefix, Leaf string // "labels[]." and "name"
+	Type         []word
+	Required     bool
+	Notes        []string // limits in words
+	Values       []string // the enum
+	Default      string
+	Text         []block
+	Flag         string // deprecated, read only …
+}
+
+// How far tables and types unfold. Named schemas below the depth are linked.
+const (
+	answerDepth = 2  // the envelope and the record in it
+	bodyDepth   = 3  // what one has to write is shown further
+	endOfDepth  = 10 // nothing unfolds further, whatever its form
+)
+
+// primitive tells that a schema has no parts of its own to show.
+func primitive(s *schema) bool {
+	return len(s.Properties) == 0 && s.Items == nil && len(s.OneOf) == 0 && len(s.AnyOf) == 0 && !s.Type.has("object") && !s.Type.has("array")
+}
+
+// typeOf says a type in words, with links to named schemas.
+func (d *document) typeOf(s *schema, depth int) []word {
+	shape, name := d.shape(s)
+	var out []word
+	switch href := d.anchors[name]; {
+	case name != "" && d.Components.Schemas[name] == nil:
+		out = []word{{Text: name}}
+	case name != "" && !primitive(shape):
+		out = []word{{name, href}}
+	case depth > endOfDepth:
+		out = []word{{Text: "…"}}
+	case len(shape.OneOf)+len(shape.AnyOf) > 0 && len(shape.Properties) == 0:
+		union := slices.Concat(shape.OneOf, shape.AnyOf)
+		rest, null := withoutNull(union)
+		shown := map[string]bool{}
+		for _, one := range rest {
+			words := d.typeOf(one, depth+1)
+			if text := plainWords(words); !shown[text] {
+				shown[text] = true
+				if len(out) > 0 {
+					out = append(out, word{Text: " or "})
+				}
+				out = append(out, words...)
+			}
+		}
+		if null && !shape.nullable {
+			out = append(out, word{Text: " or null"})
+		}
+	default:
+		out = d.plainType(shape, depth)
+	}
+	if shape.nullable || (shape.Type.has("null") && len(shape.Type) > 1) {
+		out = append(out, word{Text: " or null"})
+	}
+	return out
+}
+
+func (d *document) plainType(s *schema, depth int) []word {
+	var out []word
+	for _, t := range s.Type {
+		if t == "null" && len(s.Type) > 1 || t == "" {
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, word{Text: " or "})
+		}
+		switch {
+		case t == "array" && s.Items != nil:
+			out = append(append(out, word{Text: "array of "}), d.typeOf(s.Items, depth+1)...)
+		case t == "object" && s.AdditionalProperties != nil && !s.AdditionalProperties.closed && len(s.Properties) == 0:
+			out = append(append(out, word{Text: "map of "}), d.typeOf(s.AdditionalProperties, depth+1)...)
+		case s.Format != "" && t != "boolean":
+			out = append(out, word{Text: t + " (" + s.Format + ")"})
+		default:
+			out = append(out, word{Text: t})
+		}
+	}
+	switch {
+	case len(out) > 0:
+	case len(s.Properties) > 0:
+		out = []word{{Text: "object"}}
+	case len(s.Enum) > 0 || s.Const != nil:
+		out = []word{{Text: "one of the values"}}
+	default:
+		out = []word{{Text: "any"}}
+	}
+	return out
+}
+
+func plainWords(words []word) string {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(w.Text)
+	}
+	return b.String()
+}
+
+// row describes one value: a parameter, a header or a property.
+func (d *document) row(prefix, leaf string, s *schema, required bool) field {
+	shape, _ := d.shape(s)
+	f := field{Prefix: prefix, Leaf: leaf, Type: d.typeOf(s, 0), Required: required, Notes: notes(shape)}
+	if shape.Items != nil {
+		items, _ := d.shape(shape.Items)
+		f.Values = values(items)
+		for _, note := range notes(items) {
+			f.Notes = append(f.Notes, "each "+note)
+		}
+	}
+	f.Values = append(f.Values, values(shape)...)
+	for _, one := range slices.Concat(shape.OneOf, shape.AnyOf) {
+		alternative, _ := d.shape(one)
+		f.Values = append(f.Values, values(alternative)...)
+		f.Notes = append(f.Notes, notes(alternative)...)
+	}
+	f.Default = defaultOf(shape)
+	f.Text = d.markdown(shape.Description, noHeadings)
+	switch {
+	case shape.Deprecated:
+		f.Flag = "deprecated"
+	case shape.ReadOnly:
+		f.Flag = "read only"
+	case shape.WriteOnly:
+		f.Flag = "write only"
+	}
+	return f
+}
+
+// fields flattens a schema to rows named by their path (data.labels[].id). A
+// named schema is unfolded down to depth and never within itself; its type
+// links to it either way. A value without fields of its own is the one row
+// "(whole)".
+func (d *document) fields(s *schema, depth int) []field {
+	if s == nil {
+		return nil
+	}
+	rows := d.children(s, "", 0, depth, nil)
+	if len(rows) == 0 {
+		return []field{d.row("", "(whole)", s, false)}
+	}
+	return rows
+}
+
+func (d *document) children(s *schema, prefix string, level, depth int, path []string) []field {
+	shape, name := d.shape(s)
+	if name != "" && (slices.Contains(path, name) || level >= depth) || level > endOfDepth {
+		return nil
+	}
+	if name != "" {
+		path = append(slices.Clone(path), name)
+	}
+	dot := prefix
+	if dot != "" {
+		dot += "."
+	}
+	var rows []field
+	for _, prop := range order(shape) {
+		rows = append(rows, d.row(dot, prop, shape.Properties[prop], slices.Contains(shape.Required, prop)))
+		rows = append(rows, d.children(shape.Properties[prop], dot+prop, level+1, depth, path)...)
+	}
+	if shape.Items != nil {
+		rows = append(rows, d.children(shape.Items, prefix+"[]", level, depth, path)...)
+	}
+	if more := shape.AdditionalProperties; more != nil && !more.closed {
+		rows = append(rows, d.children(more, dot+"{key}", level+1, depth, path)...)
+	}
+	known := map[string]bool{}
+	for _, r := range rows {
+		known[r.Prefix+r.Leaf] = true
+	}
+	for _, one := range slices.Concat(shape.OneOf, shape.AnyOf) {
+		for _, r := range d.children(one, prefix, level, depth, path) {
+			if !known[r.Prefix+r.Leaf] {
+				known[r.Prefix+r.Leaf] = true
+				r.Required = false // another alternative does without it
+				if r.Flag == "" && r.Prefix == dot {
+					r.Flag = "one form"
+				}
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// order is the order in which properties are shown. A Go map has none, so: as
+// x-order says; else id first, then what is required, then the rest, each by
+// name.
+func order(s *schema) []string {
+	rank := func(name string) int {
+		switch {
+		case slices.Contains(s.Order, name):
+			return slices.Index(s.Order, name) - len(s.Order)
+		case name == "id":
+			return 0
+		case slices.Contains(s.Required, name):
+			return 1
+		}
+		return 2
+	}
+	return slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(s.Properties))), func(a, b string) int {
+		return rank(a) - rank(b)
+	})
+}
+
+// notes says a schema's limits in words.
+func notes(s *schema) []string {
+	var out []string
+	span := func(low, high *int, unit string) {
+		switch {
+		case low != nil && *low > 0 && high != nil:
+			if *low == *high {
+				out = append(out, "exactly "+count(*low, unit))
+				return
+			}
+			out = append(out, strconv.Itoa(*low)+" to "+count(*high, unit))
+		case low != nil && *low > 0:
+			out = append(out, "at least "+count(*low, unit))
+		case high != nil:
+			out = append(out, "at most "+count(*high, unit))
+		}
+	}
+	span(s.MinLength, s.MaxLength, "character")
+	span(s.MinItems, s.MaxItems, "item")
+	span(s.MinProperties, s.MaxProperties, "key")
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		out = append(out, s.Minimum.String()+" to "+s.Maximum.String())
+	case s.Minimum != nil:
+		out = append(out, "at least "+s.Minimum.String())
+	case s.Maximum != nil:
+		out = append(out, "at most "+s.Maximum.String())
+	}
+	if s.ExclusiveMinimum != nil {
+		out = append(out, "more than "+s.ExclusiveMinimum.String())
+	}
+	if s.ExclusiveMaximum != nil {
+		out = append(out, "less than "+s.ExclusiveMaximum.String())
+	}
+	if s.MultipleOf != nil {
+		out = append(out, "a multiple of "+s.MultipleOf.String())
+	}
+	if s.UniqueItems {
+		out = append(out, "no duplicates")
+	}
+	switch {
+	case s.PatternDescription != "":
+		out = append(out, s.PatternDescription)
+	case s.Pattern != "":
+		out = append(out, "matches "+s.Pattern)
+	}
+	return out
+}
+
+// count writes a number with thousands separated, and its unit.
+func count(n int, unit string) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	if n == 1 {
+		return text + " " + unit
+	}
+	return text + " " + unit + "s"
+}
+
+func defaultOf(s *schema) string {
+	if s.Default == nil {
+		return ""
+	}
+	return compact(s.Default)
+}
+
+func values(s *schema) []string {
+	var out []string
+	if s.Const != nil {
+		out = append(out, compact(s.Const))
+	}
+	for _, v := range s.Enum {
+		out = append(out, compact(v))
+	}
+	return out
+}
+
+// compact shows a JSON value on one line, a string without its quotes.
+func compact(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if text == "" {
+			return `""`
+		}
+		return text
+	}
+	return string(raw)
+}

@@ -1,0 +1,326 @@
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// view is everything that the page template shows.
+type view struct {
+	Title, Version, Address string
+	Intro                   []block
+	Schemes                 []schemeView
+	Faults                  []fault
+	Groups                  []group
+	Schemas                 []schemaView
+	Count                   int
+	Versions                map[string]string
+}
+
+// AuthExample is a first request that works with a token.
+func (v *view) AuthExample() string {
+	return "curl " + quote(v.Address+"/me") + " \\\n  -H \"Authorization: Bearer $CARDWALL_TOKEN\""
+}
+
+// ErrorExample is the form of every refusal.
+func (v *view) ErrorExample() string {
+	return pretty(members{{"error", members{
+		{"code", "not_found"}, {"message", "There is no such object, or it is not visible to you."},
+	}}})
+}
+
+// Anchor is the code as a part of an id.
+func (f fault) Anchor() string { return anchor(f.Code) }
+
+// Short is the method as the navigation shows it.
+func (o opView) Short() string {
+	if o.Method == "DELETE" {
+		return "DEL"
+	}
+	return o.Method
+}
+
+type schemeView struct {
+	Name, Kind string
+	Text       []block
+}
+
+// fault is a row of the errors table: x-errors of the document.
+type fault struct {
+	Code   string
+	Status string
+	Text   []block
+}
+
+type group struct {
+	ID, Name string
+	Text     []block
+	Ops      []opView
+}
+
+type opView struct {
+	ID, Name, Method, Path, Scope, Summary string
+	PathParts                              []word // parameters have an Href of "p"
+	Deprecated, Public                     bool
+	Text                                   []block
+	Inputs                                 []table
+	Curl                                   string
+	Answers                                []answer
+	Refusals                               []refusal
+}
+
+// table is a titled field table.
+type table struct {
+	Title  string
+	Text   []block
+	Fields []field
+}
+
+type answer struct {
+	Status, Kind string
+	Text         []block
+	Fields       []field
+	Headers      []field
+	Example      string
+}
+
+// refusal is an error that an operation may answer.
+type refusal struct {
+	Status string
+	Codes  []word
+	Text   []block
+}
+
+type schemaView struct {
+	ID, Name string
+	Type     []word
+	Text     []block
+	Notes    []string
+	Values   []string
+	Default  string
+	Fields   []field
+	Example  string
+}
+
+// view prepares the page. It refuses a document in which two operations have
+// one name, since they would share an anchor.
+func (d *document) view(base string) (*view, error) {
+	ops, err := d.operations()
+	if err != nil {
+		return nil, err
+	}
+	root, before, err := d.address(base, ops)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{
+		Title: d.Info.Title, Version: d.Info.Version, Address: root, Count: len(ops),
+		Intro: d.markdown(d.Info.Description, 2),
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Components.SecuritySchemes)) {
+		s := d.Components.SecuritySchemes[name]
+		kind := strings.TrimSpace(s.Type + " " + s.Scheme)
+		if s.Name != "" {
+			kind += " in the " + s.In + " " + s.Name
+		}
+		v.Schemes = append(v.Schemes, schemeView{Name: name, Kind: kind, Text: d.markdown(s.Description, 4)})
+	}
+	if v.Faults, err = d.faults(d.Errors); err != nil {
+		return nil, fmt.Errorf("x-errors of the document: %w", err)
+	}
+	status := map[string]string{}
+	for _, f := range v.Faults {
+		status[f.Code] = f.Status
+	}
+	v.Groups = d.groups(ops, func(op *operation) opView { return d.operationView(op, before, status) })
+	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
+		v.Schemas = append(v.Schemas, d.schemaView(name))
+	}
+	return v, nil
+}
+
+// methods in the order in which they are shown for one path.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
+
+// operations collects the operations by path, then method, with those that
+// have an x-order first, and gives each its anchor.
+func (d *document) operations() ([]*operation, error) {
+	d.anchors = map[string]string{}
+	for name := range d.Components.Schemas {
+		d.anchors[name] = "#" + schemaID(name)
+	}
+	var out []*operation
+	used := map[string]bool{}
+	for _, path := range slices.SortedFunc(maps.Keys(d.Paths), func(a, b string) int {
+		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+	}) {
+		item := d.Paths[path]
+		if item == nil {
+			continue
+		}
+		for i, op := range []*operation{item.Get, item.Head, item.Post, item.Put, item.Patch, item.Delete, item.Options, item.Trace} {
+			if op == nil {
+				continue
+			}
+			op.method, op.path = methods[i], path
+			op.Parameters = append(slices.Clone(item.Parameters), op.Parameters...)
+			if op.OperationID == "" {
+				op.OperationID = strings.ToLower(op.method) + "-" + path
+			}
+			id := anchor(op.OperationID)
+			if used[id] {
+				return nil, fmt.Errorf("operationId %s stands twice in the document", op.OperationID)
+			}
+			used[id] = true
+			d.anchors[op.OperationID] = "#" + id
+			out = append(out, op)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *operation) int {
+		switch {
+		case a.Order != nil && b.Order != nil:
+			return *a.Order - *b.Order
+		case a.Order != nil:
+			return -1
+		case b.Order != nil:
+			return 1
+		}
+		return 0
+	})
+	return out, nil
+}
+
+// anchor makes an id of a name: ids hold no white space.
+func anchor(name string) string { return strings.Join(strings.Fields(name), "-") }
+
+func schemaID(name string) string { return "schema-" + anchor(name) }
+
+// home is where the interface stands when the document names no server path.
+const home = "/api/public/v1"
+
+// address gives the root of the interface, as a person would write it, and
+// what stands before the document's paths: the same, unless the paths repeat
+// the root's own path.
+func (d *document) address(base string, ops []*operation) (root, before string, err error) {
+	prefix := home
+	if len(d.Servers) > 0 {
+		u, err := url.Parse(d.Servers[0].URL)
+		if err != nil {
+			return "", "", fmt.Errorf("first server of the document: %w", err)
+		}
+		if base == "" && u.Host != "" {
+			base = u.Scheme + "://" + u.Host
+		}
+		if p := strings.TrimRight(u.Path, "/"); p != "" {
+			prefix = p
+		}
+	}
+	if base == "" {
+		return "", "", errors.New("neither a base address nor an absolute server in the document")
+	}
+	root = strings.TrimSuffix(base, prefix) + prefix
+	if len(ops) > 0 && strings.HasPrefix(ops[0].path, prefix+"/") {
+		return root, strings.TrimSuffix(root, prefix), nil
+	}
+	return root, root, nil
+}
+
+// groups sorts the operations under their first tag, tags in the document's
+// order. Tags that the document does not list come after, by name.
+func (d *document) groups(ops []*operation, show func(*operation) opView) []group {
+	var out []group
+	at := map[string]int{}
+	add := func(name, description string) {
+		if _, ok := at[name]; ok {
+			return
+		}
+		at[name] = len(out)
+		out = append(out, group{ID: "tag-" + anchor(strings.ToLower(name)), Name: name, Text: d.markdown(description, 3)})
+	}
+	for _, t := range d.Tags {
+		add(t.Name, t.Description)
+	}
+	first := func(op *operation) string {
+		if len(op.Tags) == 0 {
+			return "Other"
+		}
+		return op.Tags[0]
+	}
+	var unlisted []string
+	for _, op := range ops {
+		unlisted = append(unlisted, first(op))
+	}
+	slices.Sort(unlisted)
+	for _, name := range unlisted {
+		add(name, "")
+	}
+	for _, op := range ops {
+		g := &out[at[first(op)]]
+		g.Ops = append(g.Ops, show(op))
+	}
+	return slices.DeleteFunc(out, func(g group) bool { return len(g.Ops) == 0 })
+}
+
+// faults reads x-errors: an array whose entries are codes or objects with
+// code, status and when (or description).
+func (d *document) faults(raw json.RawMessage) ([]fault, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	var entries []json.RawMessage
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return nil, err
+	}
+	var out []fault
+	for _, entry := range entries {
+		var one struct {
+			Code        string          `json:"code"`
+			Status      json.RawMessage `json:"status"`
+			When        string          `json:"when"`
+			Description string          `json:"description"`
+		}
+		if json.Unmarshal(entry, &one.Code) != nil {
+			if err := json.Unmarshal(entry, &one); err != nil {
+				return nil, err
+			}
+		}
+		text := one.When
+		if text == "" {
+			text = one.Description
+		}
+		out = append(out, fault{Code: one.Code, Status: compact(one.Status), Text: d.markdown(text, noHeadings)})
+	}
+	return out, nil
+}
+
+func (d *document) schemaView(name string) schemaView {
+	s := d.Components.Schemas[name]
+	if s == nil {
+		s = &schema{}
+	}
+	ref := &schema{Ref: "#/components/schemas/" + name}
+	shape, _ := d.shape(s)
+	v := schemaView{ID: schemaID(name), Name: name, Type: d.typeOf(s, 0), Text: d.markdown(shape.Description, 4)}
+	if v.Fields = d.children(ref, "", 0, 1, nil); len(v.Fields) == 0 {
+		v.Notes, v.Values, v.Default = notes(shape), values(shape), defaultOf(shape)
+	}
+	if one, ok := d.sample(ref, nil, false); ok && one != nil {
+		v.Example = pretty(one)
+	}
+	return v
+}
+
+// numeric tells a status from "default".
+func numeric(status string) int {
+	n, err := strconv.Atoi(strings.ReplaceAll(strings.ToUpper(status), "X", "0"))
+	if err != nil {
+		return 1000
+	}
+	return n
+}

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"sync"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// Class is the kind of a request, where it has a limit of its own.
+type Class int
+
+// The classes of requests.
+const (
+	Requests Class = iota
+	Searches
+)
+
+// strangerLimit is how many requests a minute without a good token one
+// network address may send.
+const strangerLimit = 60
+
+// Rate is what the X-RateLimit headers say.
+type Rate struct {
+	Limit     int
+	Remaining int
+	Reset     time.Time // when the window ends
+}
+
+const window = time.Minute
+
+// rates counts requests in windows of a minute, which begin with the first
+// request of each key.
+type rates struct {
+	unlimited bool
+	mu        sync.Mutex
+	windows   map[string]*counter
+	swept     time.Time
+}
+
+type counter struct {
+	used int
+	ends time.Time
+}
+
+func newRates(unlimited bool) *rates {
+	return &rates{unlimited: unlimited, windows: map[string]*counter{}}
+}
+
+// spend counts one request; ok is false when the limit is used up.
+func (r *rates) spend(key string, limit int, now time.Time) (rate Rate, ok bool) {
+	if r.unlimited {
+		return Rate{Limit: limit, Remaining: limit, Reset: now.Add(window)}, true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sweep(now)
+	c := r.windows[key]
+	if c == nil || !now.Before(c.ends) {
+		c = &counter{ends: now.Add(window)}
+		r.windows[key] = c
+	}
+	ok = c.used < limit
+	if ok {
+		c.used++
+	}
+	return Rate{Limit: limit, Remaining: limit - c.used, Reset: c.ends}, ok
+}
+
+// look tells a rate without counting.
+func (r *rates) look(key string, limit int, now time.Time) Rate {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.windows[key]; c != nil && now.Before(c.ends) {
+		return Rate{Limit: limit, Remaining: limit - c.used, Reset: c.ends}
+	}
+	return Rate{Limit: limit, Remaining: limit, Reset: now.Add(window)}
+}
+
+// sweep forgets windows that have ended, once a window.
+func (r *rates) sweep(now time.Time) {
+	if now.Sub(r.swept) < window {
+		return
+	}
+	r.swept = now
+	for key, c := range r.windows {
+		if !now.Before(c.ends) {
+			delete(r.windows, key)
+		}
+	}
+}
+
+func limited(rate Rate, now time.Time) error {
+	return &board.Fault{
+		Code:       board.CodeRateLimited,
+		Message:    "Too many requests; wait as long as Retry-After says.",
+		RetryAfter: max(rate.Reset.Sub(now), time.Second),
+	}
+}

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version"
+
+// Changes are the changes of a board, which a loader has loaded, in the order
+// of their versions, from behind one on.
+func (v *View) Changes(ctx context.Context, boardID string, since int64, limit int) ([]board.Entry, error) {
+	return v.entries(ctx, "WHERE board_id = $1 AND version > $2 ORDER BY version LIMIT $3", boardID, since, limit)
+}
+
+// Activity is the same, newest first, from before a version on.
+func (v *View) Activity(ctx context.Context, boardID string, before int64, limit int) ([]board.Entry, error) {
+	return v.entries(ctx, "WHERE board_id = $1 AND version < $2 ORDER BY version DESC LIMIT $3", boardID, before, limit)
+}
+
+func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.Entry, error) {
+	out := []board.Entry{}
+	err := v.each(ctx, "SELECT "+entryColumns+" FROM activity "+where, args, func(rows *sql.Rows) error {
+		var (
+			e       board.Entry
+			changes []byte
+		)
+		if err := rows.Scan(&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, &changes, &e.BoardVersion); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(changes, &e.Changes); err != nil {
+			return fmt.Errorf("changes of %s: %w", e.ID, err)
+		}
+		out = append(out, e)
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"cardwall/internal/board"
+)
+
+const (
+	boardColumns = "b.name, b.description, b.created_by, b.created_at, b.updated_at"
+	boardLoad    = "SELECT " + accessColumns + ", " + boardColumns + ", b.archived_at, b.trashed_at FROM boards b" + accessJoins + "WHERE b.id = $1"
+	boardLock    = "SELECT b.id FROM boards b WHERE b.id = $1 FOR UPDATE OF b"
+)
+
+func boardDest(b *board.Board) []any {
+	return []any{&b.Name, &b.Description, &b.CreatedBy, &b.CreatedAt, &b.UpdatedAt, &b.ArchivedAt, &b.TrashedAt}
+}
+
+// complete fills in what the access columns say.
+func (v *View) complete(b *board.Board, a *board.Access) {
+	b.ID, b.WorkspaceID, b.Visibility, b.Features = a.BoardID, a.WorkspaceID, a.Visibility, a.Features
+	b.Version, b.OpenCards, b.Role = a.Version, a.OpenCards, a.Role(v.caller)
+	b.URL = v.db.opts.BaseURL + "/boards/" + b.ID
+}
+
+// Board loads a board on which the caller has the capability.
+func (v *View) Board(ctx context.Context, id string, need board.Capability) (board.Board, error) {
+	var b board.Board
+	if err := v.authorized(ctx, need, boardLoad, id, boardDest(&b)...); err != nil {
+		return b, err
+	}
+	v.complete(&b, v.On(id))
+	return b, nil
+}
+
+// Board locks the board and loads it for a change.
+func (tx *Tx) Board(ctx context.Context, id string, need board.Capability) (board.Board, error) {
+	if err := tx.lock(ctx, boardLock, id); err != nil {
+		return board.Board{}, err
+	}
+	return tx.View.Board(ctx, id, need)
+}
+
+// Boards are the boards that the caller sees, by id, from behind one on: in
+// one workspace or in all, archived ones only when asked for, never trashed.
+func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, behind string, limit int) ([]board.Board, error) {
+	text := "SELECT " + accessColumns + ", " + boardColumns + `, b.archived_at, b.trashed_at FROM boards b` + accessJoins +
+		`WHERE b.id > $1 AND b.trashed_at IS NULL AND ` + visible + ` AND ($3 = '' OR b.workspace_id = $3) AND ($4 = '' OR b.workspace_id = $4)`
+	if !archived {
+		text += " AND b.archived_at IS NULL"
+	}
+	out := []board.Board{}
+	err := v.each(ctx, text+" ORDER BY b.id LIMIT $5", []any{behind, v.caller.UserID, workspaceID, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
+		var (
+			s accessScan
+			b board.Board
+		)
+		if err := rows.Scan(append(s.dest(), boardDest(&b)...)...); err != nil {
+			return err
+		}
+		v.complete(&b, s.result())
+		out = append(out, b)
+		return nil
+	})
+	return out, err
+}
+
+// visible is the condition that a person sees a board, where wm and bm are the
+// person's membership of its workspace and of the board. It says what
+// board.RoleOn says.
+const visible = `wm.role IS NOT NULL AND (bm.role IS NOT NULL OR (b.visibility = 'workspace' AND wm.role <> 'guest'))`
+
+// InsertBoard writes a new board of a workspace that a loader has loaded, and
+// makes it known to the transaction as the caller's.
+func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
+	b.CreatedAt, b.UpdatedAt = tx.now, tx.now
+	tx.remember(&board.Access{
+		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features,
+		WorkspaceRole: in.Role, BoardRole: board.RoleAdmin, ReadOnly: in.ReadOnly, NextNumber: 1,
+	})
+	b.Role = board.RoleAdmin
+	b.URL = tx.db.opts.BaseURL + "/boards/" + b.ID
+	err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, visibility, features, version, created_by, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9)`,
+		b.ID, in.ID, b.Name, b.Description, string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt), int64(b.UpdatedAt))
+	if err != nil {
+		return fmt.Errorf("insert board: %w", err)
+	}
+	if b.CreatedBy == nil {
+		return nil
+	}
+	return tx.SetBoardMember(ctx, b.ID, *b.CreatedBy, board.RoleAdmin)
+}
+
+// UpdateBoard writes the board's own fields as they are.
+func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
+	a := tx.On(b.ID)
+	a.Visibility, a.Features, a.Archived, a.Trashed = b.Visibility, b.Features, b.ArchivedAt != nil, b.TrashedAt != nil
+	b.UpdatedAt = tx.now
+	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, visibility = $3, features = $4, archived_at = $5, trashed_at = $6 WHERE id = $7",
+		b.Name, b.Description, string(b.Visibility), b.Features.Bits(), instant(b.ArchivedAt), instant(b.TrashedAt), b.ID)
+}
+
+// BoardMembers are the people who see a board, by user id, from behind one on.
+func (v *View) BoardMembers(ctx context.Context, boardID, behind string, limit int) ([]board.BoardMember, error) {
+	a := v.On(boardID)
+	out := []board.BoardMember{}
+	err := v.each(ctx, `SELECT u.id, u.name, wm.role, bm.role FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
+		JOIN users u ON u.id = wm.user_id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
+		WHERE b.id = $1 AND u.id > $2 AND u.deleted_at IS NULL AND `+visible+` ORDER BY u.id LIMIT $3`,
+		[]any{boardID, behind, limit}, func(rows *sql.Rows) error {
+			var (
+				m           board.BoardMember
+				inWorkspace board.WorkspaceRole
+			)
+			if err := rows.Scan(&m.ID, &m.Name, &inWorkspace, &m.Given); err != nil {
+				return err
+			}
+			given := board.RoleNone
+			if m.Given != nil {
+				given = *m.Given
+			}
+			m.Role = board.RoleOn(inWorkspace, given, a.Visibility)
+			out = append(out, m)
+			return nil
+		})
+	return out, err
+}
+
+// BoardMember is what a person of the board's workspace is to the board; not
+// found for who is not in the workspace. The role may be none.
+func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.BoardMember, error) {
+	a := v.On(boardID)
+	m := board.BoardMember{ID: userID}
+	var inWorkspace board.WorkspaceRole
+	found, err := v.one(ctx, `SELECT u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id AND wm.workspace_id = $1
+		LEFT JOIN board_members bm ON bm.user_id = u.id AND bm.board_id = $2 WHERE u.id = $3 AND u.deleted_at IS NULL`,
+		[]any{a.WorkspaceID, boardID, userID}, &m.Name, &inWorkspace, &m.Given)
+	if err != nil {
+		return m, err
+	}
+	if !found {
+		return m, board.NotFound()
+	}
+	given := board.RoleNone
+	if m.Given != nil {
+		given = *m.Given
+	}
+	m.Role = board.RoleOn(inWorkspace, given, a.Visibility)
+	return m, nil
+}
+
+// CountBoardMembers counts the people a board was shared with.
+func (v *View) CountBoardMembers(ctx context.Context, boardID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM board_members WHERE board_id = $1", boardID)
+}
+
+// CountBoardAdmins counts those who can administer a board, through the board
+// or through its workspace, other than one person.
+func (v *View) CountBoardAdmins(ctx context.Context, boardID, other string) (int, error) {
+	return v.count(ctx, `SELECT count(*) FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
+		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
+		WHERE b.id = $1 AND wm.user_id <> $2 AND (bm.role = 'admin' OR (b.visibility = 'workspace' AND wm.role IN ('owner', 'admin')))`, boardID, other)
+}
+
+// SetBoardMember gives a person a role on a board.
+func (tx *Tx) SetBoardMember(ctx context.Context, boardID, userID string, role board.Role) error {
+	return tx.exec(ctx, `INSERT INTO board_members (board_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (board_id, user_id) DO UPDATE SET role = excluded.role`, boardID, userID, string(role), int64(tx.now))
+}
+
+// RemoveBoardMember takes a person's role on a board away.
+func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) error {
+	return tx.exec(ctx, "DELETE FROM board_members WHERE board_id = $1 AND user_id = $2", boardID, userID)
+}
+
+// UnassignFromBoard takes a person off all cards of a board, and returns the
+// open and archived cards that it took them off.
+func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]string, error) {
+	var cards []string
+	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 AND c.board_id = $2 ORDER BY k.card_id",
+		[]any{userID, boardID}, func(rows *sql.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			cards = append(cards, id)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	return cards, tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND card_id IN (SELECT id FROM cards WHERE board_id = $2)", userID, boardID)
+}

@@ -1,0 +1,253 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+)
+
+const (
+	cardColumns = `c.id, c.board_id, c.list_id, c.rank, c.number, c.title, c.done_at, c.archived_at, c.due_date, c.due_at,
+		c.start_date, c.start_at, c.time_zone, c.items_done, c.items_total, c.comments, c.created_by, c.created_at, c.updated_at`
+	cardLoad = "SELECT " + accessColumns + ", " + cardColumns + ", c.description FROM cards c JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1"
+	cardLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id WHERE c.id = $1 FOR UPDATE OF b"
+)
+
+// cardDest scans the card columns, and behind them the description.
+func cardDest(c *board.Card) []any {
+	return []any{&c.ID, &c.BoardID, &c.ListID, &c.Rank, &c.Number, &c.Title, &c.DoneAt, &c.ArchivedAt, &c.DueDate, &c.DueAt,
+		&c.StartDate, &c.StartAt, &c.TimeZone, &c.ChecklistItems.Done, &c.ChecklistItems.Total, &c.Comments, &c.CreatedBy,
+		&c.CreatedAt, &c.UpdatedAt, &c.Description}
+}
+
+// Card loads a card of a board on which the caller has the capability.
+func (v *View) Card(ctx context.Context, id string, need board.Capability) (board.Card, error) {
+	var c board.Card
+	if err := v.authorized(ctx, need, cardLoad, id, cardDest(&c)...); err != nil {
+		return c, err
+	}
+	cards := []board.Card{c}
+	err := v.dress(ctx, cards)
+	return cards[0], err
+}
+
+// Card locks the card's board and loads the card for a change; one that is
+// archived is refused unless the capability is board.Unarchive.
+func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board.Card, error) {
+	if err := tx.lock(ctx, cardLock, id); err != nil {
+		return board.Card{}, err
+	}
+	c, err := tx.View.Card(ctx, id, need)
+	if err == nil && c.ArchivedAt != nil && need != board.Unarchive {
+		err = board.Refuse(board.CodeArchived, "The card is archived; restore it first.")
+	}
+	return c, err
+}
+
+// dress gives cards what stands in other tables: labels, assignees, address.
+func (v *View) dress(ctx context.Context, cards []board.Card) error {
+	if len(cards) == 0 {
+		return nil
+	}
+	byID := make(map[string]*board.Card, len(cards))
+	ids := make([]any, len(cards))
+	for i := range cards {
+		c := &cards[i]
+		c.Done = c.DoneAt != nil
+		c.URL = v.db.opts.BaseURL + "/cards/" + c.ID
+		c.Labels, c.Assignees = []board.LabelRef{}, []board.UserRef{}
+		byID[c.ID], ids[i] = c, c.ID
+	}
+	in, ids := placeholders(ids)
+	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id WHERE k.card_id IN (`+in+`)
+		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id WHERE k.card_id IN (`+in+`)
+		ORDER BY 1, 6, 4, 3`, ids, func(rows *sql.Rows) error {
+		var (
+			which, at               int64
+			cardID, id, name, color string
+		)
+		if err := rows.Scan(&which, &cardID, &id, &name, &color, &at); err != nil {
+			return err
+		}
+		if c := byID[cardID]; which == 1 {
+			c.Labels = append(c.Labels, board.LabelRef{ID: id, Name: name, Color: board.Color(color)})
+		} else {
+			c.Assignees = append(c.Assignees, board.UserRef{ID: id, Name: name})
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("labels and assignees: %w", err)
+	}
+	return nil
+}
+
+// placeholders makes the inside of IN (…) for the values, filled up to one of
+// a few lengths with the last value, so that few texts are ever prepared.
+func placeholders(values []any) (string, []any) {
+	length := len(values)
+	for _, l := range []int{1, 4, 16, 64, 256} {
+		if length <= l {
+			length = l
+			break
+		}
+	}
+	var b strings.Builder
+	for i := range length {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "$%d", i+1)
+	}
+	for len(values) < length {
+		values = append(values, values[len(values)-1])
+	}
+	return b.String(), values
+}
+
+// InsertCard writes a new card with its labels and assignees into its list,
+// numbers it, and returns the open card that it stands behind. The board was
+// loaded.
+func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) (after string, err error) {
+	p, err := tx.find(ctx, cardShelf(), c.ListID, "", "", at)
+	if err != nil {
+		return "", err
+	}
+	a := tx.On(c.BoardID)
+	c.Rank, c.Number = p.rank, a.NextNumber
+	a.NextNumber++
+	a.AllCards++
+	a.OpenCards++
+	c.CreatedAt, c.UpdatedAt = tx.now, tx.now
+	c.URL = tx.db.opts.BaseURL + "/cards/" + c.ID
+	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, due_date, due_at, start_date, start_at,
+		time_zone, created_by, created_at, updated_at, description) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), c.DueDate, instant(c.DueAt), c.StartDate, instant(c.StartAt),
+		c.TimeZone, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
+		return "", fmt.Errorf("insert card: %w", err)
+	}
+	for _, l := range c.Labels {
+		if err := tx.AddCardLabel(ctx, c.ID, l.ID); err != nil {
+			return "", err
+		}
+	}
+	for _, u := range c.Assignees {
+		if err := tx.AddAssignee(ctx, c.ID, u.ID); err != nil {
+			return "", err
+		}
+	}
+	return p.after, nil
+}
+
+// PlaceCard puts a card into a list of its own board. Moved is false when it
+// stood there already.
+func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at board.Position) (after string, moved bool, err error) {
+	current := c.Rank
+	if listID != c.ListID {
+		current = ""
+	}
+	p, err := tx.find(ctx, cardShelf(), listID, c.ID, current, at)
+	if err != nil || p.same {
+		return p.after, false, err
+	}
+	c.ListID, c.Rank = listID, p.rank
+	return p.after, true, tx.UpdateCard(ctx, c)
+}
+
+// UpdateCard writes the card as it is, but for labels and assignees.
+func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
+	c.UpdatedAt = tx.now
+	c.Done = c.DoneAt != nil
+	return tx.exec(ctx, `UPDATE cards SET list_id = $1, rank = $2, title = $3, description = $4, done_at = $5, archived_at = $6, due_date = $7,
+		due_at = $8, start_date = $9, start_at = $10, time_zone = $11, items_done = $12, items_total = $13, comments = $14, updated_at = $15 WHERE id = $16`,
+		c.ListID, c.Rank, c.Title, *c.Description, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate,
+		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
+}
+
+// CardBefore is the open card that stands before a card in its list.
+func (tx *Tx) CardBefore(ctx context.Context, c board.Card) (string, error) {
+	return tx.before(ctx, cardShelf(), c.ListID, c.Rank)
+}
+
+// CountOpenCards counts the open cards of a list.
+func (v *View) CountOpenCards(ctx context.Context, listID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM cards WHERE list_id = $1 AND archived_at IS NULL", listID)
+}
+
+// AddCardLabel puts a label of the same board on a card that does not carry it.
+func (tx *Tx) AddCardLabel(ctx context.Context, cardID, labelID string) error {
+	return tx.exec(ctx, "INSERT INTO card_labels (card_id, label_id) VALUES ($1, $2)", cardID, labelID)
+}
+
+// RemoveCardLabel takes a label off a card.
+func (tx *Tx) RemoveCardLabel(ctx context.Context, cardID, labelID string) error {
+	return tx.exec(ctx, "DELETE FROM card_labels WHERE card_id = $1 AND label_id = $2", cardID, labelID)
+}
+
+// AddAssignee assigns a card to a person it is not assigned to.
+func (tx *Tx) AddAssignee(ctx context.Context, cardID, userID string) error {
+	return tx.exec(ctx, "INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ($1, $2, $3)", cardID, userID, int64(tx.now))
+}
+
+// RemoveAssignee takes a person off a card.
+func (tx *Tx) RemoveAssignee(ctx context.Context, cardID, userID string) error {
+	return tx.exec(ctx, "DELETE FROM card_assignees WHERE card_id = $1 AND user_id = $2", cardID, userID)
+}
+
+// LabelsOf finds those of the ids that are labels of the board, by id.
+func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[string]board.LabelRef, error) {
+	out := map[string]board.LabelRef{}
+	err := chunks(ids, func(in string, args []any) error {
+		return v.each(ctx, fmt.Sprintf("SELECT id, name, color FROM labels WHERE id IN (%s) AND board_id = $%d", in, len(args)+1), append(args, boardID), func(rows *sql.Rows) error {
+			var l board.LabelRef
+			err := rows.Scan(&l.ID, &l.Name, &l.Color)
+			out[l.ID] = l
+			return err
+		})
+	})
+	return out, err
+}
+
+// PeopleOf finds those of the ids who see the board, by id.
+func (v *View) PeopleOf(ctx context.Context, boardID string, ids []string) (map[string]board.UserRef, error) {
+	a := v.On(boardID)
+	out := map[string]board.UserRef{}
+	err := chunks(ids, func(in string, args []any) error {
+		n := len(args)
+		text := fmt.Sprintf(`SELECT u.id, u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id AND wm.workspace_id = $%d
+			LEFT JOIN board_members bm ON bm.user_id = u.id AND bm.board_id = $%d WHERE u.id IN (%s) AND u.deleted_at IS NULL`, n+1, n+2, in)
+		return v.each(ctx, text, append(args, a.WorkspaceID, boardID), func(rows *sql.Rows) error {
+			var (
+				u           board.UserRef
+				inWorkspace board.WorkspaceRole
+				onBoard     sql.NullString
+			)
+			if err := rows.Scan(&u.ID, &u.Name, &inWorkspace, &onBoard); err != nil {
+				return err
+			}
+			if board.RoleOn(inWorkspace, board.Role(onBoard.String), a.Visibility) != board.RoleNone {
+				out[u.ID] = u
+			}
+			return nil
+		})
+	})
+	return out, err
+}
+
+// chunks calls fn with the ids in pieces that one IN (…) can take.
+func chunks(ids []string, fn func(in string, args []any) error) error {
+	for piece := range slices.Chunk(ids, 256) {
+		args := make([]any, len(piece))
+		for i, id := range piece {
+			args[i] = id
+		}
+		if err := fn(placeholders(args)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"cardwall/internal/board"
+)
+
+const (
+	checklistColumns = "k.id, k.card_id, k.title, k.created_at, k.updated_at"
+	checklistLoad    = "SELECT " + accessColumns + ", " + checklistColumns + " FROM checklists k JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE k.id = $1"
+	checklistLock    = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN checklists k ON k.card_id = c.id WHERE k.id = $1 FOR UPDATE OF b"
+
+	itemColumns = "i.id, i.checklist_id, i.title, i.rank, i.done_at, i.created_at, i.updated_at"
+	itemLoad    = "SELECT " + accessColumns + ", " + itemColumns + `, k.card_id FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id
+		JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id` + accessJoins + "WHERE i.id = $1"
+	itemLock = `SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN checklists k ON k.card_id = c.id
+		JOIN checklist_items i ON i.checklist_id = k.id WHERE i.id = $1 FOR UPDATE OF b`
+)
+
+func checklistDest(k *board.Checklist) []any {
+	return []any{&k.ID, &k.CardID, &k.Title, &k.CreatedAt, &k.UpdatedAt}
+}
+
+func itemDest(i *board.ChecklistItem) []any {
+	return []any{&i.ID, &i.ChecklistID, &i.Title, &i.Rank, &i.DoneAt, &i.CreatedAt, &i.UpdatedAt}
+}
+
+// Checklist locks the board and loads a checklist and its card for a change.
+func (tx *Tx) Checklist(ctx context.Context, id string, need board.Capability) (board.Checklist, board.Card, error) {
+	var k board.Checklist
+	if err := tx.lock(ctx, checklistLock, id); err != nil {
+		return k, board.Card{}, err
+	}
+	if err := tx.authorized(ctx, need, checklistLoad, id, checklistDest(&k)...); err != nil {
+		return k, board.Card{}, err
+	}
+	card, err := tx.Card(ctx, k.CardID, need)
+	if err != nil {
+		return k, card, err
+	}
+	k.Items, err = tx.Items(ctx, k.ID)
+	return k, card, err
+}
+
+// Item locks the board and loads an item and its card for a change.
+func (tx *Tx) Item(ctx context.Context, id string, need board.Capability) (board.ChecklistItem, board.Card, error) {
+	var (
+		i      board.ChecklistItem
+		cardID string
+	)
+	if err := tx.lock(ctx, itemLock, id); err != nil {
+		return i, board.Card{}, err
+	}
+	if err := tx.authorized(ctx, need, itemLoad, id, append(itemDest(&i), &cardID)...); err != nil {
+		return i, board.Card{}, err
+	}
+	i.Done = i.DoneAt != nil
+	card, err := tx.Card(ctx, cardID, need)
+	return i, card, err
+}
+
+// Items are the items of a checklist in their order.
+func (v *View) Items(ctx context.Context, checklistID string) ([]board.ChecklistItem, error) {
+	return v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i WHERE i.checklist_id = $1 ORDER BY i.rank, i.id", checklistID)
+}
+
+func (v *View) items(ctx context.Context, text, id string) ([]board.ChecklistItem, error) {
+	out := []board.ChecklistItem{}
+	err := v.each(ctx, text, []any{id}, func(rows *sql.Rows) error {
+		var i board.ChecklistItem
+		err := rows.Scan(itemDest(&i)...)
+		i.Done = i.DoneAt != nil
+		out = append(out, i)
+		return err
+	})
+	return out, err
+}
+
+// Checklists are the checklists of a card, which a loader has loaded, oldest
+// first, with their items.
+func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist, error) {
+	out := []board.Checklist{}
+	at := map[string]int{}
+	err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id = $1 ORDER BY k.id", []any{cardID}, func(rows *sql.Rows) error {
+		k := board.Checklist{Items: []board.ChecklistItem{}}
+		err := rows.Scan(checklistDest(&k)...)
+		at[k.ID] = len(out)
+		out = append(out, k)
+		return err
+	})
+	if err != nil || len(out) == 0 {
+		return out, err
+	}
+	items, err := v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = $1 ORDER BY i.checklist_id, i.rank, i.id", cardID)
+	for _, i := range items {
+		k := &out[at[i.ChecklistID]]
+		k.Items = append(k.Items, i)
+	}
+	return out, err
+}
+
+// InsertChecklist writes a new checklist with its items, in their order. The
+// card's own counts are the caller's to write.
+func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
+	k.CreatedAt, k.UpdatedAt = tx.now, tx.now
+	if err := tx.exec(ctx, "INSERT INTO checklists (id, card_id, title, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)",
+		k.ID, k.CardID, k.Title, int64(tx.now), int64(tx.now)); err != nil {
+		return fmt.Errorf("insert checklist: %w", err)
+	}
+	ranks, err := board.RanksAfter("", len(k.Items))
+	if err != nil {
+		return err
+	}
+	for n := range k.Items {
+		i := &k.Items[n]
+		i.ChecklistID, i.Rank, i.CreatedAt, i.UpdatedAt = k.ID, ranks[n], tx.now, tx.now
+		if err := tx.insertItem(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UpdateChecklist writes the checklist's own fields.
+func (tx *Tx) UpdateChecklist(ctx context.Context, k *board.Checklist) error {
+	k.UpdatedAt = tx.now
+	return tx.exec(ctx, "UPDATE checklists SET title = $1, updated_at = $2 WHERE id = $3", k.Title, int64(tx.now), k.ID)
+}
+
+// DeleteChecklist takes a checklist and its items away.
+func (tx *Tx) DeleteChecklist(ctx context.Context, id string) error {
+	return tx.exec(ctx, "DELETE FROM checklists WHERE id = $1", id)
+}
+
+// CountChecklists counts the checklists of a card.
+func (v *View) CountChecklists(ctx context.Context, cardID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM checklists WHERE card_id = $1", cardID)
+}
+
+// InsertItem writes a new item and returns the one that it stands behind.
+func (tx *Tx) InsertItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, err error) {
+	p, err := tx.find(ctx, itemShelf(), i.ChecklistID, "", "", at)
+	if err != nil {
+		return "", err
+	}
+	i.Rank, i.CreatedAt, i.UpdatedAt = p.rank, tx.now, tx.now
+	return p.after, tx.insertItem(ctx, i)
+}
+
+func (tx *Tx) insertItem(ctx context.Context, i *board.ChecklistItem) error {
+	return tx.exec(ctx, "INSERT INTO checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		i.ID, i.ChecklistID, i.Title, i.Rank, instant(i.DoneAt), int64(i.CreatedAt), int64(i.UpdatedAt))
+}
+
+// PlaceItem moves an item in its checklist. Moved is false when it stood there.
+func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, moved bool, err error) {
+	p, err := tx.find(ctx, itemShelf(), i.ChecklistID, i.ID, i.Rank, at)
+	if err != nil || p.same {
+		return p.after, false, err
+	}
+	i.Rank = p.rank
+	return p.after, true, tx.UpdateItem(ctx, i)
+}
+
+// UpdateItem writes the item as it is.
+func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
+	i.UpdatedAt = tx.now
+	i.Done = i.DoneAt != nil
+	if err := tx.exec(ctx, "UPDATE checklist_items SET title = $1, rank = $2, done_at = $3, updated_at = $4 WHERE id = $5",
+		i.Title, i.Rank, instant(i.DoneAt), int64(tx.now), i.ID); err != nil {
+		return err
+	}
+	return tx.exec(ctx, "UPDATE checklists SET updated_at = $1 WHERE id = $2", int64(tx.now), i.ChecklistID)
+}
+
+// DeleteItem takes an item away.
+func (tx *Tx) DeleteItem(ctx context.Context, id string) error {
+	return tx.exec(ctx, "DELETE FROM checklist_items WHERE id = $1", id)
+}

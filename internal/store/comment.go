@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"cardwall/internal/board"
+)
+
+const (
+	commentColumns = "m.id, m.card_id, c.board_id, m.author_id, u.name, m.text, m.created_at, m.edited_at"
+	commentLoad    = "SELECT " + accessColumns + ", " + commentColumns + ` FROM comments m JOIN cards c ON c.id = m.card_id JOIN boards b ON b.id = c.board_id
+		LEFT JOIN users u ON u.id = m.author_id` + accessJoins + "WHERE m.id = $1"
+	commentLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN comments m ON m.card_id = c.id WHERE m.id = $1 FOR UPDATE OF b"
+)
+
+// commentScan collects a comment, whose author may be nobody.
+type commentScan struct {
+	comment    board.Comment
+	id, author sql.NullString
+}
+
+func (s *commentScan) dest() []any {
+	m := &s.comment
+	return []any{&m.ID, &m.CardID, &m.BoardID, &s.id, &s.author, &m.Text, &m.CreatedAt, &m.EditedAt}
+}
+
+func (s *commentScan) result() board.Comment {
+	m := s.comment
+	if s.id.Valid {
+		m.Author = &board.UserRef{ID: s.id.String, Name: s.author.String}
+	}
+	return m
+}
+
+// Comment locks the board and loads a comment and its card for a change.
+func (tx *Tx) Comment(ctx context.Context, id string, need board.Capability) (board.Comment, board.Card, error) {
+	var s commentScan
+	if err := tx.lock(ctx, commentLock, id); err != nil {
+		return board.Comment{}, board.Card{}, err
+	}
+	if err := tx.authorized(ctx, need, commentLoad, id, s.dest()...); err != nil {
+		return board.Comment{}, board.Card{}, err
+	}
+	m := s.result()
+	card, err := tx.Card(ctx, m.CardID, need)
+	return m, card, err
+}
+
+// Comments are the comments of a card, which a loader has loaded, oldest
+// first, from behind one on.
+func (v *View) Comments(ctx context.Context, cardID, behind string, limit int) ([]board.Comment, error) {
+	out := []board.Comment{}
+	err := v.each(ctx, "SELECT "+commentColumns+` FROM comments m JOIN cards c ON c.id = m.card_id LEFT JOIN users u ON u.id = m.author_id
+		WHERE m.card_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`, []any{cardID, behind, limit}, func(rows *sql.Rows) error {
+		var s commentScan
+		err := rows.Scan(s.dest()...)
+		out = append(out, s.result())
+		return err
+	})
+	return out, err
+}
+
+// InsertComment writes a new comment. The card's count is the caller's to write.
+func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
+	m.CreatedAt = tx.now
+	var author any
+	if m.Author != nil {
+		author = m.Author.ID
+	}
+	return tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, text, created_at) VALUES ($1, $2, $3, $4, $5)", m.ID, m.CardID, author, m.Text, int64(tx.now))
+}
+
+// UpdateComment writes another text.
+func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
+	m.EditedAt = &tx.now
+	return tx.exec(ctx, "UPDATE comments SET text = $1, edited_at = $2 WHERE id = $3", m.Text, int64(tx.now), m.ID)
+}
+
+// DeleteComment takes a comment away.
+func (tx *Tx) DeleteComment(ctx context.Context, id string) error {
+	return tx.exec(ctx, "DELETE FROM comments WHERE id = $1", id)
+}

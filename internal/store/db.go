@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// Options say where the data is and what the server promises about it.
+type Options struct {
+	Database string // a folder-less path of an SQLite file, or postgres://…
+	BaseURL  string // stands in front of every address in an answer
+	Limits   board.Limits
+	Readers  int                  // SQLite: connections that read; 0 is one a core, at least two
+	Clock    func() time.Time     // nil is time.Now
+	NewID    func(string) string  // nil is NewID
+	Log      *slog.Logger         // nil is slog.Default
+	Migrate  bool                 // bring the schema up to date, behind a backup (SQLite) or a lease (PostgreSQL)
+	Progress func(message string) // told what migration does; may be nil
+}
+
+// DB is the store of one server process.
+type DB struct {
+	opts    Options
+	engine  engine
+	cursors []byte // the key that signs cursors, the same on every node
+}
+
+// engine is what differs between the two databases: how a transaction runs.
+// Its text of SQL is the same.
+type engine interface {
+	read(ctx context.Context, fn func(runner) error) error
+	write(ctx context.Context, fn func(runner) error) error
+	close() error
+	dialect() dialect
+}
+
+// runner runs SQL inside one transaction.
+type runner interface {
+	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	exec(ctx context.Context, text string, args ...any) (sql.Result, error)
+}
+
+// dialect holds the few words in which the databases differ.
+type dialect struct {
+	name string
+	lock bool // rows are locked by hand (FOR UPDATE); SQLite has one writer
+}
+
+// Open connects to the database, and brings its schema up to date when asked
+// to. It refuses a schema that this program does not know.
+func Open(ctx context.Context, opts Options) (*DB, error) {
+	if opts.Clock == nil {
+		opts.Clock = time.Now
+	}
+	if opts.NewID == nil {
+		opts.NewID = NewID
+	}
+	if opts.Log == nil {
+		opts.Log = slog.Default()
+	}
+	if opts.Limits == (board.Limits{}) {
+		opts.Limits = board.DefaultLimits()
+	}
+	if opts.Progress == nil {
+		opts.Progress = func(string) {}
+	}
+	opts.BaseURL = strings.TrimSuffix(opts.BaseURL, "/")
+	var (
+		e   engine
+		err error
+	)
+	if IsPostgres(opts.Database) {
+		e, err = openPostgres(ctx, opts)
+	} else {
+		e, err = openSQLite(ctx, opts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{opts: opts, engine: e}
+	if err := db.loadCursorKey(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	return db, nil
+}
+
+// IsPostgres tells which of the two databases an address means.
+func IsPostgres(database string) bool {
+	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
+}
+
+// Close ends all connections, after the writes under way.
+func (db *DB) Close() error { return db.engine.close() }
+
+// Dialect is "sqlite" or "postgres".
+func (db *DB) Dialect() string { return db.engine.dialect().name }
+
+// CursorKey signs the cursors of lists.
+func (db *DB) CursorKey() []byte { return db.cursors }
+
+// Now is the server's clock.
+func (db *DB) Now() time.Time { return db.opts.Clock() }
+
+// Read runs fn on one consistent state of the data.
+func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) error) error {
+	return fault(db.engine.read(ctx, func(r runner) error {
+		return fn(db.view(r, caller))
+	}))
+}
+
+// Write runs fn in one transaction, and returns nil only when that is on disk.
+// When fn fails nothing of it remains. On PostgreSQL fn may run again after a
+// serialization failure, so it must take its results from its last run.
+func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
+	return fault(db.engine.write(ctx, func(r runner) error {
+		tx := &Tx{View: db.view(r, caller)}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.flush(ctx)
+	}))
+}
+
+func (db *DB) view(r runner, caller board.Caller) *View {
+	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock())}
+}
+
+// Ping tells whether the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	return db.Read(ctx, board.System(), func(v *View) error {
+		var n int
+		_, err := v.one(ctx, "SELECT 1", nil, &n)
+		return err
+	})
+}
+
+// errUnavailable marks what a retry may mend: a full disk, a lost connection.
+var errUnavailable = errors.New("the database is not available")
+
+// fault turns what a retry may mend into the fault that says so.
+func fault(err error) error {
+	if err == nil || !errors.Is(err, errUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", &board.Fault{
+		Code:       board.CodeUnavailable,
+		Message:    "The service cannot do this right now; try again in a moment.",
+		RetryAfter: time.Second,
+	}, err)
+}
+
+// loadCursorKey reads the signing key that all nodes share, and makes it when
+// this is the first start of all.
+func (db *DB) loadCursorKey(ctx context.Context) error {
+	var text string
+	read := func() (bool, error) {
+		var found bool
+		err := db.Read(ctx, board.System(), func(v *View) (err error) {
+			found, err = v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{"cursor_key"}, &text)
+			return err
+		})
+		return found, err
+	}
+	found, err := read()
+	if err == nil && !found {
+		fresh := make([]byte, 32)
+		_, _ = rand.Read(fresh) // never fails (crypto/rand)
+		err = db.Write(ctx, board.System(), func(tx *Tx) error {
+			return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", "cursor_key", hex.EncodeToString(fresh))
+		})
+		if err == nil {
+			_, err = read()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("load cursor key: %w", err)
+	}
+	db.cursors, err = hex.DecodeString(text)
+	return err
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// KeyLifetime is how long the answer to an idempotency key is kept.
+const KeyLifetime = 24 * time.Hour
+
+// Stored is the first answer to an idempotency key.
+type Stored struct {
+	Operation   string
+	Fingerprint []byte
+	WorkspaceID string
+	BoardID     string
+	Fault       board.Code // empty for a success
+	Answer      []byte     // the data and boardVersion, or the fault's message
+}
+
+// Claim takes a key for the caller. When the key has an answer already it is
+// returned: the caller's own operation must not run. On PostgreSQL a claim
+// waits for another transaction that has just claimed the same key.
+func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []byte) (*Stored, error) {
+	// An expired answer makes room for the same key.
+	if err := tx.exec(ctx, "DELETE FROM idempotency WHERE user_id = $1 AND key = $2 AND created_at < $3",
+		tx.caller.UserID, key, int64(tx.now)-KeyLifetime.Milliseconds()); err != nil {
+		return nil, err
+	}
+	n, err := tx.affected(ctx, `INSERT INTO idempotency (user_id, key, operation, fingerprint, fault, answer, created_at)
+		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT DO NOTHING`, tx.caller.UserID, key, operation, fingerprint, []byte{}, int64(tx.now))
+	if err != nil || n == 1 {
+		return nil, err
+	}
+	var s Stored
+	found, err := tx.one(ctx, "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer FROM idempotency WHERE user_id = $1 AND key = $2",
+		[]any{tx.caller.UserID, key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, board.Refuse(board.CodeUnavailable, "The key was just released; send the request again.")
+	}
+	if s.Operation != operation || !bytes.Equal(s.Fingerprint, fingerprint) {
+		return nil, board.Invalid("Idempotency-Key %q was used for another request; a new request needs a new key.", key)
+	}
+	return &s, nil
+}
+
+// Keep stores the answer to a claimed key.
+func (tx *Tx) Keep(ctx context.Context, key string, s Stored) error {
+	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4 WHERE user_id = $5 AND key = $6",
+		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, tx.caller.UserID, key)
+}
+
+// Attempt runs fn in a savepoint: when it fails, all that it did is undone and
+// the transaction can go on.
+func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
+	if err := tx.exec(ctx, "SAVEPOINT attempt"); err != nil {
+		return err
+	}
+	err := fn()
+	if err != nil {
+		tx.pending, tx.touched, tx.seen = nil, nil, nil
+		if err := tx.exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
+			return err
+		}
+	}
+	if released := tx.exec(ctx, "RELEASE SAVEPOINT attempt"); released != nil {
+		return released
+	}
+	return err
+}
+
+// PurgeKeys forgets answers that are older than KeyLifetime.
+func (tx *Tx) PurgeKeys(ctx context.Context) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM idempotency WHERE created_at < $1", int64(tx.now)-KeyLifetime.Milliseconds())
+}
+
+// StillVisible refuses when the caller no longer sees what a stored answer is
+// about, in whatever state that is by now.
+func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) error {
+	if boardID == "" {
+		if workspaceID == "" {
+			return nil
+		}
+		_, err := tx.View.Workspace(ctx, workspaceID, board.ViewWorkspace)
+		return err
+	}
+	var s accessScan
+	found, err := tx.one(ctx, "SELECT "+accessColumns+" FROM boards b"+accessJoins+"WHERE b.id = $1", []any{boardID, tx.caller.UserID}, s.dest()...)
+	if err == nil && (!found || !s.result().Role(tx.caller).Can(board.View)) {
+		err = board.NotFound()
+	}
+	return err
+}

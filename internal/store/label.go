@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"cardwall/internal/board"
+)
+
+const (
+	labelColumns = "a.id, a.board_id, a.name, a.color, a.created_at, a.updated_at"
+	labelLoad    = "SELECT " + accessColumns + ", " + labelColumns + " FROM labels a JOIN boards b ON b.id = a.board_id" + accessJoins + "WHERE a.id = $1"
+	labelLock    = "SELECT b.id FROM boards b JOIN labels a ON a.board_id = b.id WHERE a.id = $1 FOR UPDATE OF b"
+)
+
+func labelDest(l *board.Label) []any {
+	return []any{&l.ID, &l.BoardID, &l.Name, &l.Color, &l.CreatedAt, &l.UpdatedAt}
+}
+
+// Label locks the label's board and loads the label for a change.
+func (tx *Tx) Label(ctx context.Context, id string, need board.Capability) (board.Label, error) {
+	var l board.Label
+	if err := tx.lock(ctx, labelLock, id); err != nil {
+		return l, err
+	}
+	err := tx.authorized(ctx, need, labelLoad, id, labelDest(&l)...)
+	return l, err
+}
+
+// Labels are the labels of a board by name, from behind one on.
+func (v *View) Labels(ctx context.Context, boardID string, behindName, behindID string, limit int) ([]board.Label, error) {
+	out := []board.Label{}
+	err := v.each(ctx, "SELECT "+labelColumns+" FROM labels a WHERE a.board_id = $1 AND (a.name, a.id) > ($2, $3) ORDER BY a.name, a.id LIMIT $4",
+		[]any{boardID, behindName, behindID, limit}, func(rows *sql.Rows) error {
+			var l board.Label
+			err := rows.Scan(labelDest(&l)...)
+			out = append(out, l)
+			return err
+		})
+	return out, err
+}
+
+// CountLabels counts the labels of a board.
+func (v *View) CountLabels(ctx context.Context, boardID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM labels WHERE board_id = $1", boardID)
+}
+
+// InsertLabel writes a new label.
+func (tx *Tx) InsertLabel(ctx context.Context, l *board.Label) error {
+	l.CreatedAt, l.UpdatedAt = tx.now, tx.now
+	return tx.exec(ctx, "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		l.ID, l.BoardID, l.Name, string(l.Color), int64(l.CreatedAt), int64(l.UpdatedAt))
+}
+
+// UpdateLabel writes the label as it is.
+func (tx *Tx) UpdateLabel(ctx context.Context, l *board.Label) error {
+	l.UpdatedAt = tx.now
+	return tx.exec(ctx, "UPDATE labels SET name = $1, color = $2, updated_at = $3 WHERE id = $4", l.Name, string(l.Color), int64(l.UpdatedAt), l.ID)
+}
+
+// DeleteLabel takes the label off its board and its cards.
+func (tx *Tx) DeleteLabel(ctx context.Context, id string) error {
+	return tx.exec(ctx, "DELETE FROM labels WHERE id = $1", id)
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"cardwall/internal/board"
+)
+
+const (
+	listColumns = `l.id, l.board_id, l.name, l.rank, l.wip_limit, l.wip_mode, l.archived_at, l.created_at, l.updated_at,
+		(SELECT count(*) FROM cards n WHERE n.list_id = l.id AND n.archived_at IS NULL)`
+	listLoad = "SELECT " + accessColumns + ", " + listColumns + " FROM lists l JOIN boards b ON b.id = l.board_id" + accessJoins + "WHERE l.id = $1"
+	listLock = "SELECT b.id FROM boards b JOIN lists l ON l.board_id = b.id WHERE l.id = $1 FOR UPDATE OF b"
+)
+
+func listDest(l *board.List) []any {
+	return []any{&l.ID, &l.BoardID, &l.Name, &l.Rank, &l.WIPLimit, &l.WIPMode, &l.ArchivedAt, &l.CreatedAt, &l.UpdatedAt, &l.OpenCards}
+}
+
+// List loads a list of a board on which the caller has the capability.
+func (v *View) List(ctx context.Context, id string, need board.Capability) (board.List, error) {
+	var l board.List
+	err := v.authorized(ctx, need, listLoad, id, listDest(&l)...)
+	return l, err
+}
+
+// List locks the list's board and loads the list for a change; one that is
+// archived is refused unless the capability is board.Unarchive.
+func (tx *Tx) List(ctx context.Context, id string, need board.Capability) (board.List, error) {
+	if err := tx.lock(ctx, listLock, id); err != nil {
+		return board.List{}, err
+	}
+	l, err := tx.View.List(ctx, id, need)
+	if err == nil && l.ArchivedAt != nil && need != board.Unarchive {
+		err = board.Refuse(board.CodeArchived, "The list is archived; restore it first.")
+	}
+	return l, err
+}
+
+// Lists are the lists of a board in their order, from behind a rank on;
+// archived ones only when asked for.
+func (v *View) Lists(ctx context.Context, boardID string, archived bool, behind string, limit int) ([]board.List, error) {
+	text := "SELECT " + listColumns + " FROM lists l WHERE l.board_id = $1 AND l.rank > $2"
+	if !archived {
+		text += " AND l.archived_at IS NULL"
+	}
+	out := []board.List{}
+	err := v.each(ctx, text+" ORDER BY l.rank, l.id LIMIT $3", []any{boardID, behind, limit}, func(rows *sql.Rows) error {
+		var l board.List
+		err := rows.Scan(listDest(&l)...)
+		out = append(out, l)
+		return err
+	})
+	return out, err
+}
+
+// InsertList puts a new list on its board, which a loader has loaded, and
+// returns the open list that it stands behind.
+func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) (after string, err error) {
+	p, err := tx.find(ctx, listShelf(), l.BoardID, "", "", at)
+	if err != nil {
+		return "", err
+	}
+	l.Rank, l.CreatedAt, l.UpdatedAt = p.rank, tx.now, tx.now
+	tx.On(l.BoardID).OpenLists++
+	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
+		return "", fmt.Errorf("insert list: %w", err)
+	}
+	return p.after, nil
+}
+
+// PlaceList moves a list on its board. Moved is false when it stood there.
+func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (after string, moved bool, err error) {
+	p, err := tx.find(ctx, listShelf(), l.BoardID, l.ID, l.Rank, at)
+	if err != nil || p.same {
+		return p.after, false, err
+	}
+	l.Rank = p.rank
+	return p.after, true, tx.UpdateList(ctx, l)
+}
+
+// UpdateList writes the list as it is.
+func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
+	l.UpdatedAt = tx.now
+	return tx.exec(ctx, "UPDATE lists SET name = $1, rank = $2, wip_limit = $3, wip_mode = $4, archived_at = $5, updated_at = $6 WHERE id = $7",
+		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.UpdatedAt), l.ID)
+}
+
+// ListBefore is the open list that stands before a list, "" for the first.
+func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
+	return tx.before(ctx, listShelf(), l.BoardID, l.Rank)
+}
+
+// before is the open row before a rank.
+func (tx *Tx) before(ctx context.Context, s shelf, parentID, rank string) (id string, err error) {
+	_, err = tx.one(ctx, "SELECT id FROM "+s.table+" WHERE "+s.parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1", []any{parentID, rank}, &id)
+	return id, err
+}
+
+// instant is a point in time that may be absent, as the database takes it.
+func instant(at *board.Instant) any {
+	if at == nil {
+		return nil
+	}
+	return int64(*at)
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"cardwall/internal/board"
+)
+
+// shelf is a table whose rows stand in an order below a parent: lists on a
+// board, cards in a list, items in a checklist.
+type shelf struct {
+	table  string
+	parent string // the column that names the parent
+	noun   string // as it is called in a refusal
+	open   string // the condition of a row that people see
+}
+
+func listShelf() shelf {
+	return shelf{table: "lists", parent: "board_id", noun: "list", open: " AND archived_at IS NULL"}
+}
+
+func cardShelf() shelf {
+	return shelf{table: "cards", parent: "list_id", noun: "card", open: " AND archived_at IS NULL"}
+}
+
+func itemShelf() shelf {
+	return shelf{table: "checklist_items", parent: "checklist_id", noun: "item"}
+}
+
+// place is where a row goes: its rank, and the open neighbour that it stands
+// behind ("" at the top). Same tells that it stands there already.
+type place struct {
+	rank  string
+	after string
+	same  bool
+}
+
+// find works out a place. The parent's board is locked, so the neighbours
+// stay. Self is the row that moves and current its rank below this parent
+// (both empty for a new row); it is never its own neighbour.
+func (tx *Tx) find(ctx context.Context, s shelf, parentID, self, current string, at board.Position) (place, error) {
+	lo, hi, err := tx.gap(ctx, s, parentID, self, at)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{rank: current}
+	if current != "" && lo < current && (hi == "" || current < hi) {
+		p.same = true
+	} else if p.rank, err = board.RankBetween(lo, hi); err != nil {
+		return place{}, fmt.Errorf("rank in %s %s: %w", s.table, parentID, err)
+	}
+	if len(p.rank) > board.RankLimit && !p.same {
+		if err := tx.rerank(ctx, s, parentID); err != nil {
+			return place{}, err
+		}
+		if lo, hi, err = tx.gap(ctx, s, parentID, self, at); err != nil {
+			return place{}, err
+		}
+		if p.rank, err = board.RankBetween(lo, hi); err != nil {
+			return place{}, fmt.Errorf("rank in %s %s: %w", s.table, parentID, err)
+		}
+	}
+	_, err = tx.one(ctx, "SELECT id FROM "+s.table+" WHERE "+s.parent+" = $1 AND rank < $2 AND id <> $3"+s.open+" ORDER BY rank DESC LIMIT 1",
+		[]any{parentID, p.rank, self}, &p.after)
+	return p, err
+}
+
+// gap finds the ranks on both sides of a position; archived rows count, since
+// they keep their ranks.
+func (tx *Tx) gap(ctx context.Context, s shelf, parentID, self string, at board.Position) (lo, hi string, err error) {
+	edge := func(dest *string, aggregate, condition string, args ...any) error {
+		var rank sql.NullString
+		_, err := tx.one(ctx, "SELECT "+aggregate+"(rank) FROM "+s.table+" WHERE "+s.parent+" = $1 AND id <> $2"+condition, append([]any{parentID, self}, args...), &rank)
+		*dest = rank.String
+		return err
+	}
+	switch {
+	case at.Top:
+		err = edge(&hi, "min", "")
+	case at.Before != "":
+		if hi, err = tx.neighbour(ctx, s, parentID, self, at.Before); err == nil {
+			err = edge(&lo, "max", " AND rank < $3", hi)
+		}
+	case at.After != "":
+		if lo, err = tx.neighbour(ctx, s, parentID, self, at.After); err == nil {
+			err = edge(&hi, "min", " AND rank > $3", lo)
+		}
+	default:
+		err = edge(&lo, "max", "")
+	}
+	return lo, hi, err
+}
+
+func (tx *Tx) neighbour(ctx context.Context, s shelf, parentID, self, id string) (rank string, err error) {
+	found, err := tx.one(ctx, "SELECT rank FROM "+s.table+" WHERE id = $1 AND "+s.parent+" = $2"+s.open, []any{id, parentID}, &rank)
+	if err != nil {
+		return "", err
+	}
+	if !found || id == self {
+		return "", board.Invalid("position must name another open %s that stands in the same place; %q does not.", s.noun, id)
+	}
+	return rank, nil
+}
+
+// rerank gives everything below a parent short ranks in the same order, and
+// notes where each rank went for the cursors that are under way. It is no
+// change of the board: nobody sees a rank.
+func (tx *Tx) rerank(ctx context.Context, s shelf, parentID string) error {
+	var ids, old []string
+	err := tx.each(ctx, "SELECT id, rank FROM "+s.table+" WHERE "+s.parent+" = $1 ORDER BY rank", []any{parentID}, func(rows *sql.Rows) error {
+		var id, rank string
+		err := rows.Scan(&id, &rank)
+		ids, old = append(ids, id), append(old, rank)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ranks, err := board.RanksAfter("", len(ids))
+	if err != nil {
+		return err
+	}
+	epoch, err := tx.rankEpoch(ctx, parentID)
+	if err != nil {
+		return err
+	}
+	// The first pass writes each rank behind a mark that no rank begins with,
+	// since (parent, rank) is unique at every moment.
+	for i, id := range ids {
+		if err := tx.exec(ctx, "UPDATE "+s.table+" SET rank = $1 WHERE id = $2", "!"+ranks[i], id); err != nil {
+			return fmt.Errorf("rerank: %w", err)
+		}
+		if err := tx.exec(ctx, "INSERT INTO reranks (parent_id, epoch, old_rank, new_rank, at) VALUES ($1, $2, $3, $4, $5)",
+			parentID, epoch+1, old[i], ranks[i], int64(tx.now)); err != nil {
+			return fmt.Errorf("rerank: %w", err)
+		}
+	}
+	return tx.exec(ctx, "UPDATE "+s.table+" SET rank = substr(rank, 2) WHERE "+s.parent+" = $1", parentID)
+}
+
+// rankEpoch counts how often what is below a parent was ranked anew.
+func (v *View) rankEpoch(ctx context.Context, parentID string) (int64, error) {
+	var epoch sql.NullInt64
+	_, err := v.one(ctx, "SELECT max(epoch) FROM reranks WHERE parent_id = $1", []any{parentID}, &epoch)
+	return epoch.Int64, err
+}
+
+// carryRank translates a rank that was read at an epoch to today's.
+func (v *View) carryRank(ctx context.Context, parentID, rank string, epoch int64) (string, error) {
+	now, err := v.rankEpoch(ctx, parentID)
+	if err != nil {
+		return "", err
+	}
+	for epoch++; epoch <= now; epoch++ {
+		known, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM reranks WHERE parent_id = $1 AND epoch = $2 LIMIT 1) AS e", parentID, epoch)
+		if err != nil {
+			return "", err
+		}
+		if known == 0 {
+			return "", board.Invalid("cursor is too old; begin again without it.")
+		}
+		old := rank
+		rank = "" // before all that were there
+		if _, err := v.one(ctx, "SELECT new_rank FROM reranks WHERE parent_id = $1 AND epoch = $2 AND old_rank <= $3 ORDER BY old_rank DESC LIMIT 1",
+			[]any{parentID, epoch, old}, &rank); err != nil {
+			return "", err
+		}
+	}
+	return rank, nil
+}

@@ -1,0 +1,322 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	writeQueue = 1024 // writes that wait before further ones wait for a place in the queue
+	writeBatch = 128  // most writes in one transaction
+	textsKept  = 256  // prepared statements a connection keeps
+)
+
+// sqliteEngine has one connection that writes and a few that read. The writer
+// commits many writes at once, each in a savepoint of its own: what waits
+// while the disk syncs shares the next sync.
+type sqliteEngine struct {
+	pool    *sql.DB
+	readers chan *sqliteConn
+	writer  *sqliteConn
+	jobs    chan *writeJob
+	closing sync.RWMutex // held for reading while a job is handed over
+	closed  bool
+	done    chan struct{}
+}
+
+// writeJob is one write on its way through the writer.
+type writeJob struct {
+	fn    func(runner) error
+	state atomic.Int32 // waiting, then running or abandoned
+	err   error
+	done  chan struct{}
+}
+
+const (
+	jobWaiting int32 = iota
+	jobRunning
+	jobAbandoned
+)
+
+func sqliteAddress(path string) string {
+	q := url.Values{}
+	q.Add("_pragma", "busy_timeout(10000)")
+	q.Add("_pragma", "journal_mode(WAL)")
+	q.Add("_pragma", "synchronous(FULL)")
+	q.Add("_pragma", "foreign_keys(1)")
+	q.Add("_pragma", "mmap_size(1073741824)") // a commit empties every reader's page cache; mapped pages stay
+	q.Add("_pragma", "temp_store(MEMORY)")
+	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
+}
+
+func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
+	pool, err := sql.Open("sqlite", sqliteAddress(opts.Database))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", opts.Database, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, pool.Close())
+		}
+	}()
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, fmt.Errorf("open %s: %w", opts.Database, err)
+	}
+	if err := migrateSQLite(ctx, pool, opts); err != nil {
+		return nil, err
+	}
+	readers := opts.Readers
+	if readers == 0 {
+		readers = max(2, runtime.GOMAXPROCS(0))
+	}
+	e := &sqliteEngine{
+		pool:    pool,
+		readers: make(chan *sqliteConn, readers),
+		jobs:    make(chan *writeJob, writeQueue),
+		done:    make(chan struct{}),
+	}
+	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
+		return nil, err
+	}
+	for range readers {
+		c, err := newSQLiteConn(ctx, pool)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := c.exec(ctx, "PRAGMA query_only = 1"); err != nil {
+			return nil, err
+		}
+		e.readers <- c
+	}
+	go e.loop()
+	return e, nil
+}
+
+func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite"} }
+
+func (e *sqliteEngine) close() error {
+	e.closing.Lock()
+	if e.closed {
+		e.closing.Unlock()
+		return nil
+	}
+	e.closed = true
+	close(e.jobs)
+	e.closing.Unlock()
+	<-e.done
+	errs := []error{e.writer.close()}
+	for range cap(e.readers) {
+		errs = append(errs, (<-e.readers).close())
+	}
+	return errors.Join(append(errs, e.pool.Close())...)
+}
+
+func (e *sqliteEngine) read(ctx context.Context, fn func(runner) error) error {
+	var c *sqliteConn
+	select {
+	case c = <-e.readers:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: no reader was free in time: %w", errUnavailable, ctx.Err())
+	}
+	defer func() { e.readers <- c }()
+	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	defer func() { _, _ = c.exec(ctx, "ROLLBACK") }() // nothing was written; it only ends the snapshot
+	return fn(c)
+}
+
+// write hands fn to the writer. Once it runs the outcome is awaited whatever
+// becomes of ctx: a cancelled caller must not roll back the others' batch.
+func (e *sqliteEngine) write(ctx context.Context, fn func(runner) error) error {
+	j := &writeJob{fn: fn, done: make(chan struct{})}
+	e.closing.RLock()
+	if e.closed {
+		e.closing.RUnlock()
+		return fmt.Errorf("%w: the server is stopping", errUnavailable)
+	}
+	select {
+	case e.jobs <- j:
+		e.closing.RUnlock()
+	case <-ctx.Done():
+		e.closing.RUnlock()
+		return fmt.Errorf("%w: the queue of writes is full: %w", errUnavailable, ctx.Err())
+	}
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		if j.state.CompareAndSwap(jobWaiting, jobAbandoned) {
+			return fmt.Errorf("%w: the write did not begin in time: %w", errUnavailable, ctx.Err())
+		}
+		<-j.done
+	}
+	return j.err
+}
+
+func (e *sqliteEngine) loop() {
+	defer close(e.done)
+	for j := range e.jobs {
+		e.commit(j)
+	}
+}
+
+// commit runs one write and whatever else is waiting in one transaction.
+func (e *sqliteEngine) commit(first *writeJob) {
+	ctx := context.Background()
+	batch := make([]*writeJob, 0, 16)
+	defer func() {
+		for _, j := range batch {
+			close(j.done)
+		}
+	}()
+	_, err := e.writer.exec(ctx, "BEGIN IMMEDIATE")
+	if err != nil {
+		if first.state.CompareAndSwap(jobWaiting, jobRunning) {
+			first.err = err
+			batch = append(batch, first)
+		}
+		return
+	}
+	for j := first; j != nil && err == nil; j = e.next(len(batch)) {
+		if j.state.CompareAndSwap(jobWaiting, jobRunning) {
+			batch = append(batch, j)
+			err = e.apply(ctx, j)
+		}
+	}
+	if err == nil {
+		_, err = e.writer.exec(ctx, "COMMIT")
+	}
+	if err != nil {
+		_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
+		for _, j := range batch {
+			if j.err == nil {
+				j.err = fmt.Errorf("%w: %w", errUnavailable, err)
+			}
+		}
+	}
+}
+
+// next is the next write that waits, nil when there is none or the batch is full.
+func (e *sqliteEngine) next(have int) *writeJob {
+	if have >= writeBatch {
+		return nil
+	}
+	select {
+	case j := <-e.jobs:
+		return j // nil once the queue is closed and empty
+	default:
+		return nil
+	}
+}
+
+// apply runs one write in a savepoint. Its own failure is kept in the job; the
+// error that it returns ends the whole batch, as when a full disk made SQLite
+// roll back everything.
+func (e *sqliteEngine) apply(ctx context.Context, j *writeJob) error {
+	if _, err := e.writer.exec(ctx, "SAVEPOINT job"); err != nil {
+		return err
+	}
+	if j.err = guarded(j.fn, e.writer); j.err != nil {
+		if _, err := e.writer.exec(ctx, "ROLLBACK TO job"); err != nil {
+			return err
+		}
+	}
+	_, err := e.writer.exec(ctx, "RELEASE job")
+	return err
+}
+
+// guarded keeps a panic inside one write from ending the writer.
+func guarded(fn func(runner) error, r runner) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic in a write: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return fn(r)
+}
+
+// sqliteConn is one connection with its prepared statements. Contexts end
+// here: SQLite would be interrupted by them, and a batch with it.
+type sqliteConn struct {
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+func newSQLiteConn(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return &sqliteConn{conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+func (c *sqliteConn) close() error {
+	for _, s := range c.stmts {
+		_ = s.Close()
+	}
+	return c.conn.Close()
+}
+
+func (c *sqliteConn) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	if s, ok := c.stmts[text]; ok {
+		return s, nil
+	}
+	for old, s := range c.stmts {
+		if len(c.stmts) < textsKept {
+			break
+		}
+		delete(c.stmts, old)
+		_ = s.Close()
+	}
+	s, err := c.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, sqliteFault(err)
+	}
+	c.stmts[text] = s
+	return s, nil
+}
+
+func (c *sqliteConn) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	ctx = context.WithoutCancel(ctx)
+	s, err := c.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(ctx, args...)
+	return rows, sqliteFault(err)
+}
+
+func (c *sqliteConn) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	s, err := c.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.ExecContext(ctx, args...)
+	return res, sqliteFault(err)
+}
+
+// sqliteFault marks the failures that a retry may mend.
+func sqliteFault(err error) error {
+	var e *sqlite.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL:
+		return fmt.Errorf("%w: %w", errUnavailable, err)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// Tx reads and writes in one transaction. Its loaders lock the board of what
+// they load, so that what was read stays true until the end.
+type Tx struct {
+	*View
+	quiet   bool
+	pending []pendingEvent
+	touched []string // boards whose row must be written, in the order of their first change
+}
+
+type pendingEvent struct {
+	access *board.Access
+	event  board.Event
+	id     string
+}
+
+// Quiet makes the transaction send no events: imports, and copies between
+// boards. Its changes are versions and activity like any other.
+func (tx *Tx) Quiet() { tx.quiet = true }
+
+// NewID makes an identifier with the prefix of its kind.
+func (tx *Tx) NewID(prefix string) string { return tx.db.opts.NewID(prefix) }
+
+func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
+	if _, err := tx.run.exec(ctx, text, args...); err != nil {
+		return fmt.Errorf("exec: %w", err)
+	}
+	return nil
+}
+
+// affected is exec that tells how many rows it changed.
+func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, error) {
+	res, err := tx.run.exec(ctx, text, args...)
+	if err != nil {
+		return 0, fmt.Errorf("exec: %w", err)
+	}
+	return res.RowsAffected()
+}
+
+// lock takes the board's lock before anything on it is read. The query finds
+// the board of $1; SQLite has one writer and needs none.
+func (tx *Tx) lock(ctx context.Context, text, id string) error {
+	if !tx.db.engine.dialect().lock {
+		return nil
+	}
+	return tx.each(ctx, text, []any{id}, func(*sql.Rows) error { return nil })
+}
+
+// Emit records a change of a board: it gives the change the board's next
+// version, its activity entry and, unless the board is confidential or the
+// transaction quiet, its row in the outbox.
+func (tx *Tx) Emit(boardID string, e board.Event) {
+	a := tx.On(boardID)
+	a.Version++
+	tx.touch(a)
+	copied := *a
+	tx.pending = append(tx.pending, pendingEvent{access: &copied, event: e, id: tx.NewID("act_")})
+}
+
+// touch marks a board's own row as changed (its version or its counts).
+func (tx *Tx) touch(a *board.Access) {
+	if !slices.Contains(tx.touched, a.BoardID) {
+		tx.touched = append(tx.touched, a.BoardID)
+	}
+}
+
+// BoardVersion is the version of the board that this transaction changed last
+// or, when it changed none, of the board that it loaded last; 0 for no board.
+func (tx *Tx) BoardVersion() int64 {
+	if n := len(tx.pending); n > 0 {
+		return tx.On(tx.pending[n-1].access.BoardID).Version
+	}
+	if n := len(tx.seen); n > 0 {
+		return tx.seen[n-1].Version
+	}
+	return 0
+}
+
+// Scope is where this transaction's last loaded board or workspace is, for
+// the audit and for replays.
+func (tx *Tx) Scope() (workspaceID, boardID string) {
+	if n := len(tx.seen); n > 0 {
+		return tx.seen[n-1].WorkspaceID, tx.seen[n-1].BoardID
+	}
+	return "", ""
+}
+
+// flush writes what Emit collected, and each changed board's row, once.
+func (tx *Tx) flush(ctx context.Context) error {
+	for _, p := range tx.pending {
+		if err := tx.writeEvent(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, id := range tx.touched {
+		a := tx.On(id)
+		if err := tx.exec(ctx, `UPDATE boards SET version = $1, open_cards = $2, all_cards = $3, open_lists = $4,
+			next_number = $5, updated_at = $6 WHERE id = $7`,
+			a.Version, a.OpenCards, a.AllCards, a.OpenLists, a.NextNumber, int64(tx.now), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) writeEvent(ctx context.Context, p pendingEvent) error {
+	changes, err := json.Marshal(p.event.Changes, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode changes: %w", err)
+	}
+	actor := tx.caller.Actor
+	if err := tx.exec(ctx, `INSERT INTO activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
+		optional(p.event.ListID), optional(p.event.CardID), string(changes)); err != nil {
+		return fmt.Errorf("write activity: %w", err)
+	}
+	if p.event.Data == nil || tx.quiet || p.access.Visibility == board.Confidential {
+		return nil
+	}
+	data, err := json.Marshal(p.event.Data)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	if err := tx.exec(ctx, `INSERT INTO events (id, workspace_id, board_id, version, kind, occurred_at, actor_type, actor_id, card_id, data)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		tx.NewID("evt_"), p.access.WorkspaceID, p.access.BoardID, p.access.Version, string(p.event.Kind), int64(tx.now),
+		string(actor.Type), actor.ID, optional(p.event.CardID), string(data)); err != nil {
+		return fmt.Errorf("write outbox: %w", err)
+	}
+	return nil
+}
+
+// Audit records that an operation was done, for those who must answer for it.
+func (tx *Tx) Audit(ctx context.Context, operation, subject string, details any) error {
+	text := []byte("{}")
+	if details != nil {
+		var err error
+		if text, err = json.Marshal(details, json.Deterministic(true)); err != nil {
+			return fmt.Errorf("encode audit: %w", err)
+		}
+	}
+	workspaceID, boardID := tx.Scope()
+	c := tx.caller
+	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject, request_id, details)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		tx.NewID("aud_"), int64(tx.now), optional(workspaceID), optional(boardID), operation, string(c.Actor.Type), c.Actor.ID,
+		optional(c.TokenID), optional(subject), optional(c.RequestID), string(text))
+}

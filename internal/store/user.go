@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"cardwall/internal/board"
+)
+
+// User loads the caller's own account.
+func (v *View) User(ctx context.Context) (board.User, error) {
+	var u board.User
+	found, err := v.one(ctx, "SELECT id, name, COALESCE(email, ''), time_zone, created_at FROM users WHERE id = $1 AND deleted_at IS NULL",
+		[]any{v.caller.UserID}, &u.ID, &u.Name, &u.Email, &u.TimeZone, &u.CreatedAt)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	return u, err
+}
+
+// UserByEmail finds an account by its address, for the operator and for sign-in.
+func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error) {
+	var u board.User
+	found, err := v.one(ctx, "SELECT id, name, email, time_zone, created_at FROM users WHERE email = $1 AND deleted_at IS NULL",
+		[]any{email}, &u.ID, &u.Name, &u.Email, &u.TimeZone, &u.CreatedAt)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	return u, err
+}
+
+// InsertUser writes a new account; an address that is taken is refused.
+func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string) error {
+	u.CreatedAt = tx.now
+	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+		u.ID, u.Email, u.Name, optional(passwordHash), u.TimeZone, int64(tx.now))
+	if err == nil && n == 0 {
+		err = board.Invalid("email is taken: there is an account with the address %s.", u.Email)
+	}
+	return err
+}
+
+// DeleteUser ends an account: nobody can sign in with it or use its tokens.
+// What the person wrote stays, without the name.
+func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
+	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' WHERE id = $2 AND deleted_at IS NULL", int64(tx.now), userID)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	return err
+}
+
+// InsertToken writes a new token by the fingerprint of its text.
+func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, hash []byte) error {
+	t.CreatedAt = tx.now
+	words := make([]string, len(t.Scopes))
+	for i, s := range t.Scopes {
+		words[i] = string(s)
+	}
+	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+		t.ID, userID, t.Name, hash, t.LastFour, strings.Join(words, " "), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
+}
+
+// RevokeTokens ends the tokens of a user that have a name, and tells how many.
+func (tx *Tx) RevokeTokens(ctx context.Context, userID, name string) (int64, error) {
+	return tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND name = $3 AND revoked_at IS NULL", int64(tx.now), userID, name)
+}
+
+// RevokeToken ends a token. One that is not there or has ended is not found.
+func (tx *Tx) RevokeToken(ctx context.Context, id string) error {
+	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL", int64(tx.now), id)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	return err
+}
+
+// Tokens are the tokens of a user that work, newest first.
+func (v *View) Tokens(ctx context.Context, userID string) ([]board.Token, error) {
+	out := []board.Token{}
+	err := v.each(ctx, `SELECT id, name, scopes, workspace_id, expires_at, last_four, created_at FROM tokens
+		WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) ORDER BY id DESC`,
+		[]any{userID, int64(v.now)}, func(rows *sql.Rows) error {
+			var (
+				t      board.Token
+				scopes string
+			)
+			err := rows.Scan(&t.ID, &t.Name, &scopes, &t.WorkspaceID, &t.ExpiresAt, &t.LastFour, &t.CreatedAt)
+			t.Scopes = scopesOf(scopes)
+			out = append(out, t)
+			return err
+		})
+	return out, err
+}
+
+// Token loads the token that the caller came with.
+func (v *View) Token(ctx context.Context) (board.Token, error) {
+	tokens, err := v.Tokens(ctx, v.caller.UserID)
+	for _, t := range tokens {
+		if t.ID == v.caller.TokenID {
+			return t, nil
+		}
+	}
+	if err == nil {
+		err = board.NotFound()
+	}
+	return board.Token{}, err
+}
+
+// CallerOfToken finds who a token stands for, by its fingerprint: the person,
+// the scopes, the workspace and the best plan of the organizations that the
+// token reaches. A token that was revoked or has expired, whose owner is gone,
+// or has left the workspace that the token is limited to, stands for nobody.
+func (v *View) CallerOfToken(ctx context.Context, hash []byte) (board.Caller, bool, error) {
+	var (
+		c         board.Caller
+		scopes    string
+		workspace sql.NullString
+	)
+	found, err := v.one(ctx, `SELECT t.id, t.name, t.user_id, t.scopes, t.workspace_id FROM tokens t JOIN users u ON u.id = t.user_id
+		WHERE t.hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2) AND u.deleted_at IS NULL
+		AND (t.workspace_id IS NULL OR EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id AND m.user_id = t.user_id))`,
+		[]any{hash, int64(v.now)}, &c.TokenID, &c.TokenName, &c.UserID, &scopes, &workspace)
+	if err != nil || !found {
+		return board.Caller{}, false, err
+	}
+	c.WorkspaceID = workspace.String
+	c.Scopes = scopesOf(scopes)
+	userID := c.UserID
+	c.Actor = board.Actor{Type: board.ActorPerson, ID: &userID}
+	err = v.each(ctx, `SELECT DISTINCT o.plan FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id JOIN organizations o ON o.id = w.organization_id
+		WHERE m.user_id = $1 AND ($2 = '' OR w.id = $2)`, []any{c.UserID, c.WorkspaceID}, func(rows *sql.Rows) error {
+		var p board.Plan
+		err := rows.Scan(&p)
+		c.Plan = p.Best(c.Plan)
+		return err
+	})
+	return c, true, err
+}
+
+// TouchToken notes that a token was used.
+func (tx *Tx) TouchToken(ctx context.Context, id string) error {
+	return tx.exec(ctx, "UPDATE tokens SET last_used_at = $1 WHERE id = $2", int64(tx.now), id)
+}
+
+func scopesOf(text string) []board.Scope {
+	var out []board.Scope
+	for _, w := range strings.Fields(text) {
+		out = append(out, board.Scope(w))
+	}
+	return out
+}

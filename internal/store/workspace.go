@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"cardwall/internal/board"
+)
+
+const workspaceSelect = `SELECT w.id, w.organization_id, w.name, o.plan, o.read_only, wm.role, w.created_at
+	FROM workspaces w JOIN organizations o ON o.id = w.organization_id `
+
+func scanWorkspace(rows *sql.Rows) (board.Workspace, error) {
+	var (
+		w        board.Workspace
+		readOnly int64
+		role     sql.NullString
+	)
+	err := rows.Scan(&w.ID, &w.OrganizationID, &w.Name, &w.Plan, &readOnly, &role, &w.CreatedAt)
+	w.ReadOnly, w.Role = readOnly != 0, board.WorkspaceRole(role.String)
+	return w, err
+}
+
+// Workspace loads a workspace in which the caller has the capability.
+func (v *View) Workspace(ctx context.Context, id string, need board.WorkspaceCapability) (board.Workspace, error) {
+	var (
+		w     board.Workspace
+		found bool
+	)
+	err := v.each(ctx, workspaceSelect+"LEFT JOIN workspace_members wm ON wm.workspace_id = w.id AND wm.user_id = $2 WHERE w.id = $1",
+		[]any{id, v.caller.UserID}, func(rows *sql.Rows) (err error) {
+			found = true
+			w, err = scanWorkspace(rows)
+			return err
+		})
+	switch {
+	case err != nil:
+		return w, err
+	case !found:
+		return w, board.NotFound()
+	case v.caller.System:
+		return w, nil
+	case w.Role == "" || v.caller.WorkspaceID != "" && v.caller.WorkspaceID != id:
+		return board.Workspace{}, board.NotFound()
+	case !w.Role.Can(need):
+		return board.Workspace{}, board.Forbidden("Your role in this workspace is %s, which does not allow this.", w.Role)
+	}
+	return w, nil
+}
+
+// Workspace loads a workspace for a change; on a read-only plan it is refused.
+func (tx *Tx) Workspace(ctx context.Context, id string, need board.WorkspaceCapability) (board.Workspace, error) {
+	w, err := tx.View.Workspace(ctx, id, need)
+	if err == nil && w.ReadOnly && !tx.caller.System {
+		err = board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; nothing in its workspaces can be changed until its operator lifts that.")
+	}
+	return w, err
+}
+
+// Workspaces are the caller's workspaces by id, from behind one on.
+func (v *View) Workspaces(ctx context.Context, behind string, limit int) ([]board.Workspace, error) {
+	out := []board.Workspace{}
+	err := v.each(ctx, workspaceSelect+`JOIN workspace_members wm ON wm.workspace_id = w.id AND wm.user_id = $1
+		WHERE w.id > $2 AND ($3 = '' OR w.id = $3) ORDER BY w.id LIMIT $4`,
+		[]any{v.caller.UserID, behind, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
+			w, err := scanWorkspace(rows)
+			out = append(out, w)
+			return err
+		})
+	return out, err
+}
+
+// Members are the people of a workspace by user id, from behind one on, with
+// their addresses.
+func (v *View) Members(ctx context.Context, workspaceID, behind string, limit int) ([]board.Member, error) {
+	out := []board.Member{}
+	err := v.each(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at FROM workspace_members wm JOIN users u ON u.id = wm.user_id
+		WHERE wm.workspace_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{workspaceID, behind, limit}, func(rows *sql.Rows) error {
+		var m board.Member
+		err := rows.Scan(&m.ID, &m.Name, &m.Email, &m.Role, &m.JoinedAt)
+		out = append(out, m)
+		return err
+	})
+	return out, err
+}
+
+// InsertOrganization writes a new organization.
+func (tx *Tx) InsertOrganization(ctx context.Context, o board.Organization) error {
+	return tx.exec(ctx, "INSERT INTO organizations (id, name, plan, read_only, created_at) VALUES ($1, $2, $3, $4, $5)",
+		o.ID, o.Name, string(o.Plan), flag(o.ReadOnly), int64(tx.now))
+}
+
+// UpdateOrganization changes the plan of an organization, or whether it may
+// write; what is nil stays. An id that names none is not found.
+func (tx *Tx) UpdateOrganization(ctx context.Context, id string, plan *board.Plan, readOnly *bool) error {
+	var word any
+	if plan != nil {
+		word = string(*plan)
+	}
+	var only any
+	if readOnly != nil {
+		only = flag(*readOnly)
+	}
+	n, err := tx.affected(ctx, "UPDATE organizations SET plan = COALESCE($1, plan), read_only = COALESCE($2, read_only) WHERE id = $3", word, only, id)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	return err
+}
+
+// Organizations are all organizations by id, for the operator.
+func (v *View) Organizations(ctx context.Context) ([]board.Organization, error) {
+	out := []board.Organization{}
+	err := v.each(ctx, "SELECT id, name, plan, read_only FROM organizations ORDER BY id", nil, func(rows *sql.Rows) error {
+		var (
+			o        board.Organization
+			readOnly int64
+		)
+		err := rows.Scan(&o.ID, &o.Name, &o.Plan, &readOnly)
+		o.ReadOnly = readOnly != 0
+		out = append(out, o)
+		return err
+	})
+	return out, err
+}
+
+// InsertWorkspace writes a new workspace.
+func (tx *Tx) InsertWorkspace(ctx context.Context, w *board.Workspace) error {
+	w.CreatedAt = tx.now
+	return tx.exec(ctx, "INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ($1, $2, $3, $4)", w.ID, w.OrganizationID, w.Name, int64(tx.now))
+}
+
+// SetMember gives a person a role in a workspace.
+func (tx *Tx) SetMember(ctx context.Context, workspaceID, userID string, role board.WorkspaceRole) error {
+	return tx.exec(ctx, `INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`, workspaceID, userID, string(role), int64(tx.now))
+}
+
+// RemoveMember takes a person out of a workspace, with the roles given on its
+// boards and the tokens that were limited to it.
+func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) error {
+	for _, text := range []string{
+		"DELETE FROM board_members WHERE user_id = $2 AND board_id IN (SELECT id FROM boards WHERE workspace_id = $1)",
+		"DELETE FROM card_assignees WHERE user_id = $2 AND card_id IN (SELECT c.id FROM cards c JOIN boards b ON b.id = c.board_id WHERE b.workspace_id = $1)",
+		"DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2",
+	} {
+		if err := tx.exec(ctx, text, workspaceID, userID); err != nil {
+			return fmt.Errorf("remove member: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// Command gotest runs `go test -json` with its arguments and closes with one
+// line that counts what ran:
+//
+//	512 passed, 0 failed
+//
+// It prints the line that go test prints for each package, the output of the
+// tests that failed, and each skipped test with its reason, since nothing is
+// skipped in silence. Tests and their subtests count alike; a package that
+// failed outside any test counts as one failure. It fails when a test failed,
+// when go test failed, and when no test ran at all.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// event is a line of `go test -json`, see `go doc test2json`.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string // stands in for Package in the output of builds
+	Test       string
+	Output     string
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "gotest:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	counts, err := report(events, out)
+	if err != nil {
+		// Nobody reads on; without this go test would wait for its pipe for ever.
+		cmd.Process.Kill()
+		cmd.Wait()
+		return err
+	}
+	err = cmd.Wait()
+	if err != nil && counts.failed == 0 {
+		counts.failed = 1
+	}
+	fmt.Fprintln(out, counts)
+	switch {
+	case err != nil:
+		return fmt.Errorf("go test: %w", err)
+	case counts.failed > 0:
+		return errors.New("tests failed")
+	case counts.passed == 0:
+		return errors.New("no test ran")
+	}
+	return nil
+}
+
+type counts struct{ passed, failed, skipped int }
+
+func (c counts) String() string {
+	line := fmt.Sprintf("%d passed, %d failed", c.passed, c.failed)
+	if c.skipped > 0 {
+		line += fmt.Sprintf(", %d skipped", c.skipped)
+	}
+	return line
+}
+
+// report reads the events of a run to their end, prints what a person wants to
+// see of them and counts the tests.
+func report(events io.Reader, out io.Writer) (counts, error) {
+	type key struct{ pkg, test string }
+	var total counts
+	output := map[key]string{} // of tests that have not ended
+	failedIn := map[string]bool{}
+
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			var e event
+			if json.Unmarshal(line, &e) != nil {
+				// What go itself prints before it has a package to speak of.
+				e = event{Action: "output", Output: string(line)}
+			}
+			k := key{e.Package, e.Test}
+			switch {
+			case e.Action == "build-output":
+				fmt.Fprint(out, e.Output)
+			case e.Action == "output" && e.Test == "":
+				// A lone PASS says nothing beside the package's ok.
+				if e.Output != "PASS\n" {
+					fmt.Fprint(out, e.Output)
+				}
+			case e.Action == "output":
+				if !strings.HasPrefix(e.Output, "=== ") {
+					output[k] += e.Output
+				}
+			case e.Action == "pass" && e.Test != "":
+				total.passed++
+				delete(output, k)
+			case e.Action == "skip" && e.Test != "":
+				total.skipped++
+				fmt.Fprintf(out, "skipped in %s:\n%s", e.Package, output[k])
+				delete(output, k)
+			case e.Action == "fail" && e.Test != "":
+				total.failed++
+				failedIn[e.Package] = true
+				fmt.Fprintf(out, "failed in %s:\n%s", e.Package, output[k])
+				delete(output, k)
+			case e.Action == "fail" && !failedIn[e.Package]:
+				// It did not build, or died outside its tests.
+				total.failed++
+			}
+		}
+		if err == io.EOF {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReport(t *testing.T) {
+	cases := map[string]struct {
+		events  string
+		want    counts
+		prints  []string
+		forgets string
+	}{
+		"passed tests count and stay silent": {
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"chatter\n"}
+{"Action":"pass","Package":"p","Test":"TestA/sub"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Output":"PASS\n"}
+{"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}
+{"Action":"pass","Package":"p"}
+`,
+			want:    counts{passed: 2},
+			prints:  []string{"ok  \tp\t0.1s\n"},
+			forgets: "chatter",
+		},
+		"a failed test prints what it said and its package counts no second time": {
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: wrong\n"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"fail","Package":"p"}
+`,
+			want:   counts{failed: 1},
+			prints: []string{"failed in p:\n    a_test.go:1: wrong\n"},
+		},
+		"a package that does not build is a failure": {
+			events: `{"ImportPath":"p [p.test]","Action":"build-output","Output":"./a.go:1: undefined: x\n"}
+{"ImportPath":"p [p.test]","Action":"build-fail"}
+{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}
+`,
+			want:   counts{failed: 1},
+			prints: []string{"undefined: x"},
+		},
+		"a skipped test says why": {
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: no server here\n"}
+{"Action":"skip","Package":"p","Test":"TestA"}
+`,
+			want:   counts{skipped: 1},
+			prints: []string{"no server here"},
+		},
+		"a package without tests counts nothing": {
+			events: `{"Action":"output","Package":"p","Output":"?   \tp\t[no test files]\n"}
+{"Action":"skip","Package":"p"}
+`,
+			want: counts{},
+		},
+		"a last line without its end is read": {
+			events: `{"Action":"pass","Package":"p","Test":"TestA"}`,
+			want:   counts{passed: 1},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			got, err := report(strings.NewReader(c.events), &out)
+			if err != nil || got != c.want {
+				t.Errorf("counted %+v (%v), want %+v", got, err, c.want)
+			}
+			for _, want := range c.prints {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("printed %q, which lacks %q", out.String(), want)
+				}
+			}
+			if c.forgets != "" && strings.Contains(out.String(), c.forgets) {
+				t.Errorf("printed %q, which should lack %q", out.String(), c.forgets)
+			}
+		})
+	}
+}
+
+func TestRunWithoutATestFails(t *testing.T) {
+	var out strings.Builder
+	err := run([]string{"-run", "^NothingIsCalledThis$", "."}, &out)
+	if err == nil || err.Error() != "no test ran" {
+		t.Errorf("got %v after %q, want a failure because no test ran", err, out.String())
+	}
+}
