@@ -1,5 +1,7 @@
 package board
 
+import "cmp"
+
 // Board is a wall of lists, as it stands in a list of boards.
 type Board struct {
 	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -87,4 +89,9 @@ type LabelRef struct {
 	ID    string `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name  string `json:"name" doc:"Its name." example:"Bug"`
 	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+}
+
+// Compare orders labels as cards show them: by name, then by id.
+func (l LabelRef) Compare(o LabelRef) int {
+	return cmp.Or(cmp.Compare(l.Name, o.Name), cmp.Compare(l.ID, o.ID))
 }

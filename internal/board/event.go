@@ -177,14 +177,15 @@ func CardDueDateChanged(c Card, before Due) Event {
 }
 
 func dueChanges(ch Changes, from, to Due) {
-	setPtr(ch, "dueDate", from.DueDate, to.DueDate)
-	setPtr(ch, "dueAt", from.DueAt, to.DueAt)
-	setPtr(ch, "startDate", from.StartDate, to.StartDate)
-	setPtr(ch, "startAt", from.StartAt, to.StartAt)
-	setPtr(ch, "timeZone", from.TimeZone, to.TimeZone)
+	SetPtr(ch, "dueDate", from.DueDate, to.DueDate)
+	SetPtr(ch, "dueAt", from.DueAt, to.DueAt)
+	SetPtr(ch, "startDate", from.StartDate, to.StartDate)
+	SetPtr(ch, "startAt", from.StartAt, to.StartAt)
+	SetPtr(ch, "timeZone", from.TimeZone, to.TimeZone)
 }
 
-func setPtr[T comparable](c Changes, field string, from, to *T) {
+// SetPtr notes a change of a field that may be absent when there is one.
+func SetPtr[T comparable](c Changes, field string, from, to *T) {
 	if !same(from, to) {
 		c[field] = FromTo{from, to}
 	}

@@ -27,6 +27,7 @@ type Operation struct {
 	Destructive bool         // what it takes away does not come back by itself
 	Creates     bool         // answers 201
 	Pages       bool         // answers an array with a cursor
+	Search      bool         // counts against the limit of searches
 	Input       *Input       // the fields it takes
 	Output      reflect.Type // the type of data; the element's type when it pages
 	subject     []int        // where Output has its id
@@ -53,6 +54,9 @@ func Admin(o *Operation) { o.Scope = board.ScopeAdmin }
 
 // Creates makes the operation answer 201 (RFC 9110, 15.3.2).
 func Creates(o *Operation) { o.Creates = true }
+
+// Search makes the operation count against the limit of searches.
+func Search(o *Operation) { o.Search = true }
 
 // Destructive marks what assistants must be careful with.
 func Destructive(o *Operation) { o.Destructive = true }

@@ -44,13 +44,9 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 	if start.IsZero() {
 		return t
 	}
-	before := start.Add(-time.Nanosecond)
-	_, offset := before.Zone()
+	_, offset := start.Add(-time.Nanosecond).Zone()
 	if twin := day.Add(-time.Duration(offset) * time.Second); twin.Before(start) && twin.Before(t) {
 		return twin.In(zone)
-	}
-	if dateIn(before, zone).Before(day) && start.Before(t) && !dateIn(start, zone).Before(day) {
-		return start
 	}
 	return t
 }

@@ -172,6 +172,10 @@ func TestFilterWithinSavedText(t *testing.T) {
 	if got := refusal(t, err); !strings.HasPrefix(got, "query: is takes ") {
 		t.Errorf("the refusal of a saved text is %s", got)
 	}
+	_, err = filter{}.Within("list:", env(t))
+	if got := refusal(t, err); !strings.HasPrefix(got, "query: list needs ") {
+		t.Errorf("the refusal of a saved text is %s", got)
+	}
 }
 
 // Every parameter is documented, is named like its field, and has an effect:

@@ -117,7 +117,7 @@ func valid() *rapid.Generator[string] {
 		"login", "-login", "rel*", `"exact phrase"`, `-"no \" way"`, "@ada", "@me,bob", `@"Ada L",@bob`, "#bug", "-#none", "is:open", "is:archived", "-is:archived",
 		"is:done,archived", "is:open,done,archived", "is:overdue,unassigned", "has:due,label", "no:start", "board:x", `list:"To do",none`, "label:" + bug + ",any",
 		"creator:me,none", "commenter:a@b.c", "due:overdue,none", "start:3", "due:*..today", "created:>=2026-01-01", "edited:5", "completed:*..*", "title:a,b*",
-		"status:at-risk", "🎉", "http://x.y", `"open`, `@"open`, `#"`, "@@x", `@@"x`, "--x", "-", "member:@@me", "is:checked", "@a,", "label:a\"b", "a\\",
+		"status:at-risk", "🎉", "http://x.y", `"open`, `@"open`, `#"`, "@@x", `@@"x`, "--x", "-", "member:@@me", "is:checked", "@a,", "label:a\"b", "a\\", `"x\`,
 	})
 	return rapid.Custom(func(r *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(terms, 0, 8).Draw(r, "terms"), " ")

@@ -154,6 +154,9 @@ func TestEcho(t *testing.T) {
 	if want := strings.Join(texts, " "); q.String() != want {
 		t.Errorf("String\n got %s\nwant %s", q, want)
 	}
+	if q, err = query.ParseSearch("@ada, hello", env(t)); err != nil || len(q.Echo()) != 2 || q.String() != "member:ada hello" {
+		t.Errorf("a comma after a short form is echoed: %q, %v", q, err)
+	}
 	if e := (query.Query{}).Echo(); e == nil || len(e) != 0 {
 		t.Errorf("Echo of nothing is %#v, want an empty slice", e)
 	}

@@ -38,6 +38,7 @@ type DB struct {
 // Its text of SQL is the same.
 type engine interface {
 	read(ctx context.Context, fn func(runner) error) error
+	stream(ctx context.Context, fn func(runner) error) error
 	write(ctx context.Context, fn func(runner) error) error
 	close() error
 	dialect() dialect
@@ -113,6 +114,14 @@ func (db *DB) Now() time.Time { return db.opts.Clock() }
 // Read runs fn on one consistent state of the data.
 func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	return fault(db.engine.read(ctx, func(r runner) error {
+		return fn(db.view(r, caller))
+	}))
+}
+
+// Stream is Read for long readers such as exports: it takes a connection of
+// its own, so that short reads never wait for it.
+func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
+	return fault(db.engine.stream(ctx, func(r runner) error {
 		return fn(db.view(r, caller))
 	}))
 }

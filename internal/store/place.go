@@ -148,25 +148,43 @@ func (v *View) rankEpoch(ctx context.Context, parentID string) (int64, error) {
 }
 
 // carryRank translates a rank that was read at an epoch to today's.
-func (v *View) carryRank(ctx context.Context, parentID, rank string, epoch int64) (string, error) {
+func (v *View) carryRank(ctx context.Context, parentID string, m Shelfmark) (Shelfmark, error) {
 	now, err := v.rankEpoch(ctx, parentID)
 	if err != nil {
-		return "", err
+		return m, err
 	}
-	for epoch++; epoch <= now; epoch++ {
-		known, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM reranks WHERE parent_id = $1 AND epoch = $2 LIMIT 1) AS e", parentID, epoch)
+	for m.Epoch < now {
+		m.Epoch++
+		known, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM reranks WHERE parent_id = $1 AND epoch = $2 LIMIT 1) AS e", parentID, m.Epoch)
 		if err != nil {
-			return "", err
+			return m, err
 		}
 		if known == 0 {
-			return "", board.Invalid("cursor is too old; begin again without it.")
+			return m, board.Invalid("cursor is too old; begin again without it.")
 		}
-		old := rank
-		rank = "" // before all that were there
+		old := m.Rank
+		m.Rank = "" // before all that were there
 		if _, err := v.one(ctx, "SELECT new_rank FROM reranks WHERE parent_id = $1 AND epoch = $2 AND old_rank <= $3 ORDER BY old_rank DESC LIMIT 1",
-			[]any{parentID, epoch, old}, &rank); err != nil {
-			return "", err
+			[]any{parentID, m.Epoch, old}, &m.Rank); err != nil {
+			return m, err
 		}
 	}
-	return rank, nil
+	return m, nil
+}
+
+// Shelfmark is a place in an order that a cursor remembers: the rank of the
+// last row, and at which ranking anew of its parent it was read.
+type Shelfmark struct {
+	Rank  string `json:"r"`
+	Epoch int64  `json:"e,omitzero"`
+}
+
+// Carry brings a mark up to date for the rows below a parent. The zero mark is
+// the beginning.
+func (v *View) Carry(ctx context.Context, parentID string, m Shelfmark) (Shelfmark, error) {
+	if m == (Shelfmark{}) {
+		epoch, err := v.rankEpoch(ctx, parentID)
+		return Shelfmark{Epoch: epoch}, err
+	}
+	return v.carryRank(ctx, parentID, m)
 }

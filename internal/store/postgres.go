@@ -65,6 +65,10 @@ func (e *postgresEngine) read(ctx context.Context, fn func(runner) error) error 
 	return e.transact(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, fn)
 }
 
+func (e *postgresEngine) stream(ctx context.Context, fn func(runner) error) error {
+	return e.read(ctx, fn)
+}
+
 func (e *postgresEngine) write(ctx context.Context, fn func(runner) error) error {
 	var err error
 	for range postgresAttempts {

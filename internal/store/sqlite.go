@@ -90,11 +90,8 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 		return nil, err
 	}
 	for range readers {
-		c, err := newSQLiteConn(ctx, pool)
+		c, err := newSQLiteReader(ctx, pool)
 		if err != nil {
-			return nil, err
-		}
-		if _, err := c.exec(ctx, "PRAGMA query_only = 1"); err != nil {
 			return nil, err
 		}
 		e.readers <- c
@@ -130,6 +127,19 @@ func (e *sqliteEngine) read(ctx context.Context, fn func(runner) error) error {
 		return fmt.Errorf("%w: no reader was free in time: %w", errUnavailable, ctx.Err())
 	}
 	defer func() { e.readers <- c }()
+	return c.snapshot(ctx, fn)
+}
+
+func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) error {
+	c, err := newSQLiteReader(ctx, e.pool)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.snapshot(ctx, fn), c.close())
+}
+
+// snapshot runs fn on one state of the data.
+func (c *sqliteConn) snapshot(ctx context.Context, fn func(runner) error) error {
 	if _, err := c.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -259,6 +269,18 @@ func newSQLiteConn(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	return &sqliteConn{conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+// newSQLiteReader is a connection that cannot write.
+func newSQLiteReader(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
+	c, err := newSQLiteConn(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.exec(ctx, "PRAGMA query_only = 1"); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
 }
 
 func (c *sqliteConn) close() error {

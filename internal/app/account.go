@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Nothing is the input of an operation that takes none.
+type Nothing struct{}
+
+// Me is the token's owner, and the token.
+type Me struct {
+	board.User
+	Token *board.Token `json:"token" doc:"The token that the request came with; null where it came with none."`
+}
+
+// GetMe answers who is asking.
+func GetMe(ctx context.Context, v *store.View, _ Nothing) (Me, error) {
+	user, err := v.User(ctx)
+	if err != nil || v.Caller().TokenID == "" {
+		return Me{User: user}, err
+	}
+	token, err := v.Token(ctx)
+	return Me{User: user, Token: &token}, err
+}
+
+// NewUser is what an account is made of.
+type NewUser struct {
+	Email, Name, PasswordHash, TimeZone string
+}
+
+// AddUser makes an account.
+func AddUser(ctx context.Context, tx *store.Tx, in NewUser) (board.User, error) {
+	email, err := board.NormalEmail(in.Email)
+	if err != nil {
+		return board.User{}, err
+	}
+	name, err := title("name", in.Name)
+	if err != nil {
+		return board.User{}, err
+	}
+	if in.TimeZone == "" {
+		in.TimeZone = "UTC"
+	}
+	if _, err := board.LoadZone("timeZone", in.TimeZone); err != nil {
+		return board.User{}, err
+	}
+	u := board.User{ID: tx.NewID("usr_"), Email: email, Name: name, TimeZone: in.TimeZone}
+	return u, tx.InsertUser(ctx, &u, in.PasswordHash)
+}
+
+// NewToken is what a token is made of.
+type NewToken struct {
+	Name        string
+	Scopes      []board.Scope
+	WorkspaceID string         // empty for all of the owner's
+	ExpiresAt   *board.Instant // nil for never
+}
+
+// AddToken makes a token for the caller and returns its text, which is kept
+// nowhere.
+func AddToken(ctx context.Context, tx *store.Tx, in NewToken) (board.Token, string, error) {
+	name, err := title("name", in.Name)
+	if err != nil {
+		return board.Token{}, "", err
+	}
+	t := board.Token{ID: tx.NewID("tok_"), Name: name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt}
+	if in.ExpiresAt != nil && *in.ExpiresAt <= tx.Now() {
+		return t, "", board.Invalid("expiresAt must be in the future.")
+	}
+	if in.WorkspaceID != "" {
+		if _, err := tx.View.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
+			return t, "", err
+		}
+		t.WorkspaceID = &in.WorkspaceID
+	}
+	text := board.NewToken()
+	hash, _ := board.TokenHash(text)
+	t.LastFour = text[len(text)-4:]
+	return t, text, tx.InsertToken(ctx, tx.Caller().UserID, &t, hash)
+}

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"math"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListBoardActivityInput pages through what happened.
+type ListBoardActivityInput struct {
+	BoardInput
+	op.Paging
+}
+
+// ListBoardActivity tells what happened on a board, newest first.
+func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityInput) (op.Page[board.Entry], error) {
+	before := int64(math.MaxInt64)
+	if err := in.After(&before); err != nil {
+		return op.Page[board.Entry]{}, err
+	}
+	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+		return op.Page[board.Entry]{}, err
+	}
+	entries, err := v.Activity(ctx, in.BoardID, before, in.Size()+1)
+	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
+}
+
+// ListBoardChangesInput says from where on.
+type ListBoardChangesInput struct {
+	BoardInput
+	Since int64 `json:"since,omitempty" minimum:"0" doc:"The boardVersion that the receiver is at; 0 when absent: everything." example:"41"`
+	op.Paging
+}
+
+// ListBoardChanges tells what changed after a version, in order: each change
+// has the version that follows the one before.
+func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
+	since := in.Since
+	if err := in.After(&since); err != nil {
+		return op.Page[board.Entry]{}, err
+	}
+	b, err := v.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return op.Page[board.Entry]{}, err
+	}
+	if since > b.Version {
+		return op.Page[board.Entry]{}, board.Invalid("since must not be beyond the board's version, which is %d.", b.Version)
+	}
+	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
+	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
+}

@@ -1,0 +1,232 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// BoardInput names a board.
+type BoardInput struct {
+	BoardID string `json:"boardId" maxLength:"64" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// ListBoardsInput pages through boards.
+type ListBoardsInput struct {
+	WorkspaceID     string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only the boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	IncludeArchived bool   `json:"includeArchived,omitempty" doc:"Also the archived boards." example:"false"`
+	op.Paging
+}
+
+// ListBoards lists the boards that the caller sees in the order of their making.
+func ListBoards(ctx context.Context, v *store.View, in ListBoardsInput) (op.Page[board.Board], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.Board]{}, err
+	}
+	if in.WorkspaceID != "" {
+		if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
+			return op.Page[board.Board]{}, err
+		}
+	}
+	all, err := v.Boards(ctx, in.WorkspaceID, in.IncludeArchived, behind, in.Size()+1)
+	return op.Cut(all, in.Size(), func(b board.Board) any { return b.ID }), err
+}
+
+// GetBoard answers a board with what a client needs before it reads cards.
+func GetBoard(ctx context.Context, v *store.View, in BoardInput) (board.BoardDetail, error) {
+	b, err := v.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	return boardDetail(ctx, v, b)
+}
+
+func boardDetail(ctx context.Context, v *store.View, b board.Board) (d board.BoardDetail, err error) {
+	limits := v.Limits()
+	d.Board = b
+	if d.Lists, err = v.Lists(ctx, b.ID, false, "", limits.OpenLists); err != nil {
+		return d, err
+	}
+	if d.Labels, err = v.Labels(ctx, b.ID, "", "", limits.Labels); err != nil {
+		return d, err
+	}
+	members, err := v.CountBoardMembers(ctx, b.ID)
+	a := v.On(b.ID)
+	d.Limits = board.BoardLimits{
+		OpenCards: board.UsageOf(a.OpenCards, limits.OpenCards), AllCards: board.UsageOf(a.AllCards, limits.AllCards),
+		OpenLists: board.UsageOf(a.OpenLists, limits.OpenLists), Labels: board.UsageOf(len(d.Labels), limits.Labels),
+		Members: board.UsageOf(members, limits.BoardMembers), Webhooks: board.UsageOf(0, limits.BoardWebhooks),
+		ChecklistsPerCard: limits.Checklists, ItemsPerChecklist: limits.Items, AssigneesPerCard: limits.Assignees,
+		TitleLength: limits.Title, TextLength: limits.Text,
+	}
+	return d, err
+}
+
+// CreateBoardInput is what a board is made of.
+type CreateBoardInput struct {
+	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace that it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string           `json:"name" maxLength:"512" doc:"Its name." example:"Launch"`
+	Description string           `json:"description,omitempty" maxLength:"16384" doc:"What it is for, in Markdown." example:"Everything until the launch."`
+	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who sees it; workspace when absent." example:"workspace"`
+}
+
+// CreateBoard makes a board without lists; the caller becomes its admin.
+func CreateBoard(ctx context.Context, tx *store.Tx, in CreateBoardInput) (board.BoardDetail, error) {
+	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	name, err := title("name", in.Name)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	if in.Visibility == "" {
+		in.Visibility = board.VisibleToWorkspace
+	}
+	b := board.Board{
+		ID: tx.NewID("brd_"), WorkspaceID: w.ID, Name: name, Description: in.Description, Visibility: in.Visibility,
+		Features: board.NewBoardFeatures(), CreatedBy: tx.Caller().Actor.ID,
+	}
+	if err := tx.InsertBoard(ctx, &b, w); err != nil {
+		return board.BoardDetail{}, err
+	}
+	tx.Emit(b.ID, board.BoardEvent("board.created", board.Changes{
+		"name": {To: b.Name}, "description": {To: b.Description}, "visibility": {To: b.Visibility}, "features": {To: b.Features},
+	}))
+	b.Version = tx.BoardVersion()
+	return boardDetail(ctx, tx.View, b)
+}
+
+// UpdateBoardInput is what changes; what is absent stays.
+type UpdateBoardInput struct {
+	BoardInput
+	Name        *string           `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Launch 2"`
+	Description *string           `json:"description,omitempty" maxLength:"16384" doc:"Another description." example:"Moved to May."`
+	Visibility  *board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Another visibility; needs a board admin." example:"private"`
+	Features    *FeaturesInput    `json:"features,omitempty" doc:"Features to switch on or off; needs a board admin."`
+}
+
+// FeaturesInput switches features; what is absent stays.
+type FeaturesInput struct {
+	StatusUpdates *bool `json:"statusUpdates,omitempty" doc:"Status updates." example:"true"`
+	WIPLimits     *bool `json:"wipLimits,omitempty" doc:"WIP limits of lists." example:"true"`
+	Automation    *bool `json:"automation,omitempty" doc:"Rules." example:"true"`
+	PublicPage    *bool `json:"publicPage,omitempty" doc:"The page for people without an account." example:"false"`
+	StartDates    *bool `json:"startDates,omitempty" doc:"Start dates of cards." example:"true"`
+	Calendar      *bool `json:"calendar,omitempty" doc:"Showing in calendars." example:"true"`
+}
+
+func (in *FeaturesInput) apply(f board.Features) board.Features {
+	for _, s := range []struct {
+		from *bool
+		to   *bool
+	}{{in.StatusUpdates, &f.StatusUpdates}, {in.WIPLimits, &f.WIPLimits}, {in.Automation, &f.Automation},
+		{in.PublicPage, &f.PublicPage}, {in.StartDates, &f.StartDates}, {in.Calendar, &f.Calendar}} {
+		if s.from != nil {
+			*s.to = *s.from
+		}
+	}
+	return f
+}
+
+// UpdateBoard changes what a board says of itself.
+func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.BoardDetail, error) {
+	need := board.Edit
+	if in.Visibility != nil || in.Features != nil {
+		need = board.Administer
+	}
+	b, err := tx.Board(ctx, in.BoardID, need)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	before := b
+	if in.Name != nil {
+		if b.Name, err = title("name", *in.Name); err != nil {
+			return board.BoardDetail{}, err
+		}
+	}
+	if in.Description != nil {
+		b.Description = *in.Description
+	}
+	if in.Visibility != nil {
+		b.Visibility = *in.Visibility
+	}
+	if in.Features != nil {
+		b.Features = in.Features.apply(b.Features)
+	}
+	changes := board.Changes{}
+	board.Set(changes, "name", before.Name, b.Name)
+	board.Set(changes, "description", before.Description, b.Description)
+	board.Set(changes, "visibility", before.Visibility, b.Visibility)
+	board.Set(changes, "features", before.Features, b.Features)
+	if len(changes) == 0 {
+		return boardDetail(ctx, tx.View, b)
+	}
+	if before.Visibility == board.VisibleToWorkspace && b.Visibility != board.VisibleToWorkspace {
+		// Who administers it through the workspace alone would lock themselves out.
+		if err := keepAdmin(ctx, tx, b.ID); err != nil {
+			return board.BoardDetail{}, err
+		}
+	}
+	if err := tx.UpdateBoard(ctx, &b); err != nil {
+		return board.BoardDetail{}, err
+	}
+	tx.Emit(b.ID, board.BoardEvent("board.updated", changes))
+	b.Version = tx.BoardVersion()
+	return boardDetail(ctx, tx.View, b)
+}
+
+// keepAdmin makes the caller an admin of the board itself.
+func keepAdmin(ctx context.Context, tx *store.Tx, boardID string) error {
+	a := tx.On(boardID)
+	if tx.Caller().UserID == "" || a.BoardRole == board.RoleAdmin {
+		return nil
+	}
+	a.BoardRole = board.RoleAdmin
+	return tx.SetBoardMember(ctx, boardID, tx.Caller().UserID, board.RoleAdmin)
+}
+
+// ArchiveBoard takes a board out of sight and out of change.
+func ArchiveBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board, error) {
+	b, err := tx.Board(ctx, in.BoardID, board.Edit)
+	if err != nil {
+		return b, err
+	}
+	now := tx.Now()
+	b.ArchivedAt = &now
+	return b, changeBoard(ctx, tx, &b, board.BoardEvent("board.archived", board.Changes{"archivedAt": {To: now}}))
+}
+
+// RestoreBoard brings a board back; one that is open stays as it is.
+func RestoreBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board, error) {
+	b, err := tx.Board(ctx, in.BoardID, board.Reopen)
+	if err != nil || b.ArchivedAt == nil && b.TrashedAt == nil {
+		return b, err
+	}
+	changes := board.Changes{"archivedAt": {From: b.ArchivedAt}, "trashedAt": {From: b.TrashedAt}}
+	b.ArchivedAt, b.TrashedAt = nil, nil
+	return b, changeBoard(ctx, tx, &b, board.BoardEvent("board.restored", changes))
+}
+
+// TrashBoard puts a board where only its admins find it, for 30 days.
+func TrashBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Deleted, error) {
+	b, err := tx.Board(ctx, in.BoardID, board.Administer)
+	if err != nil {
+		return Deleted{}, err
+	}
+	now := tx.Now()
+	b.TrashedAt = &now
+	return Deleted{b.ID}, changeBoard(ctx, tx, &b, board.BoardEvent("board.trashed", board.Changes{"trashedAt": {To: now}}))
+}
+
+func changeBoard(ctx context.Context, tx *store.Tx, b *board.Board, e board.Event) error {
+	if err := tx.UpdateBoard(ctx, b); err != nil {
+		return err
+	}
+	tx.Emit(b.ID, e)
+	b.Version = tx.BoardVersion()
+	return nil
+}

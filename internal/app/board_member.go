@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListBoardMembersInput pages through the people of a board.
+type ListBoardMembersInput struct {
+	BoardInput
+	op.Paging
+}
+
+// ListBoardMembers lists who sees a board and as what.
+func ListBoardMembers(ctx context.Context, v *store.View, in ListBoardMembersInput) (op.Page[board.BoardMember], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.BoardMember]{}, err
+	}
+	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+		return op.Page[board.BoardMember]{}, err
+	}
+	members, err := v.BoardMembers(ctx, in.BoardID, behind, in.Size()+1)
+	return op.Cut(members, in.Size(), func(m board.BoardMember) any { return m.ID }), err
+}
+
+// ShareBoardInput says with whom and as what.
+type ShareBoardInput struct {
+	BoardInput
+	UserID string     `json:"userId" maxLength:"64" doc:"A person of the board's workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Role   board.Role `json:"role" enum:"admin,editor,commenter,viewer" doc:"What the person is to be on the board." example:"editor"`
+}
+
+// ShareBoard gives a person of the workspace a role on the board. It refuses
+// to take the last admin's role away.
+func ShareBoard(ctx context.Context, tx *store.Tx, in ShareBoardInput) (board.BoardMember, error) {
+	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
+	if err != nil {
+		return m, err
+	}
+	if m.Given != nil && *m.Given == in.Role {
+		return m, nil
+	}
+	if m.Given == nil {
+		count, err := tx.CountBoardMembers(ctx, in.BoardID)
+		if err != nil {
+			return m, err
+		}
+		if err := board.Room("members of a board", count, 1, tx.Limits().BoardMembers); err != nil {
+			return m, err
+		}
+	}
+	if err := tx.SetBoardMember(ctx, in.BoardID, in.UserID, in.Role); err != nil {
+		return m, err
+	}
+	kind := board.Kind("board_member.updated")
+	changes := board.Changes{"userId": {To: m.ID}, "role": {From: m.Given, To: in.Role}}
+	if m.Given == nil {
+		kind = "board_member.added"
+	}
+	wasAdmin := m.Role == board.RoleAdmin
+	if m, err = tx.BoardMember(ctx, in.BoardID, in.UserID); err != nil {
+		return m, err
+	}
+	if wasAdmin && m.Role != board.RoleAdmin {
+		if err := adminLeft(ctx, tx, in.BoardID, in.UserID); err != nil {
+			return m, err
+		}
+	}
+	tx.Emit(in.BoardID, board.BoardEvent(kind, changes))
+	return m, nil
+}
+
+// RemoveBoardMemberInput says who.
+type RemoveBoardMemberInput struct {
+	BoardInput
+	UserID string `json:"userId" maxLength:"64" doc:"The person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// RemoveBoardMember takes the role given on the board away. Who then sees the
+// board no more is taken off its cards; the last admin stays.
+func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (Deleted, error) {
+	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
+	if err != nil {
+		return Deleted{}, err
+	}
+	if m.Given == nil {
+		return Deleted{}, board.NotFound()
+	}
+	if err := tx.RemoveBoardMember(ctx, in.BoardID, in.UserID); err != nil {
+		return Deleted{}, err
+	}
+	if m.Role == board.RoleAdmin {
+		if err := adminLeft(ctx, tx, in.BoardID, in.UserID); err != nil {
+			return Deleted{}, err
+		}
+	}
+	tx.Emit(in.BoardID, board.BoardEvent("board_member.removed", board.Changes{"userId": {From: m.ID}, "role": {From: m.Given}}))
+	after, err := tx.BoardMember(ctx, in.BoardID, in.UserID)
+	if err != nil || after.Role != board.RoleNone {
+		return Deleted{in.UserID}, err
+	}
+	return Deleted{in.UserID}, unassignEverywhere(ctx, tx, in.BoardID, in.UserID)
+}
+
+// boardMember loads a person of the board's workspace for a change of roles.
+func boardMember(ctx context.Context, tx *store.Tx, boardID, userID string) (board.BoardMember, error) {
+	if _, err := tx.Board(ctx, boardID, board.Administer); err != nil {
+		return board.BoardMember{}, err
+	}
+	m, err := tx.BoardMember(ctx, boardID, userID)
+	if board.IsCode(err, board.CodeNotFound) {
+		err = board.Invalid("userId must be a person of the board's workspace; invite the person first.")
+	}
+	return m, err
+}
+
+// adminLeft refuses when nobody but one person could administer the board.
+func adminLeft(ctx context.Context, tx *store.Tx, boardID, except string) error {
+	n, err := tx.CountBoardAdmins(ctx, boardID, except)
+	if err == nil && n == 0 {
+		err = board.Forbidden("This is the board's last admin; make somebody else an admin first.")
+	}
+	return err
+}
+
+func unassignEverywhere(ctx context.Context, tx *store.Tx, boardID, userID string) error {
+	ids, err := tx.UnassignFromBoard(ctx, boardID, userID)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		card, err := tx.View.Card(ctx, id, board.View)
+		if err != nil {
+			return err
+		}
+		before := append([]board.UserRef{{ID: userID}}, card.Assignees...)
+		tx.Emit(boardID, board.CardAssigneesChanged(card, before, []string{}, []string{userID}))
+	}
+	return nil
+}

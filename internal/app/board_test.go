@@ -1,0 +1,50 @@
+package app_test
+
+import (
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+func TestWorkOnABoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch"})
+		if b.Version != 1 {
+			t.Errorf("a new board has version %d, want 1", b.Version)
+		}
+		todo := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "To do"}).ID()
+		doing := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "Doing"}).ID()
+		label := ada.Must("create_label", apptest.Fields{"boardId": b.ID(), "name": "Bug", "color": "red"}).ID()
+		card := ada.Must("create_card", apptest.Fields{"listId": todo, "title": " Press release ", "labels": []string{label}, "assignees": []string{ada.ID}})
+		if card.Text("title") != "Press release" || card.Text("labels.0.name") != "Bug" || card.Text("assignees.0.name") != "Ada" {
+			t.Errorf("the new card is %s", card.Raw)
+		}
+		moved := ada.Must("move_card", apptest.Fields{"cardId": card.ID(), "listId": doing, "position": "top"})
+		if moved.Text("listId") != doing || moved.Version != card.Version+1 {
+			t.Errorf("the moved card is %s", moved.Raw)
+		}
+		if again := ada.Must("move_card", apptest.Fields{"cardId": card.ID(), "listId": doing}); again.Version != moved.Version {
+			t.Errorf("moving a card to where it is made version %d of %d", again.Version, moved.Version)
+		}
+		ada.Must("add_comment", apptest.Fields{"cardId": card.ID(), "text": "Soon."})
+		ada.Must("add_checklist", apptest.Fields{"cardId": card.ID(), "title": "Before", "items": []string{"one", "two"}})
+		got := ada.Must("get_card", apptest.Fields{"cardId": card.ID()})
+		if got.Get("comments") != 1.0 || got.Get("checklistItems.total") != 2.0 || got.Text("checklists.0.items.1.title") != "two" {
+			t.Errorf("the card is %s", got.Raw)
+		}
+		ada.Must("update_card", apptest.Fields{"cardId": card.ID(), "done": true, "title": "Two press releases"})
+		if titles := ada.All("list_cards", "title", apptest.Fields{"boardId": b.ID()}); len(titles) != 1 || titles[0] != "Two press releases" {
+			t.Errorf("the board holds %v", titles)
+		}
+		ada.Must("get_board", apptest.Fields{"boardId": b.ID()})
+		ada.Must("get_me", nil)
+		ada.Must("list_boards", nil)
+		ada.Must("list_my_cards", nil)
+		ada.Must("list_board_changes", apptest.Fields{"boardId": b.ID(), "since": 2})
+		ada.Must("list_workspace_members", apptest.Fields{"workspaceId": workspace})
+	})
+}

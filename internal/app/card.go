@@ -1,0 +1,415 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// CardInput names a card.
+type CardInput struct {
+	CardID string `json:"cardId" maxLength:"64" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// GetCard answers a card with its checklists.
+func GetCard(ctx context.Context, v *store.View, in CardInput) (board.CardDetail, error) {
+	card, err := v.Card(ctx, in.CardID, board.View)
+	if err != nil {
+		return board.CardDetail{}, err
+	}
+	lists, err := v.Checklists(ctx, card.ID)
+	return board.CardDetail{Card: card, Checklists: lists}, err
+}
+
+// CreateCardInput is what a card is made of.
+type CreateCardInput struct {
+	ListID      string         `json:"listId" maxLength:"64" doc:"The list that it goes into." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Title       string         `json:"title" maxLength:"512" doc:"What is to be done." example:"Write the press release"`
+	Description string         `json:"description,omitempty" maxLength:"16384" doc:"The details, in Markdown." example:"Two paragraphs, one picture."`
+	Labels      []string       `json:"labels,omitempty" maxItems:"1000" doc:"Ids of labels of the board." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Assignees   []string       `json:"assignees,omitempty" maxItems:"1000" doc:"Ids of people who see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Due         *DueInput      `json:"due,omitempty" doc:"When it is due and when its work starts."`
+	Position    board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
+}
+
+// DueInput is a due date as a caller writes it.
+type DueInput struct {
+	DueDate   string `json:"dueDate,omitempty" maxLength:"10" doc:"The calendar date it is due." example:"2026-03-14"`
+	DueTime   string `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM; all day when absent." example:"09:30"`
+	StartDate string `json:"startDate,omitempty" maxLength:"10" doc:"The calendar date the work starts; needs the feature startDates." example:"2026-03-10"`
+	StartTime string `json:"startTime,omitempty" maxLength:"5" doc:"The time of day the work starts, HH:MM." example:"09:00"`
+	TimeZone  string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
+}
+
+func (in DueInput) resolve(a *board.Access) (board.Due, error) {
+	if in.StartDate != "" || in.StartTime != "" {
+		if err := a.Needs(board.StartDates); err != nil {
+			return board.Due{}, err
+		}
+	}
+	return board.DueInput(in).Resolve()
+}
+
+// CreateCard makes a card at a place in a list.
+func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Card, error) {
+	list, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return board.Card{}, err
+	}
+	a := tx.On(list.BoardID)
+	card := board.Card{
+		ID: tx.NewID("crd_"), BoardID: list.BoardID, ListID: list.ID, Description: &in.Description, CreatedBy: tx.Caller().Actor.ID,
+		Labels: []board.LabelRef{}, Assignees: []board.UserRef{},
+	}
+	if card.Title, err = title("title", in.Title); err != nil {
+		return board.Card{}, err
+	}
+	if in.Due != nil {
+		if card.Due, err = in.Due.resolve(a); err != nil {
+			return board.Card{}, err
+		}
+	}
+	if err := roomForCard(ctx, tx, list, 1); err != nil {
+		return board.Card{}, err
+	}
+	if card.Labels, _, err = pickLabels(ctx, tx, card, in.Labels, nil); err != nil {
+		return board.Card{}, err
+	}
+	if card.Assignees, _, err = pickAssignees(ctx, tx, card, in.Assignees, nil); err != nil {
+		return board.Card{}, err
+	}
+	after, err := tx.InsertCard(ctx, &card, in.Position)
+	if err != nil {
+		return board.Card{}, err
+	}
+	tx.Emit(card.BoardID, board.CardCreated(card, after))
+	return card, nil
+}
+
+// roomForCard refuses one more open card: in the list when its WIP limit is
+// hard, on the board when a cap is reached. Adding to all is 1 for a card that
+// is new on the board, 0 for one that comes out of the archive.
+func roomForCard(ctx context.Context, tx *store.Tx, list board.List, addingToAll int) error {
+	a := tx.On(list.BoardID)
+	if err := board.Room("open cards on a board", a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
+		return err
+	}
+	if err := board.Room("cards on a board, archived ones counted in", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
+		return err
+	}
+	return roomInList(list, a)
+}
+
+// roomInList refuses a card that comes into a list whose hard limit is
+// reached. Reordering inside the list never asks.
+func roomInList(list board.List, a *board.Access) error {
+	if list.WIPLimit == nil || list.WIPMode != board.WIPHard || !a.Features.Has(board.WIPLimits) || list.OpenCards < *list.WIPLimit {
+		return nil
+	}
+	return board.Refuse(board.CodeCapacityFull, "The list takes at most %d open cards and holds %d; move one out first.", *list.WIPLimit, list.OpenCards)
+}
+
+// UpdateCardInput is what changes; what is absent stays.
+type UpdateCardInput struct {
+	CardInput
+	Title       *string `json:"title,omitempty" maxLength:"512" doc:"Another title." example:"Write two press releases"`
+	Description *string `json:"description,omitempty" maxLength:"16384" doc:"Another description." example:"One of them in French."`
+	Done        *bool   `json:"done,omitempty" doc:"Whether the work is done." example:"true"`
+}
+
+// UpdateCard changes a card's text, or whether it is done. Each of the two is
+// a change of its own.
+func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	changes := board.Changes{}
+	if in.Title != nil {
+		t, err := title("title", *in.Title)
+		if err != nil {
+			return card, err
+		}
+		board.Set(changes, "title", card.Title, t)
+		card.Title = t
+	}
+	if in.Description != nil {
+		board.Set(changes, "description", *card.Description, *in.Description)
+		card.Description = in.Description
+	}
+	turned := in.Done != nil && *in.Done != card.Done
+	if len(changes) == 0 && !turned {
+		return card, nil
+	}
+	if len(changes) > 0 {
+		tx.Emit(card.BoardID, board.CardUpdated(card, changes))
+	}
+	switch {
+	case turned && *in.Done:
+		now := tx.Now()
+		card.DoneAt = &now
+		tx.Emit(card.BoardID, board.CardCompleted(card))
+	case turned:
+		card.DoneAt = nil
+		tx.Emit(card.BoardID, board.CardReopened(card))
+	}
+	return card, tx.UpdateCard(ctx, &card)
+}
+
+// MoveCardInput says where to.
+type MoveCardInput struct {
+	CardInput
+	ListID   string         `json:"listId" maxLength:"64" doc:"A list of the same board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
+}
+
+// MoveCard puts a card at a place in a list of its own board. A card that
+// stands there already stays, and nothing is recorded.
+func MoveCard(ctx context.Context, tx *store.Tx, in MoveCardInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	from := card.ListID
+	if in.ListID != from {
+		list, err := tx.List(ctx, in.ListID, board.Edit)
+		if err != nil {
+			return card, err
+		}
+		if list.BoardID != card.BoardID {
+			return card, board.Invalid("listId must be a list of the card's own board; move_card_to_board moves to another board.")
+		}
+		if err := roomInList(list, tx.On(list.BoardID)); err != nil {
+			return card, err
+		}
+	}
+	after, moved, err := tx.PlaceCard(ctx, &card, in.ListID, in.Position)
+	switch {
+	case err != nil || !moved:
+		return card, err
+	case in.ListID != from:
+		tx.Emit(card.BoardID, board.CardMoved(card, from, after))
+	default:
+		tx.Emit(card.BoardID, board.CardReordered(card, after))
+	}
+	return card, nil
+}
+
+// ArchiveCard takes a card out of sight.
+func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	now := tx.Now()
+	card.ArchivedAt = &now
+	tx.On(card.BoardID).OpenCards--
+	tx.Emit(card.BoardID, board.CardArchived(card))
+	return card, tx.UpdateCard(ctx, &card)
+}
+
+// RestoreCard brings an archived card back to its place; one that is open
+// stays as it is.
+func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Unarchive)
+	if err != nil || card.ArchivedAt == nil {
+		return card, err
+	}
+	list, err := tx.List(ctx, card.ListID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	if err := roomForCard(ctx, tx, list, 0); err != nil {
+		return card, err
+	}
+	since := card.ArchivedAt
+	card.ArchivedAt = nil
+	tx.On(card.BoardID).OpenCards++
+	if err := tx.UpdateCard(ctx, &card); err != nil {
+		return card, err
+	}
+	after, err := tx.CardBefore(ctx, card)
+	tx.Emit(card.BoardID, board.CardRestored(card, since, after))
+	return card, err
+}
+
+// SetCardDueInput is when a card is due.
+type SetCardDueInput struct {
+	CardInput
+	DueInput
+}
+
+// SetCardDue replaces a card's due date and start.
+func SetCardDue(ctx context.Context, tx *store.Tx, in SetCardDueInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	due, err := in.resolve(tx.On(card.BoardID))
+	if err != nil {
+		return card, err
+	}
+	return card, setDue(ctx, tx, &card, due)
+}
+
+// ClearCardDue takes due date and start away.
+func ClearCardDue(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	return card, setDue(ctx, tx, &card, board.Due{})
+}
+
+func setDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) error {
+	before := card.Due
+	if before.Equal(due) {
+		return nil
+	}
+	card.Due = due
+	tx.Emit(card.BoardID, board.CardDueDateChanged(*card, before))
+	return tx.UpdateCard(ctx, card)
+}
+
+// SetCardLabelsInput is what to put on and take off.
+type SetCardLabelsInput struct {
+	CardInput
+	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of labels of the board to put on." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of labels to take off." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
+}
+
+// SetCardLabels puts labels on a card and takes others off. What it carries
+// already, and what it does not carry, changes nothing.
+func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	before := card.Labels
+	labels, diff, err := pickLabels(ctx, tx, card, in.Add, in.Remove)
+	if err != nil || diff.empty() {
+		return card, err
+	}
+	for _, id := range diff.added {
+		if err := tx.AddCardLabel(ctx, card.ID, id); err != nil {
+			return card, err
+		}
+	}
+	for _, id := range diff.removed {
+		if err := tx.RemoveCardLabel(ctx, card.ID, id); err != nil {
+			return card, err
+		}
+	}
+	card.Labels = labels
+	tx.Emit(card.BoardID, board.CardLabelsChanged(card, before, diff.added, diff.removed))
+	return card, tx.UpdateCard(ctx, &card)
+}
+
+// SetCardAssigneesInput is whom to add and whom to take off.
+type SetCardAssigneesInput struct {
+	CardInput
+	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of people who see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of people to take off." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
+}
+
+// SetCardAssignees assigns a card to people and takes others off.
+func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInput) (board.Card, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return card, err
+	}
+	before := card.Assignees
+	assignees, diff, err := pickAssignees(ctx, tx, card, in.Add, in.Remove)
+	if err != nil || diff.empty() {
+		return card, err
+	}
+	for _, id := range diff.added {
+		if err := tx.AddAssignee(ctx, card.ID, id); err != nil {
+			return card, err
+		}
+	}
+	for _, id := range diff.removed {
+		if err := tx.RemoveAssignee(ctx, card.ID, id); err != nil {
+			return card, err
+		}
+	}
+	card.Assignees = assignees
+	tx.Emit(card.BoardID, board.CardAssigneesChanged(card, before, diff.added, diff.removed))
+	return card, tx.UpdateCard(ctx, &card)
+}
+
+// difference is what really changes in a set.
+type difference struct{ added, removed []string }
+
+func (d difference) empty() bool { return len(d.added) == 0 && len(d.removed) == 0 }
+
+// differ compares what is asked for with what is there. An id that is both
+// added and removed is refused.
+func differ(have, add, remove []string) (difference, error) {
+	d := difference{added: []string{}, removed: []string{}}
+	for _, id := range add {
+		if slices.Contains(remove, id) {
+			return d, board.Invalid("add and remove must not both hold %q.", id)
+		}
+		if !slices.Contains(have, id) && !slices.Contains(d.added, id) {
+			d.added = append(d.added, id)
+		}
+	}
+	for _, id := range remove {
+		if slices.Contains(have, id) && !slices.Contains(d.removed, id) {
+			d.removed = append(d.removed, id)
+		}
+	}
+	return d, nil
+}
+
+func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.LabelRef, difference, error) {
+	have := make([]string, len(card.Labels))
+	for i, l := range card.Labels {
+		have[i] = l.ID
+	}
+	d, err := differ(have, add, remove)
+	if err != nil || d.empty() {
+		return card.Labels, d, err
+	}
+	known, err := tx.LabelsOf(ctx, card.BoardID, d.added)
+	if err != nil {
+		return nil, d, err
+	}
+	out := slices.DeleteFunc(slices.Clone(card.Labels), func(l board.LabelRef) bool { return slices.Contains(d.removed, l.ID) })
+	for _, id := range d.added {
+		l, ok := known[id]
+		if !ok {
+			return nil, d, board.Invalid("labels must be labels of the card's board; %q is none.", id)
+		}
+		out = append(out, l)
+	}
+	slices.SortFunc(out, board.LabelRef.Compare)
+	return out, d, nil
+}
+
+func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.UserRef, difference, error) {
+	have := make([]string, len(card.Assignees))
+	for i, u := range card.Assignees {
+		have[i] = u.ID
+	}
+	d, err := differ(have, add, remove)
+	if err != nil || d.empty() {
+		return card.Assignees, d, err
+	}
+	known, err := tx.PeopleOf(ctx, card.BoardID, d.added)
+	if err != nil {
+		return nil, d, err
+	}
+	out := slices.DeleteFunc(slices.Clone(card.Assignees), func(u board.UserRef) bool { return slices.Contains(d.removed, u.ID) })
+	for _, id := range d.added {
+		u, ok := known[id]
+		if !ok {
+			return nil, d, board.Invalid("assignees must be people who see the board; %q is none.", id)
+		}
+		out = append(out, u)
+	}
+	return out, d, board.Room("assignees on a card", len(have)-len(d.removed), len(d.added), tx.Limits().Assignees)
+}

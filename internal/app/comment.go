@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListCommentsInput pages through the comments of a card.
+type ListCommentsInput struct {
+	CardInput
+	op.Paging
+}
+
+// ListComments lists the comments of a card, oldest first.
+func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.Page[board.Comment], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.Comment]{}, err
+	}
+	if _, err := v.Card(ctx, in.CardID, board.View); err != nil {
+		return op.Page[board.Comment]{}, err
+	}
+	comments, err := v.Comments(ctx, in.CardID, behind, in.Size()+1)
+	return op.Cut(comments, in.Size(), func(m board.Comment) any { return m.ID }), err
+}
+
+// AddCommentInput is what is said.
+type AddCommentInput struct {
+	CardInput
+	Text string `json:"text" maxLength:"16384" doc:"What is said, in Markdown." example:"The printer wants it by Friday."`
+}
+
+// AddComment says something on a card.
+func AddComment(ctx context.Context, tx *store.Tx, in AddCommentInput) (board.Comment, error) {
+	card, err := tx.Card(ctx, in.CardID, board.Discuss)
+	if err != nil {
+		return board.Comment{}, err
+	}
+	m := board.Comment{ID: tx.NewID("cmt_"), CardID: card.ID, BoardID: card.BoardID}
+	if m.Text, err = commentText(in.Text); err != nil {
+		return m, err
+	}
+	if tx.Caller().UserID != "" {
+		author, err := tx.User(ctx)
+		if err != nil {
+			return m, err
+		}
+		m.Author = &board.UserRef{ID: author.ID, Name: author.Name}
+	}
+	if err := tx.InsertComment(ctx, &m); err != nil {
+		return m, err
+	}
+	card.Comments++
+	tx.Emit(card.BoardID, board.CommentAdded(card, m))
+	return m, tx.UpdateCard(ctx, &card)
+}
+
+func commentText(s string) (string, error) {
+	if strings.TrimSpace(s) == "" {
+		return "", board.Invalid("text must not be empty.")
+	}
+	return s, nil
+}
+
+// CommentInput names a comment.
+type CommentInput struct {
+	CommentID string `json:"commentId" maxLength:"64" doc:"The comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// EditCommentInput is what is said instead.
+type EditCommentInput struct {
+	CommentInput
+	Text string `json:"text" maxLength:"16384" doc:"What is said instead." example:"The printer wants it by Thursday."`
+}
+
+// EditComment changes one's own comment; nobody changes another's.
+func EditComment(ctx context.Context, tx *store.Tx, in EditCommentInput) (board.Comment, error) {
+	m, card, err := tx.Comment(ctx, in.CommentID, board.Discuss)
+	if err != nil {
+		return m, err
+	}
+	if !ownComment(tx, m) {
+		return m, board.Forbidden("Only its author can edit a comment.")
+	}
+	text, err := commentText(in.Text)
+	if err != nil || text == m.Text {
+		return m, err
+	}
+	before := m.Text
+	m.Text = text
+	tx.Emit(card.BoardID, board.CommentEdited(card, m, before))
+	if err := tx.UpdateComment(ctx, &m); err != nil {
+		return m, err
+	}
+	return m, tx.UpdateCard(ctx, &card)
+}
+
+// DeleteComment takes one's own comment away; a board admin's may be anybody's.
+func DeleteComment(ctx context.Context, tx *store.Tx, in CommentInput) (Deleted, error) {
+	m, card, err := tx.Comment(ctx, in.CommentID, board.Discuss)
+	if err != nil {
+		return Deleted{}, err
+	}
+	if !ownComment(tx, m) && !tx.On(card.BoardID).Role(tx.Caller()).Can(board.Administer) {
+		return Deleted{}, board.Forbidden("Only its author or a board admin can delete a comment.")
+	}
+	card.Comments--
+	tx.Emit(card.BoardID, board.CommentDeleted(card, m))
+	if err := tx.DeleteComment(ctx, m.ID); err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{m.ID}, tx.UpdateCard(ctx, &card)
+}
+
+func ownComment(tx *store.Tx, m board.Comment) bool {
+	return m.Author != nil && m.Author.ID == tx.Caller().UserID
+}

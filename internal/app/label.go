@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListLabelsInput pages through the labels of a board.
+type ListLabelsInput struct {
+	BoardInput
+	op.Paging
+}
+
+type labelKey struct {
+	Name string `json:"n"`
+	ID   string `json:"i"`
+}
+
+// ListLabels lists the labels of a board by name.
+func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page[board.Label], error) {
+	var behind labelKey
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.Label]{}, err
+	}
+	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+		return op.Page[board.Label]{}, err
+	}
+	labels, err := v.Labels(ctx, in.BoardID, behind.Name, behind.ID, in.Size()+1)
+	return op.Cut(labels, in.Size(), func(l board.Label) any { return labelKey{l.Name, l.ID} }), err
+}
+
+// CreateLabelInput is what a label is made of.
+type CreateLabelInput struct {
+	BoardInput
+	Name  string      `json:"name,omitempty" maxLength:"512" doc:"Its name; may be empty, then the colour speaks." example:"Bug"`
+	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+}
+
+// CreateLabel makes a label on a board.
+func CreateLabel(ctx context.Context, tx *store.Tx, in CreateLabelInput) (board.Label, error) {
+	if _, err := tx.Board(ctx, in.BoardID, board.Edit); err != nil {
+		return board.Label{}, err
+	}
+	name, err := labelName(in.Name)
+	if err != nil {
+		return board.Label{}, err
+	}
+	count, err := tx.CountLabels(ctx, in.BoardID)
+	if err != nil {
+		return board.Label{}, err
+	}
+	if err := board.Room("labels on a board", count, 1, tx.Limits().Labels); err != nil {
+		return board.Label{}, err
+	}
+	l := board.Label{ID: tx.NewID("lbl_"), BoardID: in.BoardID, Name: name, Color: in.Color}
+	if err := tx.InsertLabel(ctx, &l); err != nil {
+		return l, err
+	}
+	tx.Emit(l.BoardID, board.LabelCreated(l))
+	return l, nil
+}
+
+func labelName(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	return title("name", s)
+}
+
+// LabelInput names a label.
+type LabelInput struct {
+	LabelID string `json:"labelId" maxLength:"64" doc:"The label." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// UpdateLabelInput is what changes; what is absent stays.
+type UpdateLabelInput struct {
+	LabelInput
+	Name  *string      `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Defect"`
+	Color *board.Color `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Another colour." example:"orange"`
+}
+
+// UpdateLabel changes a label wherever it is carried.
+func UpdateLabel(ctx context.Context, tx *store.Tx, in UpdateLabelInput) (board.Label, error) {
+	l, err := tx.Label(ctx, in.LabelID, board.Edit)
+	if err != nil {
+		return l, err
+	}
+	changes := board.Changes{}
+	if in.Name != nil {
+		name, err := labelName(*in.Name)
+		if err != nil {
+			return l, err
+		}
+		board.Set(changes, "name", l.Name, name)
+		l.Name = name
+	}
+	if in.Color != nil {
+		board.Set(changes, "color", l.Color, *in.Color)
+		l.Color = *in.Color
+	}
+	if len(changes) == 0 {
+		return l, nil
+	}
+	tx.Emit(l.BoardID, board.LabelUpdated(l, changes))
+	return l, tx.UpdateLabel(ctx, &l)
+}
+
+// DeleteLabel takes a label off its board and the cards that carry it.
+func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, error) {
+	l, err := tx.Label(ctx, in.LabelID, board.Edit)
+	if err != nil {
+		return Deleted{}, err
+	}
+	tx.Emit(l.BoardID, board.LabelDeleted(l))
+	return Deleted{l.ID}, tx.DeleteLabel(ctx, l.ID)
+}

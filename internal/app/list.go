@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListListsInput pages through the lists of a board.
+type ListListsInput struct {
+	BoardInput
+	IncludeArchived bool `json:"includeArchived,omitempty" doc:"Also the archived lists." example:"false"`
+	op.Paging
+}
+
+// ListLists lists the lists of a board in their order.
+func ListLists(ctx context.Context, v *store.View, in ListListsInput) (op.Page[board.List], error) {
+	var at store.Shelfmark
+	if err := in.After(&at); err != nil {
+		return op.Page[board.List]{}, err
+	}
+	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+		return op.Page[board.List]{}, err
+	}
+	at, err := v.Carry(ctx, in.BoardID, at)
+	if err != nil {
+		return op.Page[board.List]{}, err
+	}
+	lists, err := v.Lists(ctx, in.BoardID, in.IncludeArchived, at.Rank, in.Size()+1)
+	return op.Cut(lists, in.Size(), func(l board.List) any { return store.Shelfmark{Rank: l.Rank, Epoch: at.Epoch} }), err
+}
+
+// ListInput names a list.
+type ListInput struct {
+	ListID string `json:"listId" maxLength:"64" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// CreateListInput is what a list is made of.
+type CreateListInput struct {
+	BoardInput
+	Name     string         `json:"name" maxLength:"512" doc:"Its name." example:"In progress"`
+	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"How many open cards it should hold at most; no limit when absent." example:"5"`
+	WIPMode  board.WIPMode  `json:"wipMode,omitempty" enum:"soft,hard" doc:"What a full list does; soft when absent." example:"soft"`
+	Position board.Position `json:"position,omitzero" doc:"Where on the board; the bottom, which is the right end, when absent."`
+}
+
+// CreateList makes a list at a place on its board.
+func CreateList(ctx context.Context, tx *store.Tx, in CreateListInput) (board.List, error) {
+	if _, err := tx.Board(ctx, in.BoardID, board.Edit); err != nil {
+		return board.List{}, err
+	}
+	a := tx.On(in.BoardID)
+	name, err := title("name", in.Name)
+	if err != nil {
+		return board.List{}, err
+	}
+	if in.WIPMode == "" {
+		in.WIPMode = board.WIPSoft
+	}
+	if in.WIPLimit != nil {
+		if err := a.Needs(board.WIPLimits); err != nil {
+			return board.List{}, err
+		}
+	}
+	if err := board.Room("open lists on a board", a.OpenLists, 1, tx.Limits().OpenLists); err != nil {
+		return board.List{}, err
+	}
+	l := board.List{ID: tx.NewID("lst_"), BoardID: in.BoardID, Name: name, WIPLimit: in.WIPLimit, WIPMode: in.WIPMode}
+	after, err := tx.InsertList(ctx, &l, in.Position)
+	if err != nil {
+		return board.List{}, err
+	}
+	tx.Emit(l.BoardID, board.ListCreated(l, after))
+	return l, nil
+}
+
+// UpdateListInput is what changes; what is absent stays.
+type UpdateListInput struct {
+	ListInput
+	Name     *string          `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Doing"`
+	WIPLimit op.Optional[int] `json:"wipLimit,omitzero" minimum:"1" maximum:"200000" doc:"Another limit of open cards; null for none." example:"5"`
+	WIPMode  *board.WIPMode   `json:"wipMode,omitempty" enum:"soft,hard" doc:"What a full list does." example:"hard"`
+}
+
+// UpdateList changes a list's name or WIP limit.
+func UpdateList(ctx context.Context, tx *store.Tx, in UpdateListInput) (board.List, error) {
+	l, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return l, err
+	}
+	changes := board.Changes{}
+	if in.Name != nil {
+		name, err := title("name", *in.Name)
+		if err != nil {
+			return l, err
+		}
+		board.Set(changes, "name", l.Name, name)
+		l.Name = name
+	}
+	if in.WIPLimit.Set {
+		board.SetPtr(changes, "wipLimit", l.WIPLimit, in.WIPLimit.Value)
+		l.WIPLimit = in.WIPLimit.Value
+	}
+	if in.WIPMode != nil {
+		board.Set(changes, "wipMode", l.WIPMode, *in.WIPMode)
+		l.WIPMode = *in.WIPMode
+	}
+	if len(changes) == 0 {
+		return l, nil
+	}
+	if in.WIPLimit.Set || in.WIPMode != nil {
+		if err := tx.On(l.BoardID).Needs(board.WIPLimits); err != nil {
+			return l, err
+		}
+	}
+	tx.Emit(l.BoardID, board.ListUpdated(l, changes))
+	return l, tx.UpdateList(ctx, &l)
+}
+
+// MoveListInput says where to.
+type MoveListInput struct {
+	ListInput
+	Position board.Position `json:"position,omitzero" doc:"Where on the board; the bottom, which is the right end, when absent."`
+}
+
+// MoveList puts a list at another place on its board.
+func MoveList(ctx context.Context, tx *store.Tx, in MoveListInput) (board.List, error) {
+	l, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return l, err
+	}
+	after, moved, err := tx.PlaceList(ctx, &l, in.Position)
+	if err == nil && moved {
+		tx.Emit(l.BoardID, board.ListMoved(l, after))
+	}
+	return l, err
+}
+
+// ArchiveList takes a list out of sight with the cards in it, which stay open
+// cards of it.
+func ArchiveList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, error) {
+	l, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return l, err
+	}
+	now := tx.Now()
+	l.ArchivedAt = &now
+	tx.On(l.BoardID).OpenLists--
+	tx.Emit(l.BoardID, board.ListArchived(l))
+	return l, tx.UpdateList(ctx, &l)
+}
+
+// RestoreList brings an archived list back to its place; one that is open
+// stays as it is.
+func RestoreList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, error) {
+	l, err := tx.List(ctx, in.ListID, board.Unarchive)
+	if err != nil || l.ArchivedAt == nil {
+		return l, err
+	}
+	a := tx.On(l.BoardID)
+	if err := board.Room("open lists on a board", a.OpenLists, 1, tx.Limits().OpenLists); err != nil {
+		return l, err
+	}
+	since := l.ArchivedAt
+	l.ArchivedAt = nil
+	a.OpenLists++
+	if err := tx.UpdateList(ctx, &l); err != nil {
+		return l, err
+	}
+	after, err := tx.ListBefore(ctx, l)
+	tx.Emit(l.BoardID, board.ListRestored(l, since, after))
+	return l, err
+}

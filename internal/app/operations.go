@@ -1,0 +1,79 @@
+package app
+
+import "cardwall/internal/op"
+
+// Operations are all operations of the public interface, in the order of the
+// reference.
+func Operations() *op.Registry {
+	r := op.NewRegistry()
+
+	r.In("Account", "The owner of the token.")
+	op.Query(r, "get_me", "GET /me", "Get the token's owner. Answers the account and, under token, what the token itself may do.", GetMe)
+	op.Query(r, "list_my_cards", "GET /me/cards", "List the cards assigned to the token's owner. Takes the filters of list_cards, and workspaceId.", ListMyCards)
+
+	r.In("Workspaces", "Where people share boards.")
+	op.Query(r, "list_workspaces", "GET /workspaces", "List the workspaces that the caller is in.", ListWorkspaces)
+	op.Query(r, "get_workspace", "GET /workspaces/{workspaceId}", "Get a workspace.", GetWorkspace)
+	op.Query(r, "list_workspace_members", "GET /workspaces/{workspaceId}/members", "List the people of a workspace. Guests may not; e-mail addresses are shown to owners and admins.", ListWorkspaceMembers)
+
+	r.In("Boards", "Walls of lists.")
+	op.Query(r, "list_boards", "GET /boards", "List the boards that the caller sees. In one workspace or in all; archived ones only when asked for.", ListBoards)
+	op.Query(r, "get_board", "GET /boards/{boardId}", "Get a board with its lists, labels, features and limits.", GetBoard)
+	op.Command(r, "create_board", "POST /boards", "Create a board in a workspace. The caller becomes its admin.", CreateBoard, op.Creates)
+	op.Command(r, "update_board", "PATCH /boards/{boardId}", "Change a board's name, description, visibility or features. Visibility and features need a board admin.", UpdateBoard)
+	op.Command(r, "archive_board", "POST /boards/{boardId}/archive", "Archive a board. It can be read, not changed, until it is restored.", ArchiveBoard)
+	op.Command(r, "restore_board", "POST /boards/{boardId}/restore", "Restore a board from the archive or the trash.", RestoreBoard)
+	op.Command(r, "trash_board", "DELETE /boards/{boardId}", "Move a board to the trash. It is kept for 30 days, in which a board admin can restore it, then gone for good.", TrashBoard, op.Admin, op.Destructive)
+	op.Query(r, "list_board_members", "GET /boards/{boardId}/members", "List the people who see a board, with their roles.", ListBoardMembers)
+	op.Command(r, "share_board", "PUT /boards/{boardId}/members/{userId}", "Share a board with a person of its workspace, or change the person's role on it.", ShareBoard, op.Admin)
+	op.Command(r, "remove_board_member", "DELETE /boards/{boardId}/members/{userId}", "Take a person's role on a board away. Who no longer sees the board is taken off its cards.", RemoveBoardMember, op.Admin, op.Destructive)
+	op.Query(r, "list_board_activity", "GET /boards/{boardId}/activity", "List what happened on a board, newest first.", ListBoardActivity)
+	op.Query(r, "list_board_changes", "GET /boards/{boardId}/changes", "List what changed on a board after a boardVersion, in order. A receiver closes a gap with it.", ListBoardChanges)
+
+	r.In("Lists", "The columns of a board.")
+	op.Query(r, "list_lists", "GET /boards/{boardId}/lists", "List the lists of a board in their order.", ListLists)
+	op.Command(r, "create_list", "POST /boards/{boardId}/lists", "Create a list on a board.", CreateList, op.Creates)
+	op.Command(r, "update_list", "PATCH /lists/{listId}", "Change a list's name or WIP limit.", UpdateList)
+	op.Command(r, "move_list", "POST /lists/{listId}/move", "Move a list to another place on its board.", MoveList)
+	op.Command(r, "archive_list", "POST /lists/{listId}/archive", "Archive a list with the cards in it.", ArchiveList)
+	op.Command(r, "restore_list", "POST /lists/{listId}/restore", "Restore an archived list with the cards in it.", RestoreList)
+
+	r.In("Cards", "Pieces of work.")
+	op.Query(r, "list_cards", "GET /boards/{boardId}/cards", "List the cards of a board. Different filters must all hold; a comma within one means or.", ListCards)
+	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard)
+	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
+	op.Command(r, "update_card", "PATCH /cards/{cardId}", "Change a card's title or description, or whether it is done.", UpdateCard)
+	op.Command(r, "move_card", "POST /cards/{cardId}/move", "Move a card to a place in a list of its own board.", MoveCard)
+	op.Command(r, "archive_card", "POST /cards/{cardId}/archive", "Archive a card.", ArchiveCard)
+	op.Command(r, "restore_card", "POST /cards/{cardId}/restore", "Restore an archived card to its list.", RestoreCard)
+	op.Command(r, "set_card_labels", "PATCH /cards/{cardId}/labels", "Put labels on a card and take others off. Answers the labels it then carries.", SetCardLabels)
+	op.Command(r, "set_card_assignees", "PATCH /cards/{cardId}/assignees", "Assign a card to people and take others off. Answers who is then assigned.", SetCardAssignees)
+	op.Command(r, "set_card_due", "PUT /cards/{cardId}/due", "Set when a card is due and when its work starts. Replaces both; a time of day needs a time zone.", SetCardDue)
+	op.Command(r, "clear_card_due", "DELETE /cards/{cardId}/due", "Take due date and start away from a card.", ClearCardDue)
+	op.Query(r, "list_checklists", "GET /cards/{cardId}/checklists", "List the checklists of a card with their items.", ListChecklists)
+	op.Command(r, "add_checklist", "POST /cards/{cardId}/checklists", "Add a checklist to a card, with items if there are any yet.", AddChecklist, op.Creates)
+	op.Command(r, "update_checklist", "PATCH /checklists/{checklistId}", "Change a checklist's title.", UpdateChecklist)
+	op.Command(r, "delete_checklist", "DELETE /checklists/{checklistId}", "Delete a checklist with its items.", DeleteChecklist, op.Destructive)
+	op.Command(r, "add_checklist_item", "POST /checklists/{checklistId}/items", "Add an item to a checklist.", AddChecklistItem, op.Creates)
+	op.Command(r, "update_checklist_item", "PATCH /checklist-items/{itemId}", "Change an item's title, whether it is done, or its place.", UpdateChecklistItem)
+	op.Command(r, "delete_checklist_item", "DELETE /checklist-items/{itemId}", "Delete an item of a checklist.", DeleteChecklistItem, op.Destructive)
+
+	r.In("Comments", "What people say on cards.")
+	op.Query(r, "list_comments", "GET /cards/{cardId}/comments", "List the comments of a card, oldest first.", ListComments)
+	op.Command(r, "add_comment", "POST /cards/{cardId}/comments", "Comment on a card.", AddComment, op.Creates)
+	op.Command(r, "edit_comment", "PATCH /comments/{commentId}", "Change the text of one's own comment.", EditComment)
+	op.Command(r, "delete_comment", "DELETE /comments/{commentId}", "Delete one's own comment; a board admin deletes any.", DeleteComment, op.Destructive)
+
+	r.In("Labels", "Coloured words of a board.")
+	op.Query(r, "list_labels", "GET /boards/{boardId}/labels", "List the labels of a board by name.", ListLabels)
+	op.Command(r, "create_label", "POST /boards/{boardId}/labels", "Create a label on a board.", CreateLabel, op.Creates)
+	op.Command(r, "update_label", "PATCH /labels/{labelId}", "Change a label's name or colour.", UpdateLabel)
+	op.Command(r, "delete_label", "DELETE /labels/{labelId}", "Delete a label, also from the cards that carry it.", DeleteLabel, op.Destructive)
+
+	return r
+}
+
+// Deleted is the answer to an operation that takes something away.
+type Deleted struct {
+	ID string `json:"id" doc:"The id of what is gone." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListWorkspacesInput pages through the caller's workspaces.
+type ListWorkspacesInput struct {
+	op.Paging
+}
+
+// ListWorkspaces lists the caller's workspaces in the order of their making.
+func ListWorkspaces(ctx context.Context, v *store.View, in ListWorkspacesInput) (op.Page[board.Workspace], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.Workspace]{}, err
+	}
+	all, err := v.Workspaces(ctx, behind, in.Size()+1)
+	return op.Cut(all, in.Size(), func(w board.Workspace) any { return w.ID }), err
+}
+
+// WorkspaceInput names a workspace.
+type WorkspaceInput struct {
+	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// GetWorkspace answers one workspace.
+func GetWorkspace(ctx context.Context, v *store.View, in WorkspaceInput) (board.Workspace, error) {
+	return v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
+}
+
+// ListWorkspaceMembersInput pages through the people of a workspace.
+type ListWorkspaceMembersInput struct {
+	WorkspaceInput
+	op.Paging
+}
+
+// ListWorkspaceMembers lists the people of a workspace to those who may see
+// its directory; addresses only to those who manage it.
+func ListWorkspaceMembers(ctx context.Context, v *store.View, in ListWorkspaceMembersInput) (op.Page[board.Member], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.Member]{}, err
+	}
+	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewDirectory)
+	if err != nil {
+		return op.Page[board.Member]{}, err
+	}
+	members, err := v.Members(ctx, w.ID, behind, in.Size()+1)
+	if !w.Role.Can(board.ManageMembers) {
+		for i := range members {
+			members[i].Email = nil
+		}
+	}
+	return op.Cut(members, in.Size(), func(m board.Member) any { return m.ID }), err
+}
+
+// NewWorkspace is what a workspace is made of. Without an organization it
+// gets one of its own, with the plan.
+type NewWorkspace struct {
+	Name           string
+	OrganizationID string
+	Plan           board.Plan
+}
+
+// AddWorkspace makes a workspace whose owner is the caller.
+func AddWorkspace(ctx context.Context, tx *store.Tx, in NewWorkspace) (board.Workspace, error) {
+	name, err := title("name", in.Name)
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	w := board.Workspace{ID: tx.NewID("wsp_"), OrganizationID: in.OrganizationID, Name: name, Plan: in.Plan, Role: board.WorkspaceOwner}
+	if w.OrganizationID == "" {
+		w.OrganizationID = tx.NewID("org_")
+		if err := tx.InsertOrganization(ctx, board.Organization{ID: w.OrganizationID, Name: name, Plan: in.Plan}); err != nil {
+			return w, err
+		}
+	}
+	if err := tx.InsertWorkspace(ctx, &w); err != nil {
+		return w, err
+	}
+	return w, tx.SetMember(ctx, w.ID, tx.Caller().UserID, board.WorkspaceOwner)
+}

@@ -1,0 +1,276 @@
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/rest"
+	"cardwall/internal/store"
+)
+
+// Person is somebody with an account and a token.
+type Person struct {
+	*Service
+	ID    string
+	Name  string
+	Email string
+	Token string
+}
+
+// Fields are the input of an operation, by name.
+type Fields map[string]any
+
+// Person makes an account and a token with all scopes. The name is the part
+// of the address before the @.
+func (s *Service) Person(name string) *Person {
+	s.T.Helper()
+	p := &Person{Service: s, Name: name, Email: strings.ToLower(name) + "@example.com"}
+	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		u, err := app.AddUser(ctx, tx, app.NewUser{Email: p.Email, Name: name})
+		p.ID = u.ID
+		return err
+	})
+	p.Token = s.token(p.ID, "", board.ScopeRead, board.ScopeWrite, board.ScopeAdmin)
+	return p
+}
+
+func (s *Service) token(userID, workspaceID string, scopes ...board.Scope) (text string) {
+	s.T.Helper()
+	s.Write(board.Person(userID), func(ctx context.Context, tx *store.Tx) (err error) {
+		_, text, err = app.AddToken(ctx, tx, app.NewToken{Name: "test", Scopes: scopes, WorkspaceID: workspaceID})
+		return err
+	})
+	return text
+}
+
+// With is the same person with a token of these scopes alone.
+func (p *Person) With(scopes ...board.Scope) *Person {
+	other := *p
+	other.Token = p.token(p.ID, "", scopes...)
+	return &other
+}
+
+// Within is the same person with a token limited to one workspace.
+func (p *Person) Within(workspaceID string) *Person {
+	other := *p
+	other.Token = p.token(p.ID, workspaceID, board.ScopeRead, board.ScopeWrite, board.ScopeAdmin)
+	return &other
+}
+
+// Workspace makes a workspace that the person owns, on a plan.
+func (p *Person) Workspace(name string, plan board.Plan) (id string) {
+	p.T.Helper()
+	p.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error {
+		w, err := app.AddWorkspace(ctx, tx, app.NewWorkspace{Name: name, Plan: plan})
+		id = w.ID
+		return err
+	})
+	return id
+}
+
+// Joins puts a person into a workspace.
+func (p *Person) Joins(workspaceID string, role board.WorkspaceRole) *Person {
+	p.T.Helper()
+	p.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.SetMember(ctx, workspaceID, p.ID, role) })
+	return p
+}
+
+// Answer is what came back.
+type Answer struct {
+	t       testing.TB
+	Status  int
+	Header  http.Header
+	Raw     []byte
+	Data    any
+	Next    string
+	Version int64
+	Code    board.Code
+	Message string
+}
+
+// Call calls an operation by name over REST, and checks the answer against
+// the OpenAPI document.
+func (p *Person) Call(name string, in Fields) Answer { p.T.Helper(); return p.CallWith(name, in, nil) }
+
+// Keyed calls an operation with an idempotency key.
+func (p *Person) Keyed(key, name string, in Fields) Answer {
+	p.T.Helper()
+	return p.CallWith(name, in, http.Header{"Idempotency-Key": {key}})
+}
+
+// Must calls an operation that has to succeed.
+func (p *Person) Must(name string, in Fields) Answer {
+	p.T.Helper()
+	a := p.Call(name, in)
+	if a.Status/100 != 2 {
+		p.T.Fatalf("%s: %d %s", name, a.Status, a.Raw)
+	}
+	return a
+}
+
+// Refused calls an operation that has to be refused with a code.
+func (p *Person) Refused(code board.Code, name string, in Fields) Answer {
+	p.T.Helper()
+	a := p.Call(name, in)
+	if a.Code != code {
+		p.T.Errorf("%s: want %s, got %d %s", name, code, a.Status, a.Raw)
+	}
+	return a
+}
+
+// CallWith calls an operation with more headers.
+func (p *Person) CallWith(name string, in Fields, header http.Header) Answer {
+	p.T.Helper()
+	o := p.Registry.Named(name)
+	if o == nil {
+		p.T.Fatalf("there is no operation %s", name)
+	}
+	r := p.Request(o, in)
+	for k, v := range header {
+		r.Header[k] = v
+	}
+	a := p.Do(r)
+	p.document.check(p.T, o, a)
+	return a
+}
+
+// Request makes the request of a call.
+func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
+	p.T.Helper()
+	path, query, body := o.Path, url.Values{}, Fields{}
+	for name, v := range in {
+		place := op.InBody
+		for _, f := range o.Input.Fields {
+			if f.Name == name {
+				place = f.In
+			}
+		}
+		switch {
+		case place == op.InPath:
+			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(fmt.Sprint(v)))
+		case place == op.InQuery, o.ReadOnly:
+			query.Set(name, fmt.Sprint(v))
+		default:
+			body[name] = v
+		}
+	}
+	target := rest.Prefix + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	var text []byte
+	if o.Input.Body != nil || len(body) > 0 {
+		var err error
+		if text, err = json.Marshal(body, json.Deterministic(true)); err != nil {
+			p.T.Fatalf("encode the input of %s: %v", o.Name, err)
+		}
+	}
+	r := httptest.NewRequest(o.Method, target, bytes.NewReader(text))
+	if len(text) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+// Do sends any request with the person's token.
+func (p *Person) Do(r *http.Request) Answer {
+	p.T.Helper()
+	if p.Token != "" && r.Header.Get("Authorization") == "" {
+		r.Header.Set("Authorization", "Bearer "+p.Token)
+	}
+	w := httptest.NewRecorder()
+	p.Handler.ServeHTTP(w, r)
+	a := Answer{t: p.T, Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
+	var env struct {
+		Data         any    `json:"data"`
+		NextCursor   string `json:"nextCursor"`
+		BoardVersion int64  `json:"boardVersion"`
+		Error        struct {
+			Code    board.Code `json:"code"`
+			Message string     `json:"message"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(a.Raw, &env); err != nil {
+		p.T.Fatalf("%s %s: answer %d is not JSON: %v\n%s", r.Method, r.URL, a.Status, err, a.Raw)
+	}
+	a.Data, a.Next, a.Version, a.Code, a.Message = env.Data, env.NextCursor, env.BoardVersion, env.Error.Code, env.Error.Message
+	return a
+}
+
+// Get reads a value of the answer's data by a path of names and indexes, such
+// as "labels.0.name"; nil when there is none.
+func (a Answer) Get(path string) any {
+	v := a.Data
+	for part := range strings.SplitSeq(path, ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i >= len(at) {
+				return nil
+			}
+			v = at[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// Text is Get for a text.
+func (a Answer) Text(path string) string {
+	a.t.Helper()
+	s, ok := a.Get(path).(string)
+	if !ok {
+		a.t.Fatalf("%s is no text in %s", path, a.Raw)
+	}
+	return s
+}
+
+// ID is the id of the answer's record.
+func (a Answer) ID() string { a.t.Helper(); return a.Text("id") }
+
+// Each reads one text of every record of a list.
+func (a Answer) Each(field string) []string {
+	a.t.Helper()
+	items, ok := a.Data.([]any)
+	if !ok {
+		a.t.Fatalf("the answer is no list: %s", a.Raw)
+	}
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = fmt.Sprint(item.(map[string]any)[field])
+	}
+	return out
+}
+
+// All walks a list to its end, and reads one text of every record.
+func (p *Person) All(name, field string, in Fields) []string {
+	p.T.Helper()
+	var out []string
+	page := Fields{}
+	for k, v := range in {
+		page[k] = v
+	}
+	for {
+		a := p.Must(name, page)
+		out = append(out, a.Each(field)...)
+		if a.Next == "" {
+			return out
+		}
+		page["cursor"] = a.Next
+	}
+}

@@ -1,0 +1,113 @@
+package apptest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/rest"
+	"cardwall/internal/session"
+	"cardwall/internal/store"
+)
+
+// BaseURL is where a service under test believes to be.
+const BaseURL = "https://cardwall.example.com"
+
+// Service is the whole program, without a network.
+type Service struct {
+	T        testing.TB
+	DB       *store.DB
+	Registry *op.Registry
+	Handler  http.Handler
+	Clock    *Clock
+	document *document
+}
+
+// Options of a service.
+type Options struct {
+	Limits     board.Limits // zero for the defaults
+	RateLimits bool         // count requests; off unless a test is about them
+}
+
+// Both runs a test on SQLite and on PostgreSQL.
+func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options{}, fn) }
+
+// BothWith runs a test on both databases with options.
+func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		fn(t, New(t, filepath.Join(t.TempDir(), "cardwall.db"), opts))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		fn(t, New(t, PostgresURL(t), opts))
+	})
+}
+
+// New boots the program on a database, which is a file or postgres://…
+func New(t testing.TB, database string, opts Options) *Service {
+	t.Helper()
+	s := &Service{T: t, Registry: app.Operations(), Clock: &Clock{}}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	db, err := store.Open(t.Context(), store.Options{
+		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Migrate: true,
+	})
+	if err != nil {
+		t.Fatalf("open the store: %v", err)
+	}
+	s.DB = db
+	gate := session.NewGate(db, log, !opts.RateLimits)
+	t.Cleanup(func() {
+		gate.Close()
+		if err := db.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	s.Handler, err = rest.New(rest.Config{
+		DB: db, Registry: s.Registry, Engine: op.NewEngine(db), Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
+	})
+	if err != nil {
+		t.Fatalf("make the handler: %v", err)
+	}
+	s.document = newDocument(t, s.Registry)
+	return s
+}
+
+// Write changes the data behind the interface's back, as the operator's
+// commands do.
+func (s *Service) Write(caller board.Caller, fn func(ctx context.Context, tx *store.Tx) error) {
+	s.T.Helper()
+	ctx := context.Background()
+	if err := s.DB.Write(ctx, caller, func(tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
+		s.T.Fatalf("write: %v", err)
+	}
+}
+
+// Clock is a clock that a test moves. It runs on with real time, so that
+// what happens later has a later time.
+type Clock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+// Now is the time of the test.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead)
+}
+
+// Advance moves the clock.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+}

@@ -1,0 +1,50 @@
+package rest
+
+import (
+	"net/http"
+
+	"cardwall/internal/board"
+)
+
+type errorEnvelope struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    board.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// StatusOf is the HTTP status of a fault: the one place where codes meet HTTP.
+func StatusOf(f *board.Fault) int {
+	switch f.Code {
+	case board.CodeInvalidRequest:
+		switch f.Cause {
+		case board.CauseInFlight:
+			return http.StatusConflict
+		case board.CauseTooLarge:
+			return http.StatusRequestEntityTooLarge
+		case board.CauseMediaType:
+			return http.StatusUnsupportedMediaType
+		case board.CauseMethod:
+			return http.StatusMethodNotAllowed
+		}
+		return http.StatusBadRequest
+	case board.CodeUnauthenticated:
+		return http.StatusUnauthorized
+	case board.CodeForbidden, board.CodeInsufficientScope:
+		return http.StatusForbidden
+	case board.CodeNotFound:
+		return http.StatusNotFound
+	case board.CodeArchived, board.CodeBoardArchived, board.CodeCapacityFull, board.CodePowerupDisabled, board.CodeLimitReached:
+		return http.StatusConflict
+	case board.CodePlanLimit, board.CodePlanReadOnly:
+		return http.StatusPaymentRequired
+	case board.CodeRateLimited:
+		return http.StatusTooManyRequests
+	case board.CodeUnavailable:
+		return http.StatusServiceUnavailable
+	case board.CodeInternal:
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,312 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/rest/docs"
+	"cardwall/internal/session"
+	"cardwall/internal/store"
+)
+
+// Prefix is where the public interface begins.
+const Prefix = "/api/public/v1"
+
+const (
+	maxBody    = 1 << 20          // of a request, in bytes
+	maxKey     = 255              // of an Idempotency-Key, in characters
+	opDeadline = 25 * time.Second // of one operation; below the server's write timeout
+)
+
+// Config is what the interface is made of.
+type Config struct {
+	DB       *store.DB
+	Registry *op.Registry
+	Engine   *op.Engine
+	Gate     *session.Gate
+	BaseURL  string
+	Version  string
+	Log      *slog.Logger
+}
+
+type handler struct {
+	Config
+	mux *http.ServeMux
+}
+
+// New makes the handler of all addresses of the server.
+func New(c Config) (http.Handler, error) {
+	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	h := &handler{Config: c, mux: http.NewServeMux()}
+	document := Document(c.Registry, c.Version)
+	page, err := docs.New(document, c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range []string{"/docs", Prefix + "/docs"} {
+		h.mux.Handle("GET "+at, page)
+		h.mux.Handle("GET "+at+"/", page)
+	}
+	if err := h.serveDocument(document); err != nil {
+		return nil, err
+	}
+	h.mux.HandleFunc("GET /healthz", h.health)
+	h.mux.HandleFunc("GET /readyz", h.ready)
+	methods := map[string][]string{}
+	for _, o := range c.Registry.All() {
+		methods[o.Path] = append(methods[o.Path], o.Method)
+		h.mux.HandleFunc(o.Method+" "+Prefix+o.Path, func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
+	}
+	for route, allowed := range methods {
+		h.mux.HandleFunc(Prefix+route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
+	}
+	h.mux.HandleFunc("/", h.nowhere)
+	return http.HandlerFunc(h.serve), nil
+}
+
+// serve gives every request an id, and keeps a panic from ending more than it.
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+	id := requestID(r)
+	header := w.Header()
+	header.Set("X-Request-Id", id)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	defer func() {
+		if v := recover(); v != nil {
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			h.Log.Error("panic", "request", id, "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			h.refuse(w, r, internal(id))
+		}
+	}()
+	if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
+		h.nowhere(w, r) // the mux would redirect
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// requestID is the caller's own id when it is plain, else a new one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
+	}
+	if id == "" || len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool { return !plain(c) }) {
+		return store.NewID("req_")
+	}
+	return id
+}
+
+func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operation) {
+	caller, err := h.admit(w, r, o)
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	call := op.Call{Operation: o, Caller: caller, Arguments: op.Arguments{Path: r.PathValue}}
+	call.Caller.RequestID = w.Header().Get("X-Request-Id")
+	if err := h.read(w, r, &call); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), opDeadline)
+	defer cancel()
+	answer, err := h.Engine.Do(ctx, call)
+	if answer.Replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	status := http.StatusOK
+	if o.Creates {
+		status = http.StatusCreated
+	}
+	write(w, status, answer.Body)
+}
+
+// admit authenticates and counts a request, and sets the rate-limit headers.
+func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation) (board.Caller, error) {
+	class := session.Requests
+	if o != nil && o.Search {
+		class = session.Searches
+	}
+	caller, rate, err := h.Gate.Admit(r, class)
+	setRate(w, rate)
+	return caller, err
+}
+
+func setRate(w http.ResponseWriter, rate session.Rate) {
+	header := w.Header()
+	header.Set("X-RateLimit-Limit", strconv.Itoa(rate.Limit))
+	header.Set("X-RateLimit-Remaining", strconv.Itoa(rate.Remaining))
+	header.Set("X-RateLimit-Reset", strconv.FormatInt(rate.Reset.Unix(), 10))
+}
+
+// read takes query, body and key from a request.
+func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) error {
+	var err error
+	if r.URL.RawQuery != "" {
+		if call.Arguments.Query, err = parseQuery(r.URL.RawQuery); err != nil {
+			return err
+		}
+	}
+	if !call.Operation.ReadOnly {
+		if call.Key, err = idempotencyKey(r); err != nil {
+			return err
+		}
+	}
+	if r.ContentLength == 0 {
+		return nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The body is larger than 1 MiB."}
+	case err != nil:
+		return board.Invalid("The body did not arrive whole.")
+	case len(body) > 0 && !isJSON(r):
+		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMediaType, Message: "Content-Type must be application/json, without Content-Encoding."}
+	}
+	call.Arguments.Body = body
+	return nil
+}
+
+func isJSON(r *http.Request) bool {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return false
+	}
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json" && (params["charset"] == "" || strings.EqualFold(params["charset"], "utf-8"))
+}
+
+// parseQuery refuses what is not well-formed.
+func parseQuery(raw string) (url.Values, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, board.Invalid("The query of the address is not well-formed; percent-encode its values.")
+	}
+	return values, nil
+}
+
+func idempotencyKey(r *http.Request) (string, error) {
+	given := r.Header.Values("Idempotency-Key")
+	if len(given) == 0 {
+		return "", nil
+	}
+	key := given[0]
+	if len(given) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
+		return "", board.Invalid("Idempotency-Key must be one text of 1 to %d printable ASCII characters without spaces.", maxKey)
+	}
+	return key, nil
+}
+
+// wrongMethod answers a path that exists for other methods.
+func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
+	if _, err := h.admit(w, r, nil); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	slices.Sort(allowed)
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	h.refuse(w, r, &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes " + strings.Join(allowed, ", ") + "."})
+}
+
+// nowhere answers a path that does not exist.
+func (h *handler) nowhere(w http.ResponseWriter, r *http.Request) {
+	setRate(w, h.Gate.Stranger(r))
+	h.refuse(w, r, board.NotFound())
+}
+
+func (h *handler) health(w http.ResponseWriter, _ *http.Request) {
+	write(w, http.StatusOK, []byte(`{"status":"ok"}`))
+}
+
+func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := h.DB.Ping(ctx); err != nil {
+		h.refuse(w, r, &board.Fault{Code: board.CodeUnavailable, Message: "The database does not answer.", RetryAfter: time.Second})
+		return
+	}
+	write(w, http.StatusOK, []byte(`{"status":"ready"}`))
+}
+
+// refuse writes the error envelope. An error that is no fault is logged under
+// the request's id and shown as internal.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	id := w.Header().Get("X-Request-Id")
+	f, ok := board.AsFault(err)
+	switch {
+	case !ok && errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+		f = &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
+	case !ok && errors.Is(err, context.DeadlineExceeded):
+		f = &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
+		h.Log.Warn("deadline", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+	case !ok:
+		h.Log.Error("unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+		f = internal(id)
+	case f.Code == board.CodeUnavailable:
+		h.Log.Warn("unavailable", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	if f.Code == board.CodeUnauthenticated {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource"`)
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+	}
+	body, err := json.Marshal(errorEnvelope{errorBody{f.Code, f.Message}})
+	if err != nil {
+		body = []byte(`{"error":{"code":"internal","message":"The answer could not be written."}}`)
+	}
+	write(w, StatusOf(f), body)
+}
+
+func internal(id string) *board.Fault {
+	return board.Refuse(board.CodeInternal, "Something went wrong on our side; the log has it as request %s.", id)
+}
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	if header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the reader may be gone
+}
+
+// serveDocument answers the OpenAPI document, which needs no token.
+func (h *handler) serveDocument(document *huma.OpenAPI) error {
+	body, err := Encode(document)
+	if err != nil {
+		return err
+	}
+	h.mux.HandleFunc("GET "+Prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		setRate(w, h.Gate.Stranger(r))
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		write(w, http.StatusOK, body)
+	})
+	return nil
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+)
+
+// CardPage says which cards to read: of one board, or of all that the caller
+// sees.
+type CardPage struct {
+	BoardID     string // a board that a loader has loaded; empty for all that the caller sees
+	WorkspaceID string // without a board: only this workspace; empty for all
+	Assigned    bool   // without a board: only cards assigned to the caller
+	Query       query.Query
+	Compact     bool // without descriptions
+	Mark        CardMark
+	Limit       int
+}
+
+// CardMark is where the page before ended. On one board in the order of its
+// lists it is a place on the shelves; in every other order the sorted values
+// of the last card.
+type CardMark struct {
+	ListID string    `json:"l,omitzero"`
+	List   Shelfmark `json:"ls,omitzero"`
+	Card   Shelfmark `json:"cs,omitzero"`
+	Values []any     `json:"v,omitempty"`
+}
+
+// Cards reads one page of cards, and for each the mark that a cursor behind it
+// needs.
+func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
+	var (
+		cards []board.Card
+		marks []CardMark
+		err   error
+	)
+	if by := p.Query.Sort.By; p.BoardID != "" && (by == query.SortNone || by == query.SortPosition) {
+		cards, marks, err = v.shelvedCards(ctx, p)
+	} else {
+		cards, marks, err = v.sortedCards(ctx, p)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return cards, marks, v.dress(ctx, cards)
+}
+
+// columns are what a page selects; behind them a query may add its own.
+func (p CardPage) columns() string {
+	if p.Compact {
+		return cardColumns
+	}
+	return cardColumns + ", c.description"
+}
+
+func (p CardPage) scan(rows *sql.Rows, extra ...any) (board.Card, error) {
+	var c board.Card
+	dest := cardDest(&c)
+	if p.Compact {
+		dest = dest[:len(dest)-1]
+	}
+	err := rows.Scan(append(dest, extra...)...)
+	return c, err
+}
+
+// shelvedCards walks one board list by list. What is left of the list that the
+// page before ended in comes from the list's own index, the lists behind it
+// from theirs: a page costs the same wherever it is.
+func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
+	cards := []board.Card{}
+	var marks []CardMark
+	lists, err := v.Carry(ctx, p.BoardID, p.Mark.List)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir := direction(p.Query.Sort.Desc)
+	if p.Mark.ListID != "" {
+		at, err := v.Carry(ctx, p.Mark.ListID, p.Mark.Card)
+		if err != nil {
+			return nil, nil, err
+		}
+		var a arguments
+		text := "SELECT " + p.columns() + " FROM cards c WHERE c.list_id = " + a.add(p.Mark.ListID) + " AND c.board_id = " + a.add(p.BoardID) +
+			" AND c.rank " + dir.beyond + a.add(at.Rank) + " AND " + condition(p.Query, &a) +
+			" ORDER BY c.rank" + dir.order + ", c.id" + dir.order + " LIMIT " + a.add(p.Limit)
+		err = v.each(ctx, text, a, func(rows *sql.Rows) error {
+			c, err := p.scan(rows)
+			cards = append(cards, c)
+			marks = append(marks, CardMark{ListID: c.ListID, List: lists, Card: Shelfmark{c.Rank, at.Epoch}})
+			return err
+		})
+		if err != nil || len(cards) == p.Limit {
+			return cards, marks, err
+		}
+	}
+	var a arguments
+	text := "SELECT " + p.columns() + `, l.rank, COALESCE((SELECT max(e.epoch) FROM reranks e WHERE e.parent_id = l.id), 0)
+		FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = ` + a.add(p.BoardID) + " AND l.id <> " + a.add(p.Mark.ListID)
+	if p.Mark.ListID != "" {
+		text += " AND l.rank " + dir.beyond + a.add(lists.Rank)
+	}
+	text += " AND " + condition(p.Query, &a) + " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + a.add(p.Limit-len(cards))
+	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
+		m := CardMark{List: lists}
+		c, err := p.scan(rows, &m.List.Rank, &m.Card.Epoch)
+		m.ListID, m.Card.Rank = c.ListID, c.Rank
+		cards, marks = append(cards, c), append(marks, m)
+		return err
+	})
+	return cards, marks, err
+}
+
+// way is a direction of reading.
+type way struct{ order, beyond string }
+
+func direction(desc bool) way {
+	if desc {
+		return way{" DESC", "< "}
+	}
+	return way{"", "> "}
+}
+
+// sortKeys are the expressions that an order compares; every order ends in
+// the id. What has no value comes last in both directions.
+func sortKeys(s query.Sort) []string {
+	last, end := "'9999'", "9007199254740991"
+	if s.Desc {
+		last, end = "''", "-1"
+	}
+	switch s.By {
+	case query.SortDue:
+		return []string{"COALESCE(c.due_date, " + last + ")", "COALESCE(c.due_at, " + end + ")", "c.id"}
+	case query.SortStart:
+		return []string{"COALESCE(c.start_date, " + last + ")", "COALESCE(c.start_at, " + end + ")", "c.id"}
+	case query.SortCreated:
+		return []string{"c.created_at", "c.id"}
+	case query.SortUpdated:
+		return []string{"c.updated_at", "c.id"}
+	case query.SortTitle:
+		return []string{"c.title", "c.id"}
+	case query.SortNone, query.SortPosition:
+	}
+	return []string{"c.board_id", "l.rank", "c.rank", "c.id"}
+}
+
+// sortedCards reads cards in any order, of one board or of all that the caller
+// sees, from behind the mark on.
+func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
+	var a arguments
+	dir := direction(p.Query.Sort.Desc)
+	keys := sortKeys(p.Query.Sort)
+	text := "SELECT " + p.columns() + ", " + strings.Join(keys, ", ") + " FROM cards c JOIN lists l ON l.id = c.list_id"
+	if p.BoardID != "" {
+		text += " WHERE c.board_id = " + a.add(p.BoardID)
+	} else {
+		text += " JOIN boards b ON b.id = c.board_id JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = " + a.add(v.caller.UserID) +
+			" LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = " + a.add(v.caller.UserID) +
+			" WHERE b.trashed_at IS NULL AND b.archived_at IS NULL AND " + visible
+		if p.Assigned {
+			text += " AND EXISTS (SELECT 1 FROM card_assignees k WHERE k.card_id = c.id AND k.user_id = " + a.add(v.caller.UserID) + ")"
+		}
+		for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
+			if w != "" {
+				text += " AND b.workspace_id = " + a.add(w)
+			}
+		}
+	}
+	if len(p.Mark.Values) > 0 {
+		if len(p.Mark.Values) != len(keys) {
+			return nil, nil, board.Invalid("cursor is not one of this order.")
+		}
+		marks := make([]string, len(keys))
+		for i, value := range p.Mark.Values {
+			if number, ok := value.(float64); ok {
+				value = int64(number)
+			}
+			marks[i] = a.add(value)
+		}
+		text += fmt.Sprintf(" AND (%s) %s(%s)", strings.Join(keys, ", "), dir.beyond, strings.Join(marks, ", "))
+	}
+	text += " AND " + condition(p.Query, &a) + " ORDER BY " + strings.Join(keys, dir.order+", ") + dir.order + " LIMIT " + a.add(p.Limit)
+	cards := []board.Card{}
+	var marks []CardMark
+	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
+		m := CardMark{Values: make([]any, len(keys))}
+		dest := make([]any, len(keys))
+		for i := range dest {
+			dest[i] = &m.Values[i]
+		}
+		c, err := p.scan(rows, dest...)
+		cards, marks = append(cards, c), append(marks, m)
+		return err
+	})
+	return cards, marks, err
+}
