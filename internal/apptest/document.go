@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -12,8 +13,10 @@ import (
 	"cardwall/internal/rest"
 )
 
-// document checks answers against the OpenAPI document.
+// document checks answers against the OpenAPI document. Many goroutines of a
+// test may ask it at once.
 type document struct {
+	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema
 }
@@ -47,13 +50,9 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	} else {
 		pointer += "/content/application~1json/schema"
 	}
-	s := d.schemas[pointer]
-	if s == nil {
-		var err error
-		if s, err = d.compiler.Compile("mem:openapi.json#" + pointer); err != nil {
-			t.Fatalf("the document has no %s: %v", pointer, err)
-		}
-		d.schemas[pointer] = s
+	s, err := d.schema(pointer)
+	if err != nil {
+		t.Fatalf("the document has no %s: %v", pointer, err)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Raw))
 	if err != nil {
@@ -67,4 +66,17 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 			t.Errorf("the answer of %s has no header %s", o.Name, name)
 		}
 	}
+}
+
+func (d *document) schema(pointer string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.schemas[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := d.compiler.Compile("mem:openapi.json#" + pointer)
+	if err == nil {
+		d.schemas[pointer] = s
+	}
+	return s, err
 }

@@ -69,6 +69,24 @@ func (p *Person) Within(workspaceID string) *Person {
 	return &other
 }
 
+// Issue is the same person with a new token of any kind.
+func (p *Person) Issue(in app.NewToken) *Person {
+	p.T.Helper()
+	other := *p
+	p.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) (err error) {
+		_, other.Token, err = app.AddToken(ctx, tx, in)
+		return err
+	})
+	return &other
+}
+
+// At is the same person, with the same token, at another server process.
+func (p *Person) At(node *Service) *Person {
+	other := *p
+	other.Service = node
+	return &other
+}
+
 // Workspace makes a workspace that the person owns, on a plan.
 func (p *Person) Workspace(name string, plan board.Plan) (id string) {
 	p.T.Helper()
@@ -207,6 +225,21 @@ func (p *Person) Do(r *http.Request) Answer {
 	}
 	a.Data, a.Next, a.Version, a.Code, a.Message = env.Data, env.NextCursor, env.BoardVersion, env.Error.Code, env.Error.Message
 	return a
+}
+
+// Send sends a request written by hand, whose path begins behind the prefix of
+// the interface. Headers are name and value by turns; a body is JSON unless
+// they say otherwise.
+func (p *Person) Send(method, path, body string, headers ...string) Answer {
+	p.T.Helper()
+	r := httptest.NewRequest(method, rest.Prefix+path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return p.Do(r)
 }
 
 // Get reads a value of the answer's data by a path of names and indexes, such

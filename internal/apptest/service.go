@@ -27,6 +27,8 @@ type Service struct {
 	Registry *op.Registry
 	Handler  http.Handler
 	Clock    *Clock
+	Database string // what New was given
+	opts     Options
 	document *document
 }
 
@@ -34,6 +36,8 @@ type Service struct {
 type Options struct {
 	Limits     board.Limits // zero for the defaults
 	RateLimits bool         // count requests; off unless a test is about them
+	Registry   *op.Registry // nil for app.Operations
+	clock      *Clock
 }
 
 // Both runs a test on SQLite and on PostgreSQL.
@@ -55,7 +59,13 @@ func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
 // New boots the program on a database, which is a file or postgres://…
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
-	s := &Service{T: t, Registry: app.Operations(), Clock: &Clock{}}
+	s := &Service{T: t, Registry: opts.Registry, Clock: opts.clock, Database: database, opts: opts}
+	if s.Registry == nil {
+		s.Registry = app.Operations()
+	}
+	if s.Clock == nil {
+		s.Clock = &Clock{}
+	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Migrate: true,
@@ -79,6 +89,14 @@ func New(t testing.TB, database string, opts Options) *Service {
 	}
 	s.document = newDocument(t, s.Registry)
 	return s
+}
+
+// Node is another server process on the same database, by the same clock.
+func (s *Service) Node() *Service {
+	s.T.Helper()
+	opts := s.opts
+	opts.clock = s.Clock
+	return New(s.T, s.Database, opts)
 }
 
 // Write changes the data behind the interface's back, as the operator's

@@ -151,3 +151,8 @@ func scopesOf(text string) []board.Scope {
 	}
 	return out
 }
+
+// SetPassword gives an account another password, by its hash.
+func (tx *Tx) SetPassword(ctx context.Context, userID, hash string) error {
+	return tx.exec(ctx, "UPDATE users SET password_hash = $1 WHERE id = $2", hash, userID)
+}

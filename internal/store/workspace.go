@@ -151,3 +151,12 @@ func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) erro
 	}
 	return nil
 }
+
+// WorkspaceOwner is the id of the owner who has been in a workspace longest.
+func (v *View) WorkspaceOwner(ctx context.Context, workspaceID string) (id string, err error) {
+	found, err := v.one(ctx, "SELECT user_id FROM workspace_members WHERE workspace_id = $1 AND role = 'owner' ORDER BY created_at, user_id LIMIT 1", []any{workspaceID}, &id)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	return id, err
+}

@@ -1,0 +1,196 @@
+// Command cardwall is the whole product in one binary: the server, and the
+// commands by which its operator looks after it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	_ "time/tzdata" // time zones do not depend on the machine
+
+	"github.com/alecthomas/kong"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// version is set when the binary is built.
+var version string
+
+// globals are the settings that every command takes.
+type globals struct {
+	Data     string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data."`
+	Database string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite (a file in the data folder) or postgres://…"`
+	BaseURL  string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server."`
+	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+
+	MaxOpenCards    int `default:"5000" placeholder:"N" hidden:"" help:"Open cards per board."`
+	MaxCards        int `default:"200000" placeholder:"N" hidden:"" help:"All cards per board."`
+	MaxLists        int `default:"500" placeholder:"N" hidden:"" help:"Open lists per board."`
+	MaxLabels       int `default:"1000" placeholder:"N" hidden:"" help:"Labels per board."`
+	MaxChecklists   int `default:"100" placeholder:"N" hidden:"" help:"Checklists per card."`
+	MaxItems        int `default:"200" placeholder:"N" hidden:"" help:"Items per checklist."`
+	MaxAssignees    int `default:"50" placeholder:"N" hidden:"" help:"Assignees per card."`
+	MaxBoardMembers int `default:"500" placeholder:"N" hidden:"" help:"Members per board."`
+
+	log    *slog.Logger
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+}
+
+type commands struct {
+	globals
+
+	Serve     serveCommand     `cmd:"" help:"Run the server."`
+	Demo      demoCommand      `cmd:"" help:"Fill a workspace to look at; prints the sign-in and a token."`
+	User      userCommand      `cmd:"" help:"Look after people's accounts."`
+	Token     tokenCommand     `cmd:"" help:"Look after API tokens."`
+	Workspace workspaceCommand `cmd:"" help:"Look after workspaces."`
+	Org       orgCommand       `cmd:"" help:"Look after organizations and their plans."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
+	Doctor    doctorCommand    `cmd:"" help:"Check the data, and say how to mend it."`
+	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the program; it returns the exit status: 0, or 1 after one clear line.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	exit := -1
+	parser, err := kong.New(&c,
+		kong.Name("cardwall"),
+		kong.Description("Boards, lists and cards: a server for people, programs and assistants.\n\nEvery flag is also an environment variable: --base-url is CARDWALL_BASE_URL."),
+		kong.DefaultEnvars("CARDWALL"),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(status int) { exit = status }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	if err != nil {
+		panic(err) // a mistake in the tags above
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit // help was shown
+	}
+	if err == nil {
+		c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
+		c.log = newLog(stderr, c.LogLevel)
+		err = command.Run(ctx, &c.globals)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "cardwall: "+plainly(err))
+		return 1
+	}
+	return 0
+}
+
+// plainly is an error for a person: a fault's own sentence, without its code.
+func plainly(err error) string {
+	var f *board.Fault
+	if errors.As(err, &f) && f.Code != board.CodeUnavailable {
+		return f.Message
+	}
+	return err.Error()
+}
+
+// newLog writes text to a terminal and JSON to everything else.
+func newLog(w io.Writer, level string) *slog.Logger {
+	var l slog.Level
+	_ = l.UnmarshalText([]byte(level)) // one of the enum
+	opts := &slog.HandlerOptions{Level: l}
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return slog.New(slog.NewTextHandler(w, opts))
+		}
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+// open opens the store, and makes the data folder when it is not there.
+func (g *globals) open(ctx context.Context) (*store.DB, error) {
+	if err := os.MkdirAll(g.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	database := g.Database
+	switch {
+	case database == "sqlite":
+		database = filepath.Join(g.Data, "cardwall.db")
+	case !store.IsPostgres(database):
+		return nil, errors.New("--database must be sqlite or postgres://…")
+	}
+	return store.Open(ctx, store.Options{
+		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Migrate: true,
+		Progress: func(message string) { g.log.Info(message) },
+	})
+}
+
+func (g *globals) limits() board.Limits {
+	l := board.DefaultLimits()
+	l.OpenCards, l.AllCards, l.OpenLists, l.Labels = g.MaxOpenCards, g.MaxCards, g.MaxLists, g.MaxLabels
+	l.Checklists, l.Items, l.Assignees, l.BoardMembers = g.MaxChecklists, g.MaxItems, g.MaxAssignees, g.MaxBoardMembers
+	return l
+}
+
+// with opens the store for one command.
+func (g *globals) with(ctx context.Context, fn func(*store.DB) error) error {
+	db, err := g.open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(db), db.Close())
+}
+
+// write runs one transaction as a caller.
+func (g *globals) write(ctx context.Context, caller board.Caller, fn func(*store.Tx) error) error {
+	return g.with(ctx, func(db *store.DB) error { return db.Write(ctx, caller, fn) })
+}
+
+// owner finds an account by its address or id.
+func owner(ctx context.Context, v *store.View, who string) (board.User, error) {
+	email, err := board.NormalEmail(who)
+	if err != nil {
+		return board.User{}, err
+	}
+	u, err := v.UserByEmail(ctx, email)
+	if board.IsCode(err, board.CodeNotFound) {
+		err = fmt.Errorf("there is no account with the address %s", email)
+	}
+	return u, err
+}
+
+func (g *globals) print(format string, args ...any) {
+	_, _ = fmt.Fprintf(g.stdout, format+"\n", args...)
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(g *globals) error {
+	v := version
+	if v == "" {
+		v = "dev"
+		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+			v = info.Main.Version
+		}
+	}
+	g.print("cardwall %s", v)
+	return nil
+}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"cardwall/internal/app"
+	"cardwall/internal/rest"
+)
+
+type openapiCommand struct{}
+
+func (openapiCommand) Run(g *globals) error {
+	text, err := rest.Encode(rest.Document(app.Operations(), apiVersion()))
+	if err == nil {
+		_, err = g.stdout.Write(text)
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/rest"
+	"cardwall/internal/session"
+	"cardwall/internal/store"
+)
+
+type serveCommand struct {
+	Addr       string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on."`
+	RateLimits string `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
+	Demo       bool   `help:"Fill a demo workspace first, and print how to look at it."`
+}
+
+func (serveCommand) Help() string {
+	return "Examples:\n  cardwall serve\n  cardwall serve --addr :8080 --base-url https://cards.example.com --database postgres://cardwall@db/cardwall"
+}
+
+// The time-outs and sizes of every connection.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 30 * time.Second
+	idleTimeout       = 60 * time.Second
+	maxHeaderBytes    = 32 << 10
+	shutdownTimeout   = 10 * time.Second
+	housekeeping      = time.Hour
+)
+
+func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", c.Addr, err)
+	}
+	defer func() { _ = listener.Close() }() // closed by the server already, unless it never ran
+	db, err := g.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	gate := session.NewGate(db, g.log, c.RateLimits == "off")
+	defer gate.Close()
+	handler, err := rest.New(rest.Config{
+		DB: db, Registry: app.Operations(), Engine: op.NewEngine(db), Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+	})
+	if err != nil {
+		return err
+	}
+	if c.Demo {
+		if err := fillDemo(ctx, g, db); err != nil {
+			return err
+		}
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
+	}
+	g.log.Info("serving", "address", "http://"+listener.Addr().String(), "base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	tick := time.NewTicker(housekeeping)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("serve: %w", err)
+		case <-tick.C:
+			housekeep(ctx, g, db)
+		case <-ctx.Done():
+			g.log.Info("stopping: no new requests, those under way may end")
+			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+			defer cancel()
+			return server.Shutdown(stopping)
+		}
+	}
+}
+
+// housekeep forgets what has had its time.
+func housekeep(ctx context.Context, g *globals, db *store.DB) {
+	err := db.Write(ctx, board.System(), func(tx *store.Tx) error {
+		n, err := tx.PurgeKeys(ctx)
+		g.log.Debug("forgot idempotency keys", "count", n)
+		return err
+	})
+	if err != nil {
+		g.log.Warn("housekeeping", "error", err)
+	}
+}
+
+// apiVersion is the version in the OpenAPI document.
+func apiVersion() string {
+	if version == "" {
+		return "dev"
+	}
+	return version
+}
