@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -301,13 +302,19 @@ func (c *sqliteConn) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 		delete(c.stmts, old)
 		_ = s.Close()
 	}
-	s, err := c.conn.PrepareContext(ctx, text)
+	s, err := c.conn.PrepareContext(ctx, steady(text))
 	if err != nil {
 		return nil, sqliteFault(err)
 	}
 	c.stmts[text] = s
 	return s, nil
 }
+
+// steady makes each $N of a text +$N, which is the same value. Since 3.54
+// SQLite looks at what is bound to a bare parameter when it plans, and so
+// plans anew at every execution (sqlite3_reprepare took half of all the time
+// here); it does not look behind a sign.
+func steady(text string) string { return strings.ReplaceAll(text, "$", "+$") }
 
 func (c *sqliteConn) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	ctx = context.WithoutCancel(ctx)
