@@ -91,3 +91,11 @@ func Unauthenticated() *Fault {
 func Refuse(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
+
+// InFlight is the answer to a copy of a keyed request whose first still runs.
+func InFlight() *Fault {
+	return &Fault{
+		Code: CodeInvalidRequest, Cause: CauseInFlight, RetryAfter: time.Second,
+		Message: "Idempotency-Key: the first request with this key is still running; send it again in a moment.",
+	}
+}

@@ -41,16 +41,9 @@ func (f *flights) enter(ctx context.Context, key string, wait time.Duration) (la
 		select {
 		case <-first:
 		case <-timer.C:
-			return nil, inFlight()
+			return nil, board.InFlight()
 		case <-ctx.Done():
-			return nil, inFlight()
+			return nil, board.InFlight()
 		}
-	}
-}
-
-func inFlight() error {
-	return &board.Fault{
-		Code: board.CodeInvalidRequest, Cause: board.CauseInFlight, RetryAfter: time.Second,
-		Message: "Idempotency-Key: the first request with this key is still running; send it again in a moment.",
 	}
 }

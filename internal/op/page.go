@@ -84,7 +84,8 @@ func sealCursor(secret []byte, bound [32]byte, key any) (string, error) {
 // operation or other filters.
 func openCursor(secret []byte, bound [32]byte, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(b) < macSize || !hmac.Equal(b[:macSize], cursorMAC(secret, bound, b[macSize:])) {
+	// The decoder skips line breaks and takes any filling bits in the last character.
+	if err != nil || base64.RawURLEncoding.EncodeToString(b) != cursor || len(b) < macSize || !hmac.Equal(b[:macSize], cursorMAC(secret, bound, b[macSize:])) {
 		return nil, cursorFault()
 	}
 	return b[macSize:], nil

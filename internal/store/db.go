@@ -91,6 +91,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err := db.loadCursorKey(ctx); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
+	if err := db.fillTexts(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.close())
+	}
 	return db, nil
 }
 
@@ -154,6 +157,9 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // errUnavailable marks what a retry may mend: a full disk, a lost connection.
 var errUnavailable = errors.New("the database is not available")
+
+// errLocked is errUnavailable because another transaction held a lock too long.
+var errLocked = fmt.Errorf("%w: waited too long for a lock", errUnavailable)
 
 // fault turns what a retry may mend into the fault that says so.
 func fault(err error) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"cardwall/internal/board"
@@ -32,6 +33,9 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	}
 	n, err := tx.affected(ctx, `INSERT INTO idempotency (user_id, key, operation, fingerprint, fault, answer, created_at)
 		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT DO NOTHING`, tx.caller.UserID, key, operation, fingerprint, []byte{}, int64(tx.now))
+	if errors.Is(err, errLocked) {
+		return nil, board.InFlight()
+	}
 	if err != nil || n == 1 {
 		return nil, err
 	}

@@ -23,8 +23,9 @@ type postgresEngine struct {
 }
 
 const (
-	postgresConns    = 24 // unless the address says pool_max_conns
-	postgresAttempts = 8  // of a transaction that lost a race
+	postgresConns    = 24     // unless the address says pool_max_conns
+	postgresLockWait = "2000" // milliseconds that a statement waits for a lock
+	postgresAttempts = 8      // of a transaction that lost a race
 )
 
 func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
@@ -37,6 +38,9 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 	}
 	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
 		cfg.ConnConfig.RuntimeParams["application_name"] = "cardwall"
+	}
+	if cfg.ConnConfig.RuntimeParams["lock_timeout"] == "" {
+		cfg.ConnConfig.RuntimeParams["lock_timeout"] = postgresLockWait
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -117,6 +121,8 @@ func postgresFault(err error) error {
 	var p *pgconn.PgError
 	if errors.As(err, &p) {
 		switch {
+		case p.Code == "55P03":
+			return fmt.Errorf("%w: %w", errLocked, err)
 		case strings.HasPrefix(p.Code, "08"), strings.HasPrefix(p.Code, "53"), strings.HasPrefix(p.Code, "57P"), p.Code == "57014", p.Code == "25006":
 			return fmt.Errorf("%w: %w", errUnavailable, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -62,6 +63,14 @@ func sqliteAddress(path string) string {
 }
 
 func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
+	// The file is its owner's alone; SQLite gives the files beside it its mode.
+	file, err := os.OpenFile(opts.Database, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
 	pool, err := sql.Open("sqlite", sqliteAddress(opts.Database))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", opts.Database, err)

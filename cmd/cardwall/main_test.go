@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// cli runs the program in a data folder of its own.
+type cli struct {
+	t    *testing.T
+	data string
+}
+
+func (c cli) run(stdin string, args ...string) (status int, stdout, stderr string) {
+	var out, problems bytes.Buffer
+	status = run(append(args, "--data", c.data), strings.NewReader(stdin), &out, &problems)
+	return status, strings.TrimSpace(out.String()), problems.String()
+}
+
+func (c cli) must(args ...string) string {
+	c.t.Helper()
+	status, out, problems := c.run("", args...)
+	if status != 0 {
+		c.t.Fatalf("cardwall %v: %s", args, problems)
+	}
+	return out
+}
+
+func TestAccountsFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	if id := c.must("user", "add", "--email", "Ada@Example.com", "--name", "Ada"); !strings.HasPrefix(id, "usr_") {
+		t.Errorf("user add printed %q", id)
+	}
+	workspace := c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Engines")
+	if !regexp.MustCompile(`^wsp_[0-9a-hjkmnp-tv-z]{26}$`).MatchString(workspace) {
+		t.Errorf("workspace add printed %q", workspace)
+	}
+	token := c.must("token", "add", "--user", "ada@example.com", "--name", "x", "--scopes", "write", "--workspace", workspace, "--expires-in", "1h")
+	if !regexp.MustCompile(`^cwl_[0-9A-Za-z]{36}$`).MatchString(token) {
+		t.Errorf("token add printed %q", token)
+	}
+	if list := c.must("token", "list", "--user", "ada@example.com"); !strings.Contains(list, "…"+token[len(token)-4:]) || strings.Contains(list, token) {
+		t.Errorf("token list printed %q", list)
+	}
+	org := strings.Fields(c.must("org", "list"))[0]
+	c.must("org", "plan", org, "free")
+	c.must("org", "read-only", org, "on")
+	if list := c.must("org", "list"); !strings.Contains(list, "free") || !strings.Contains(list, "read-only") {
+		t.Errorf("org list printed %q", list)
+	}
+	if got := c.must("doctor"); got != "The data is sound." {
+		t.Errorf("doctor printed %q", got)
+	}
+	info, err := os.Stat(c.data + "/cardwall.db")
+	if err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the data file can be read by others: %v %v", info.Mode(), err)
+	}
+}
+
+func TestBadInputOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	c.must("user", "add", "--email", "ada@example.com", "--name", "Ada")
+	for _, bad := range []struct {
+		says string
+		args []string
+	}{
+		{"email is taken", []string{"user", "add", "--email", "ADA@example.com", "--name", "Other"}},
+		{"email must be", []string{"user", "add", "--email", "ada", "--name", "Ada"}},
+		{"name must not be empty", []string{"user", "add", "--email", "b@example.com", "--name", " "}},
+		{"timeZone must be", []string{"user", "add", "--email", "b@example.com", "--name", "B", "--time-zone", "Local"}},
+		{"no account with the address", []string{"token", "add", "--user", "nobody@example.com", "--name", "x"}},
+		{"not a scope", []string{"token", "add", "--user", "ada@example.com", "--name", "x", "--scopes", "root"}},
+		{"is in no workspace", []string{"token", "add", "--user", "ada@example.com", "--name", "x", "--workspace", "wsp_0"}},
+		{"no organization", []string{"org", "plan", "org_0", "team"}},
+		{"must be one of", []string{"org", "plan", "org_0", "gold"}},
+		{"no working token", []string{"token", "revoke", "tok_0"}},
+		{"--database must be", []string{"doctor", "--database", "mysql://x"}},
+		{"unexpected argument", []string{"fly"}},
+	} {
+		status, out, problems := c.run("", bad.args...)
+		line := problems[strings.LastIndex(strings.TrimSuffix(problems, "\n"), "\n")+1:]
+		if status == 0 || !strings.Contains(line, bad.says) || out != "" && !strings.HasPrefix(out, "Usage") {
+			t.Errorf("cardwall %v: status %d, printed %q and %q; want one line with %q", bad.args, status, out, line, bad.says)
+		}
+	}
+	if status, _, problems := c.run("short\n", "user", "add", "--email", "c@example.com", "--name", "C", "--password-stdin"); status == 0 || !strings.Contains(problems, "password must have") {
+		t.Errorf("a short password: status %d, %q", status, problems)
+	}
+}
+
+func TestDemoCanRunAgain(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	first, second := c.must("demo"), c.must("demo")
+	token := regexp.MustCompile(`cwl_[0-9A-Za-z]{36}`)
+	if token.FindString(first) == "" || token.FindString(first) == token.FindString(second) {
+		t.Errorf("the demo printed\n%s\nand then\n%s", first, second)
+	}
+	board := regexp.MustCompile(`brd_\w+`)
+	if board.FindString(first) != board.FindString(second) {
+		t.Error("the second demo made another board")
+	}
+	c.must("doctor")
+}
