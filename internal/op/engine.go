@@ -42,6 +42,7 @@ type Answer struct {
 type envelope struct {
 	Data         any    `json:"data"`
 	NextCursor   string `json:"nextCursor,omitempty"`
+	Query        any    `json:"query,omitzero"`
 	BoardVersion int64  `json:"boardVersion,omitzero"`
 }
 
@@ -178,8 +179,8 @@ func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version i
 func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	env := envelope{Data: out, BoardVersion: version}
 	if p, ok := out.(pager); ok {
-		items, next := p.content()
-		env.Data = items
+		items, next, query := p.content()
+		env.Data, env.Query = items, query
 		if next != nil {
 			var err error
 			if env.NextCursor, err = sealCursor(e.db.CursorKey(), c.fingerprint(false), next); err != nil {

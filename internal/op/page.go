@@ -45,19 +45,21 @@ func (p Paging) After(dest any) error {
 func (p *Paging) paging() *Paging { return p }
 
 // Page is one page of a list. Next is the key of its last record, from which
-// the next page goes on; nil when nothing follows.
+// the next page goes on; nil when nothing follows. Query is the parsed query
+// for an operation that was registered with Echoes, else nil.
 type Page[T any] struct {
 	Items []T
 	Next  any
+	Query any
 }
 
 type pager interface {
 	element() reflect.Type
-	content() (items, next any)
+	content() (items, next, query any)
 }
 
-func (p Page[T]) element() reflect.Type      { return reflect.TypeFor[T]() }
-func (p Page[T]) content() (items, next any) { return p.Items, p.Next }
+func (p Page[T]) element() reflect.Type             { return reflect.TypeFor[T]() }
+func (p Page[T]) content() (items, next, query any) { return p.Items, p.Next, p.Query }
 
 // Cut makes a page of what was read with a limit of one more than its size:
 // whether that one came tells whether more follow.

@@ -28,6 +28,7 @@ type Operation struct {
 	Creates     bool         // answers 201
 	Pages       bool         // answers an array with a cursor
 	Search      bool         // counts against the limit of searches
+	Echo        reflect.Type // the type of query in its answers; nil when it echoes none
 	Input       *Input       // the fields it takes
 	Output      reflect.Type // the type of data; the element's type when it pages
 	subject     []int        // where Output has its id
@@ -54,6 +55,9 @@ func Admin(o *Operation) { o.Scope = board.ScopeAdmin }
 
 // Creates makes the operation answer 201 (RFC 9110, 15.3.2).
 func Creates(o *Operation) { o.Creates = true }
+
+// Echoes makes the operation's answers repeat the query that was understood.
+func Echoes[T any](o *Operation) { o.Echo = reflect.TypeFor[T]() }
 
 // Search makes the operation count against the limit of searches.
 func Search(o *Operation) { o.Search = true }
@@ -126,6 +130,9 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	}
 	o.Input = newInput(r, reflect.TypeFor[I](), o)
 	r.schemaOf(o.Output)
+	if o.Echo != nil {
+		r.schemaOf(o.Echo)
+	}
 	r.all = append(r.all, o)
 	r.byName[name] = o
 	return o
@@ -179,6 +186,14 @@ func (r *Registry) allowNull(s *huma.Schema, t reflect.Type) {
 			prop.Enum = append(prop.Enum, nil)
 		}
 	}
+}
+
+// EchoSchema is the schema of an operation's query, nil when it echoes none.
+func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
+	if o.Echo == nil {
+		return nil
+	}
+	return r.schemaOf(o.Echo)
 }
 
 // Schema is the schema of an operation's data.

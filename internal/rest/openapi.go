@@ -159,6 +159,9 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 	if o.Pages {
 		s.Properties["nextCursor"] = &huma.Schema{Type: huma.TypeString, Description: "Give it as cursor to get the next page; absent on the last."}
 	}
+	if echo := r.EchoSchema(o); echo != nil {
+		s.Properties["query"] = echo
+	}
 	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 	if !o.ReadOnly {
 		s.Properties["boardVersion"] = &huma.Schema{Type: huma.TypeInteger, Description: "The version of the board after this change; absent where no board was touched.", Examples: []any{42}}
