@@ -19,10 +19,11 @@ import (
 type Engine struct {
 	db      *store.DB
 	flights *flights
+	streams *streams
 }
 
 // NewEngine makes the engine of a server.
-func NewEngine(db *store.DB) *Engine { return &Engine{db: db, flights: newFlights()} }
+func NewEngine(db *store.DB) *Engine { return &Engine{db: db, flights: newFlights(), streams: newStreams()} }
 
 // Call is one call of an operation.
 type Call struct {
@@ -53,7 +54,7 @@ const flightWait = 2 * time.Second
 // nobody outside may read; the answer says whether a refusal was replayed.
 func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 	if !c.Caller.Has(c.Operation.Scope) {
-		return Answer{}, board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope %s.", c.Operation.Scope)
+		return Answer{}, scopeFault(c.Operation)
 	}
 	in, err := c.Operation.Input.decode(c.Arguments)
 	if err == nil {
@@ -68,6 +69,10 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 		return e.write(ctx, c, in)
 	}
 	return e.writeOnce(ctx, c, in, err)
+}
+
+func scopeFault(o *Operation) error {
+	return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope %s.", o.Scope)
 }
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,6 +35,7 @@ type Operation struct {
 	subject     []int        // where Output has its id
 	query       func(context.Context, *store.View, any) (any, error)
 	command     func(context.Context, *store.Tx, any) (any, error)
+	stream      func(context.Context, *store.View, any, io.Writer) error
 }
 
 // Area is a group of operations.

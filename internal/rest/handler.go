@@ -127,6 +127,10 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
+	if o.Streams() {
+		h.stream(w, r, call)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), opDeadline)
 	defer cancel()
 	answer, err := h.Engine.Do(ctx, call)

@@ -155,6 +155,13 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 
 // success is the envelope of one operation.
 func success(r *op.Registry, o *op.Operation) *huma.Response {
+	if o.Streams() {
+		return &huma.Response{
+			Description: "The document, streamed. A document without complete: true at its end was cut off.",
+			Headers:     headerRefs("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
+		}
+	}
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.Schema(o)}, Required: []string{"data"}, AdditionalProperties: false}
 	if o.Pages {
 		s.Properties["nextCursor"] = &huma.Schema{Type: huma.TypeString, Description: "Give it as cursor to get the next page; absent on the last."}

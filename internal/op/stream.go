@@ -1,0 +1,75 @@
+package op
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// streamsPerOwner is how many streamed answers one person may read at a time.
+const streamsPerOwner = 2
+
+// Document is the output of an operation that streams one JSON document of
+// its own instead of the envelope.
+type Document struct{}
+
+// Stream registers an operation that writes one long JSON document. What it
+// wrote is on its way: when it fails later the answer breaks off, and the
+// document must show that.
+func Stream[I any](r *Registry, name, route, text string, fn func(context.Context, *store.View, I, io.Writer) error, options ...Option) {
+	o := register[I, Document](r, name, route, text, board.ScopeRead, options)
+	o.ReadOnly = true
+	o.stream = func(ctx context.Context, v *store.View, in any, w io.Writer) error { return fn(ctx, v, *in.(*I), w) }
+}
+
+// Streams tells whether the operation answers a document of its own.
+func (o *Operation) Streams() bool { return o.stream != nil }
+
+// DoStream runs one call of an operation that streams. An error before the
+// first byte is a refusal as any other.
+func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) error {
+	if !c.Caller.Has(c.Operation.Scope) {
+		return scopeFault(c.Operation)
+	}
+	in, err := c.Operation.Input.decode(c.Arguments)
+	if err != nil {
+		return err
+	}
+	leave, err := e.streams.enter(c.Caller.UserID)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return e.db.Stream(ctx, c.Caller, func(v *store.View) error { return c.Operation.stream(ctx, v, in, w) })
+}
+
+// streams counts what each person is reading.
+type streams struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+func newStreams() *streams { return &streams{open: map[string]int{}} }
+
+func (s *streams) enter(userID string) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[userID] >= streamsPerOwner {
+		return nil, &board.Fault{
+			Code: board.CodeRateLimited, RetryAfter: 5 * time.Second,
+			Message: "At most two exports can run at a time; wait until one has ended.",
+		}
+	}
+	s.open[userID]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open[userID]--; s.open[userID] == 0 {
+			delete(s.open, userID)
+		}
+	}, nil
+}

@@ -1,0 +1,46 @@
+package rest
+
+import (
+	"net/http"
+	"time"
+
+	"cardwall/internal/op"
+)
+
+// streamPause is how long a reader of a stream may take for one piece of it.
+const streamPause = 30 * time.Second
+
+// stream answers an operation that writes a document of its own. A failure
+// before the first byte is the error envelope; after it the connection ends,
+// so that no reader takes the document for whole.
+func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
+	out := &streamWriter{w: w, control: http.NewResponseController(w)}
+	err := h.Engine.DoStream(r.Context(), call, out)
+	switch {
+	case err == nil && out.begun:
+	case !out.begun:
+		h.refuse(w, r, err)
+	default:
+		h.Log.Warn("a stream broke off", "request", w.Header().Get("X-Request-Id"), "operation", call.Operation.Name, "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// streamWriter moves the connection's deadline on with every write.
+type streamWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	begun   bool
+}
+
+func (s *streamWriter) Write(p []byte) (int, error) {
+	if !s.begun {
+		s.begun = true
+		header := s.w.Header()
+		header.Set("Content-Type", "application/json")
+		header.Set("Cache-Control", "no-store")
+		s.w.WriteHeader(http.StatusOK)
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamPause)) // not every writer of a test has one
+	return s.w.Write(p)
+}
