@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"cardwall/internal/app"
-	"cardwall/internal/board"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
@@ -35,7 +34,7 @@ const (
 	idleTimeout       = 60 * time.Second
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
-	housekeeping      = time.Hour
+	housekeeping      = 10 * time.Minute
 )
 
 func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
@@ -69,6 +68,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	g.log.Info("serving", "address", "http://"+listener.Addr().String(), "base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
+	holder := store.NewID("srv_")
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
 	for {
@@ -76,7 +76,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		case err := <-ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-tick.C:
-			housekeep(ctx, g, db)
+			housekeep(ctx, g, db, holder)
 		case <-ctx.Done():
 			g.log.Info("stopping: no new requests, those under way may end")
 			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
@@ -86,15 +86,14 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 }
 
-// housekeep forgets what has had its time.
-func housekeep(ctx context.Context, g *globals, db *store.DB) {
-	err := db.Write(ctx, board.System(), func(tx *store.Tx) error {
-		n, err := tx.PurgeKeys(ctx)
-		g.log.Debug("forgot idempotency keys", "count", n)
-		return err
-	})
+// housekeep forgets what has had its time, if this server's turn has come.
+func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) {
+	done, err := app.Housekeep(ctx, db, holder)
 	if err != nil {
 		g.log.Warn("housekeeping", "error", err)
+	}
+	if done.Boards > 0 {
+		g.log.Info("emptied the trash", "boards", done.Boards)
 	}
 }
 

@@ -23,7 +23,9 @@ type Engine struct {
 }
 
 // NewEngine makes the engine of a server.
-func NewEngine(db *store.DB) *Engine { return &Engine{db: db, flights: newFlights(), streams: newStreams()} }
+func NewEngine(db *store.DB) *Engine {
+	return &Engine{db: db, flights: newFlights(), streams: newStreams()}
+}
 
 // Call is one call of an operation.
 type Call struct {

@@ -15,9 +15,11 @@ import (
 // they load, so that what was read stays true until the end.
 type Tx struct {
 	*View
-	quiet   bool
-	pending []pendingEvent
-	touched []string // boards whose row must be written, in the order of their first change
+	quiet     bool
+	workspace string // not empty: the change is about this workspace, not about a board
+	pending   []pendingEvent
+	touched   []string // boards whose row must be written, in the order of their first change
+	held      []string // boards that are locked
 }
 
 type pendingEvent struct {
@@ -55,7 +57,46 @@ func (tx *Tx) lock(ctx context.Context, text, id string) error {
 	if !tx.db.engine.dialect().lock {
 		return nil
 	}
-	return tx.each(ctx, text, []any{id}, func(*sql.Rows) error { return nil })
+	return tx.each(ctx, text, []any{id}, tx.hold)
+}
+
+// LockBoardsOf locks the boards of two records (cards, lists or boards) before
+// either is loaded, in the order of the boards' ids: so two transactions that
+// want the same two boards never wait for each other.
+func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
+	if !tx.db.engine.dialect().lock {
+		return nil
+	}
+	return tx.each(ctx, `SELECT b.id FROM boards b WHERE b.id IN ($1, $2)
+		OR b.id IN (SELECT board_id FROM cards WHERE id IN ($1, $2)) OR b.id IN (SELECT board_id FROM lists WHERE id IN ($1, $2))
+		ORDER BY b.id FOR UPDATE OF b`, []any{one, other}, tx.hold)
+}
+
+// hold notes a board that is locked now.
+func (tx *Tx) hold(rows *sql.Rows) error {
+	var id string
+	err := rows.Scan(&id)
+	tx.held = append(tx.held, id)
+	return err
+}
+
+// locked refuses to go on with a board that is not locked: the record was moved
+// there while this transaction waited for the lock of the board it was on. The
+// engine then runs the transaction again.
+func (tx *Tx) locked(boardID string) error {
+	if tx.db.engine.dialect().lock && !slices.Contains(tx.held, boardID) {
+		return errMoved
+	}
+	return nil
+}
+
+// authorized is that of View for a record whose board was locked.
+func (tx *Tx) authorized(ctx context.Context, need board.Capability, text, id string, dest ...any) error {
+	boardID, err := tx.authorize(ctx, need, text, id, dest...)
+	if err == nil {
+		err = tx.locked(boardID)
+	}
+	return err
 }
 
 // Emit records a change of a board: it gives the change the board's next
@@ -77,8 +118,12 @@ func (tx *Tx) touch(a *board.Access) {
 }
 
 // BoardVersion is the version of the board that this transaction changed last
-// or, when it changed none, of the board that it loaded last; 0 for no board.
+// or, when it changed none, of the board that it loaded last; 0 for no board,
+// and for a change that is about a workspace.
 func (tx *Tx) BoardVersion() int64 {
+	if tx.workspace != "" {
+		return 0
+	}
 	if n := len(tx.pending); n > 0 {
 		return tx.On(tx.pending[n-1].access.BoardID).Version
 	}
@@ -91,6 +136,9 @@ func (tx *Tx) BoardVersion() int64 {
 // Scope is where this transaction's last loaded board or workspace is, for
 // the audit and for replays.
 func (tx *Tx) Scope() (workspaceID, boardID string) {
+	if tx.workspace != "" {
+		return tx.workspace, ""
+	}
 	if n := len(tx.seen); n > 0 {
 		return tx.seen[n-1].WorkspaceID, tx.seen[n-1].BoardID
 	}
@@ -99,10 +147,8 @@ func (tx *Tx) Scope() (workspaceID, boardID string) {
 
 // flush writes what Emit collected, and each changed board's row, once.
 func (tx *Tx) flush(ctx context.Context) error {
-	for _, p := range tx.pending {
-		if err := tx.writeEvent(ctx, p); err != nil {
-			return err
-		}
+	if err := tx.writeEvents(ctx); err != nil {
+		return err
 	}
 	for _, id := range tx.touched {
 		a := tx.On(id)
@@ -115,29 +161,31 @@ func (tx *Tx) flush(ctx context.Context) error {
 	return nil
 }
 
-func (tx *Tx) writeEvent(ctx context.Context, p pendingEvent) error {
-	changes, err := json.Marshal(p.event.Changes, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode changes: %w", err)
-	}
+// writeEvents writes the activity and the outbox.
+func (tx *Tx) writeEvents(ctx context.Context) error {
+	var activity, outbox [][]any
 	actor := tx.caller.Actor
-	if err := tx.exec(ctx, `INSERT INTO activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
-		optional(p.event.ListID), optional(p.event.CardID), string(changes)); err != nil {
+	for _, p := range tx.pending {
+		changes, err := json.Marshal(p.event.Changes, json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("encode changes: %w", err)
+		}
+		activity = append(activity, []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
+			optional(p.event.ListID), optional(p.event.CardID), string(changes)})
+		if p.event.Data == nil || tx.quiet || p.access.Visibility == board.Confidential {
+			continue
+		}
+		data, err := json.Marshal(p.event.Data)
+		if err != nil {
+			return fmt.Errorf("encode event: %w", err)
+		}
+		outbox = append(outbox, []any{tx.NewID("evt_"), p.access.WorkspaceID, p.access.BoardID, p.access.Version, string(p.event.Kind), int64(tx.now),
+			string(actor.Type), actor.ID, optional(p.event.CardID), string(data)})
+	}
+	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)", activity); err != nil {
 		return fmt.Errorf("write activity: %w", err)
 	}
-	if p.event.Data == nil || tx.quiet || p.access.Visibility == board.Confidential {
-		return nil
-	}
-	data, err := json.Marshal(p.event.Data)
-	if err != nil {
-		return fmt.Errorf("encode event: %w", err)
-	}
-	if err := tx.exec(ctx, `INSERT INTO events (id, workspace_id, board_id, version, kind, occurred_at, actor_type, actor_id, card_id, data)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		tx.NewID("evt_"), p.access.WorkspaceID, p.access.BoardID, p.access.Version, string(p.event.Kind), int64(tx.now),
-		string(actor.Type), actor.ID, optional(p.event.CardID), string(data)); err != nil {
+	if err := tx.insert(ctx, "events (id, workspace_id, board_id, version, kind, occurred_at, actor_type, actor_id, card_id, data)", outbox); err != nil {
 		return fmt.Errorf("write outbox: %w", err)
 	}
 	return nil

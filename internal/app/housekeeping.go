@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+const (
+	housekeepingLease = 5 * time.Minute
+	purgeAtOnce       = 500 // cards of a board that is gone, in one transaction
+)
+
+// Housekept says what was forgotten.
+type Housekept struct {
+	Boards  int
+	Keys    int64
+	Reranks int64
+}
+
+// Housekeep forgets what has had its time: boards after 30 days in the trash,
+// answers to idempotency keys after 24 hours. Of several servers one does it
+// at a time; for the others it does nothing. Holder is the server's own name.
+func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, error) {
+	var done Housekept
+	held, err := db.Lease(ctx, "housekeeping", holder, housekeepingLease)
+	if err != nil || !held {
+		return done, err
+	}
+	if err := db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
+		if done.Keys, err = tx.PurgeKeys(ctx); err != nil {
+			return err
+		}
+		done.Reranks, err = tx.PurgeReranks(ctx)
+		return err
+	}); err != nil {
+		return done, fmt.Errorf("forget keys: %w", err)
+	}
+	for {
+		var id string
+		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+			id, err = v.ExpiredBoard(ctx)
+			return err
+		}); err != nil || id == "" {
+			return done, err
+		}
+		if err := purgeBoard(ctx, db, id); err != nil {
+			return done, fmt.Errorf("purge board %s: %w", id, err)
+		}
+		done.Boards++
+		if held, err = db.Lease(ctx, "housekeeping", holder, housekeepingLease); err != nil || !held {
+			return done, err
+		}
+	}
+}
+
+// purgeBoard ends a board in pieces; what was begun goes on next time.
+func purgeBoard(ctx context.Context, db *store.DB, id string) error {
+	for more := true; more; {
+		if err := db.Write(ctx, board.System(), func(tx *store.Tx) error {
+			n, err := tx.PurgeCards(ctx, id, purgeAtOnce)
+			more = n == purgeAtOnce
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return db.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.PurgeBoard(ctx, id) })
+}

@@ -1,0 +1,61 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		newBoard := func() string {
+			id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Old"}).ID()
+			list := ada.Must("create_list", apptest.Fields{"boardId": id, "name": "List"}).ID()
+			ada.Must("create_card", apptest.Fields{"listId": list, "title": "Card"})
+			return id
+		}
+		kept, trashed := newBoard(), newBoard()
+		ada.Must("trash_board", apptest.Fields{"boardId": trashed})
+		s.Clock.Advance(29 * 24 * time.Hour)
+		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Boards != 0 {
+			t.Fatalf("after 29 days: %+v %v", done, err)
+		}
+		ada.Must("restore_board", apptest.Fields{"boardId": trashed})
+		ada.Must("trash_board", apptest.Fields{"boardId": trashed})
+		s.Clock.Advance(30*24*time.Hour + time.Minute)
+		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Boards != 1 {
+			t.Fatalf("after 30 days: %+v %v", done, err)
+		}
+		ada.Refused(board.CodeNotFound, "restore_board", apptest.Fields{"boardId": trashed})
+		ada.Must("get_board", apptest.Fields{"boardId": kept})
+		if findings, err := s.DB.Examine(t.Context()); err != nil || len(findings) > 0 {
+			t.Errorf("the doctor finds %v %v", findings, err)
+		}
+	})
+}
+
+func TestOneServerKeepsHouse(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		lease := func(holder string) bool {
+			held, err := s.DB.Lease(t.Context(), "work", holder, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return held
+		}
+		if !lease("one") || lease("two") || !lease("one") {
+			t.Error("the lease is not the first holder's alone")
+		}
+		s.Clock.Advance(2 * time.Minute)
+		if !lease("two") || lease("one") {
+			t.Error("a lease that ran out does not go to the next holder")
+		}
+	})
+}

@@ -1,0 +1,8 @@
+-- +goose Up
+-- Work that one of several servers does at a time: who holds it until when.
+CREATE TABLE leases (
+    name       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    holder     TEXT COLLATE "C" NOT NULL,
+    until      BIGINT NOT NULL
+);
+CREATE INDEX boards_trash ON boards (trashed_at) WHERE trashed_at IS NOT NULL;
