@@ -26,9 +26,9 @@ var version string
 
 // globals are the settings that every command takes.
 type globals struct {
-	Data     string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data."`
-	Database string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite (a file in the data folder) or postgres://…"`
-	BaseURL  string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server."`
+	Data     string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
+	Database string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
+	BaseURL  string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
 	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 
 	MaxOpenCards    int `default:"5000" placeholder:"N" hidden:"" help:"Open cards per board."`
@@ -55,6 +55,8 @@ type commands struct {
 	Token     tokenCommand     `cmd:"" help:"Look after API tokens."`
 	Workspace workspaceCommand `cmd:"" help:"Look after workspaces."`
 	Org       orgCommand       `cmd:"" help:"Look after organizations and their plans."`
+	Import    importCommand    `cmd:"" help:"Import a board."`
+	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data, and say how to mend it."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`

@@ -3,12 +3,13 @@ package main
 import (
 	"cardwall/internal/app"
 	"cardwall/internal/rest"
+	"cardwall/internal/transfer"
 )
 
 type openapiCommand struct{}
 
 func (openapiCommand) Run(g *globals) error {
-	text, err := rest.Encode(rest.Document(app.Operations(), apiVersion()))
+	text, err := rest.Encode(rest.Document(transfer.AddOperations(app.Operations()), apiVersion()))
 	if err == nil {
 		_, err = g.stdout.Write(text)
 	}

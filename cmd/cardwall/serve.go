@@ -14,12 +14,14 @@ import (
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
 	"cardwall/internal/store"
+	"cardwall/internal/transfer"
 )
 
 type serveCommand struct {
-	Addr       string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on."`
+	Addr       string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
 	RateLimits string `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
 	Demo       bool   `help:"Fill a demo workspace first, and print how to look at it."`
+	mailFlags
 }
 
 func (serveCommand) Help() string {
@@ -51,11 +53,16 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	gate := session.NewGate(db, g.log, c.RateLimits == "off")
 	defer gate.Close()
 	handler, err := rest.New(rest.Config{
-		DB: db, Registry: app.Operations(), Engine: op.NewEngine(db), Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		DB: db, Registry: transfer.AddOperations(app.Operations()), Engine: op.NewEngine(db), Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {
 		return err
 	}
+	stopMail, err := c.startMail(ctx, g, db)
+	if err != nil {
+		return err
+	}
+	defer stopMail()
 	if c.Demo {
 		if err := fillDemo(ctx, g, db); err != nil {
 			return err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -67,6 +68,9 @@ func AddToken(ctx context.Context, tx *store.Tx, in NewToken) (board.Token, stri
 		return board.Token{}, "", err
 	}
 	t := board.Token{ID: tx.NewID("tok_"), Name: name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt}
+	if !slices.Contains(t.Scopes, board.ScopeRead) {
+		t.Scopes = append([]board.Scope{board.ScopeRead}, t.Scopes...)
+	}
 	if in.ExpiresAt != nil && *in.ExpiresAt <= tx.Now() {
 		return t, "", board.Invalid("expiresAt must be in the future.")
 	}

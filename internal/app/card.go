@@ -155,6 +155,9 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 		card.DoneAt = nil
 		tx.Emit(card.BoardID, board.CardReopened(card))
 	}
+	if len(changes) > 0 {
+		return card, tx.UpdateCardText(ctx, &card)
+	}
 	return card, tx.UpdateCard(ctx, &card)
 }
 

@@ -18,19 +18,25 @@ type CardFilter struct {
 // parse resolves the filter for the caller: relative words count in the
 // filter's time zone, else in the caller's own.
 func (f CardFilter) parse(ctx context.Context, v *store.View) (query.Query, error) {
-	name := f.TimeZone
-	if name == "" {
-		me, err := v.User(ctx)
-		if err != nil {
-			return query.Query{}, err
-		}
-		name = me.TimeZone
-	}
-	zone, err := board.LoadZone("timeZone", name)
+	env, err := environment(ctx, v, f.TimeZone)
 	if err != nil {
 		return query.Query{}, err
 	}
-	return f.Filter.Parse(query.Env{Now: v.Time(), Zone: zone, Me: v.Caller().UserID})
+	return f.Filter.Parse(env)
+}
+
+// environment is what a query of the caller is resolved against, in a time zone
+// or the caller's own.
+func environment(ctx context.Context, v *store.View, timeZone string) (query.Env, error) {
+	if timeZone == "" {
+		me, err := v.User(ctx)
+		if err != nil {
+			return query.Env{}, err
+		}
+		timeZone = me.TimeZone
+	}
+	zone, err := board.LoadZone("timeZone", timeZone)
+	return query.Env{Now: v.Time(), Zone: zone, Me: v.Caller().UserID}, err
 }
 
 // cards reads the page of an operation that lists cards.

@@ -15,6 +15,7 @@ import (
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
 	"cardwall/internal/store"
+	"cardwall/internal/transfer"
 )
 
 // BaseURL is where a service under test believes to be.
@@ -34,9 +35,9 @@ type Service struct {
 
 // Options of a service.
 type Options struct {
-	Limits     board.Limits // zero for the defaults
-	RateLimits bool         // count requests; off unless a test is about them
-	Registry   *op.Registry // nil for app.Operations
+	Limits     board.Limits        // zero for the defaults
+	RateLimits bool                // count requests; off unless a test is about them
+	Registry   func() *op.Registry // nil for those of the program
 	clock      *Clock
 }
 
@@ -46,23 +47,29 @@ func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options
 // BothWith runs a test on both databases with options.
 func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
 	t.Helper()
+	Databases(t, func(t *testing.T, database string) { fn(t, New(t, database, opts)) })
+}
+
+// Databases runs a test with the address of an empty database of each kind.
+func Databases(t *testing.T, fn func(t *testing.T, database string)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		fn(t, New(t, filepath.Join(t.TempDir(), "cardwall.db"), opts))
+		fn(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		fn(t, New(t, PostgresURL(t), opts))
+		fn(t, PostgresURL(t))
 	})
 }
 
 // New boots the program on a database, which is a file or postgres://…
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
-	s := &Service{T: t, Registry: opts.Registry, Clock: opts.clock, Database: database, opts: opts}
-	if s.Registry == nil {
-		s.Registry = app.Operations()
+	if opts.Registry == nil {
+		opts.Registry = func() *op.Registry { return transfer.AddOperations(app.Operations()) }
 	}
+	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
 	if s.Clock == nil {
 		s.Clock = &Clock{}
 	}

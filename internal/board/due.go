@@ -1,6 +1,7 @@
 package board
 
 import (
+	"path"
 	"strings"
 	"time"
 )
@@ -129,7 +130,7 @@ func LoadZone(field, name string) (*time.Location, error) {
 	case "", "Local", "localtime", "posixrules", "Factory":
 		return nil, refusal
 	}
-	if len(name) > 64 || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+	if len(name) > 64 || path.Clean(name) != name || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
 		return nil, refusal
 	}
 	zone, err := time.LoadLocation(name)

@@ -84,6 +84,10 @@ func Place(after string) Position {
 
 // CardCreated: a card came to be. Its changes hold all that it was born with.
 func CardCreated(c Card, after string) Event {
+	return cardEvent(KindCardCreated, c, born(c, after), CardRef{c.ID, c.ListID})
+}
+
+func born(c Card, after string) Changes {
 	ch := Changes{"title": {nil, c.Title}, "number": {nil, c.Number}, "listId": {nil, c.ListID}, "position": {nil, Place(after)}}
 	if c.Description != nil && *c.Description != "" {
 		ch["description"] = FromTo{nil, *c.Description}
@@ -95,7 +99,7 @@ func CardCreated(c Card, after string) Event {
 		ch["assignees"] = FromTo{nil, userIDs(c.Assignees)}
 	}
 	dueChanges(ch, Due{}, c.Due)
-	return cardEvent(KindCardCreated, c, ch, CardRef{c.ID, c.ListID})
+	return ch
 }
 
 // CardUpdated: the title or the description changed.
@@ -300,6 +304,13 @@ func LabelUpdated(l Label, changes Changes) Event {
 // LabelDeleted: the label is gone from the board and from its cards.
 func LabelDeleted(l Label) Event {
 	return Event{Kind: "label.deleted", Changes: Changes{"labelId": {l.ID, nil}, "name": {l.Name, nil}, "color": {l.Color, nil}}}
+}
+
+// StatusPosted: somebody said how the board is doing.
+func StatusPosted(u StatusUpdate) Event {
+	return Event{Kind: KindStatusPosted, Changes: Changes{"statusUpdateId": {nil, u.ID}, "status": {nil, u.Status}, "title": {nil, u.Title}}, Data: struct {
+		StatusUpdateID string `json:"statusUpdateId"`
+	}{u.ID}}
 }
 
 // BoardEvent is a change of the board itself: board.created, board.updated,

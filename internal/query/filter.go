@@ -12,45 +12,45 @@ import (
 // parameter as it stands in the address. Embed it in an operation's input. An
 // empty parameter asks for nothing. Different parameters AND, a comma ORs.
 type Filter struct {
-	List    string `json:"list,omitempty" doc:"Cards in one of these lists: list ids, none or any, separated by commas."`
-	ListNot string `json:"listNot,omitempty" doc:"Cards in none of these lists: list ids, none or any, separated by commas."`
+	List    string `json:"list,omitempty" doc:"Cards in one of these lists: list ids, none or any, separated by commas." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListNot string `json:"listNot,omitempty" doc:"Cards in none of these lists: list ids, none or any, separated by commas." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 
-	Label    string `json:"label,omitempty" doc:"Cards with at least one of these labels: label ids, none or any, separated by commas."`
-	LabelAll string `json:"labelAll,omitempty" doc:"Cards with all of these labels: label ids, none or any, separated by commas."`
-	LabelNot string `json:"labelNot,omitempty" doc:"Cards with none of these labels: label ids, none or any, separated by commas."`
+	Label    string `json:"label,omitempty" doc:"Cards with at least one of these labels: label ids, none or any, separated by commas." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	LabelAll string `json:"labelAll,omitempty" doc:"Cards with all of these labels: label ids, none or any, separated by commas." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	LabelNot string `json:"labelNot,omitempty" doc:"Cards with none of these labels: label ids, none or any, separated by commas." example:"none"`
 
-	Assignee    string `json:"assignee,omitempty" doc:"Cards assigned to at least one of these people: user ids, me, none or any, separated by commas."`
-	AssigneeAll string `json:"assigneeAll,omitempty" doc:"Cards assigned to all of these people: user ids, me, none or any, separated by commas."`
-	AssigneeNot string `json:"assigneeNot,omitempty" doc:"Cards assigned to none of these people: user ids, me, none or any, separated by commas."`
+	Assignee    string `json:"assignee,omitempty" doc:"Cards assigned to at least one of these people: user ids, me, none or any, separated by commas." example:"me"`
+	AssigneeAll string `json:"assigneeAll,omitempty" doc:"Cards assigned to all of these people: user ids, me, none or any, separated by commas." example:"me,usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AssigneeNot string `json:"assigneeNot,omitempty" doc:"Cards assigned to none of these people: user ids, me, none or any, separated by commas." example:"me"`
 
-	Creator    string `json:"creator,omitempty" doc:"Cards created by one of these: user or integration ids, me, none (not known) or any, separated by commas."`
-	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: user or integration ids, me, none (not known) or any, separated by commas."`
+	Creator    string `json:"creator,omitempty" doc:"Cards created by one of these: user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
+	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
 
-	Done     string `json:"done,omitempty" doc:"Cards that are done (true) or not done (false)."`
-	Archived string `json:"archived,omitempty" doc:"Archived cards: false leaves them out (the default), true adds them, only shows nothing else."`
+	Done     string `json:"done,omitempty" doc:"Cards that are done (true) or not done (false)." example:"false"`
+	Archived string `json:"archived,omitempty" doc:"Archived cards: false leaves them out (the default), true adds them, only shows nothing else." example:"false"`
 
-	Due     string `json:"due,omitempty" doc:"Cards by due date: overdue, today, tomorrow, week (Monday to Sunday), next7 (today and six more days), month, none or any, separated by commas."`
-	DueFrom string `json:"dueFrom,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or later."`
-	DueTo   string `json:"dueTo,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or earlier."`
+	Due     string `json:"due,omitempty" doc:"Cards by due date: overdue, today, tomorrow, week (Monday to Sunday), next7 (today and six more days), month, none or any, separated by commas." example:"overdue,today"`
+	DueFrom string `json:"dueFrom,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
+	DueTo   string `json:"dueTo,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
 
-	StartFrom     string `json:"startFrom,omitempty" doc:"Cards that start on this date (YYYY-MM-DD) or later."`
-	StartTo       string `json:"startTo,omitempty" doc:"Cards that start on this date (YYYY-MM-DD) or earlier."`
-	CreatedFrom   string `json:"createdFrom,omitempty" doc:"Cards created on this date (YYYY-MM-DD) or later."`
-	CreatedTo     string `json:"createdTo,omitempty" doc:"Cards created on this date (YYYY-MM-DD) or earlier."`
-	UpdatedFrom   string `json:"updatedFrom,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or later."`
-	UpdatedTo     string `json:"updatedTo,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or earlier."`
-	CompletedFrom string `json:"completedFrom,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or later."`
-	CompletedTo   string `json:"completedTo,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or earlier."`
+	StartFrom     string `json:"startFrom,omitempty" doc:"Cards that start on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
+	StartTo       string `json:"startTo,omitempty" doc:"Cards that start on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
+	CreatedFrom   string `json:"createdFrom,omitempty" doc:"Cards created on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
+	CreatedTo     string `json:"createdTo,omitempty" doc:"Cards created on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
+	UpdatedFrom   string `json:"updatedFrom,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
+	UpdatedTo     string `json:"updatedTo,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
+	CompletedFrom string `json:"completedFrom,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
+	CompletedTo   string `json:"completedTo,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
 
 	// TimeZone is read by the caller, who loads it into Env.Zone.
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent."`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent." example:"Europe/Zurich"`
 
-	Has       string `json:"has,omitempty" doc:"Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas."`
-	No        string `json:"no,omitempty" doc:"Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas."`
-	Checklist string `json:"checklist,omitempty" doc:"Cards whose checklist items are all done (complete), or that have an item not done (incomplete)."`
+	Has       string `json:"has,omitempty" doc:"Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas." example:"checklist"`
+	No        string `json:"no,omitempty" doc:"Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas." example:"due"`
+	Checklist string `json:"checklist,omitempty" doc:"Cards whose checklist items are all done (complete), or that have an item not done (incomplete)." example:"incomplete"`
 
-	Q    string `json:"q,omitempty" doc:"A search text, such as: is:open label:bug due:week \"exact phrase\" word*."`
-	Sort string `json:"sort,omitempty" doc:"The order: position, due, start, created, updated or title, with - in front for descending."`
+	Q    string `json:"q,omitempty" doc:"A search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open label:bug"`
+	Sort string `json:"sort,omitempty" doc:"The order: position, due, start, created, updated or title, with - in front for descending." example:"-updated"`
 }
 
 // SavedParam is the name under which Within refuses and echoes its saved text.

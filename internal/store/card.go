@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cardwall/internal/board"
+	"cardwall/internal/query"
 )
 
 const (
@@ -42,6 +43,9 @@ func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board
 		return board.Card{}, err
 	}
 	c, err := tx.View.Card(ctx, id, need)
+	if err == nil {
+		err = tx.locked(c.BoardID)
+	}
 	if err == nil && c.ArchivedAt != nil && need != board.Unarchive {
 		err = board.Refuse(board.CodeArchived, "The card is archived; restore it first.")
 	}
@@ -130,6 +134,14 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 		c.TimeZone, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
 		return "", fmt.Errorf("insert card: %w", err)
 	}
+	if err := tx.indexText(ctx, c.ID, query.InTitle, "", c.Title); err != nil {
+		return "", err
+	}
+	if *c.Description != "" {
+		if err := tx.indexText(ctx, c.ID, query.InDescription, "", *c.Description); err != nil {
+			return "", err
+		}
+	}
 	for _, l := range c.Labels {
 		if err := tx.AddCardLabel(ctx, c.ID, l.ID); err != nil {
 			return "", err
@@ -158,13 +170,26 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 	return p.after, true, tx.UpdateCard(ctx, c)
 }
 
-// UpdateCard writes the card as it is, but for labels and assignees.
+// UpdateCardText writes another title or description, and the rest of the card
+// as UpdateCard does.
+func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card) error {
+	if err := tx.exec(ctx, "UPDATE cards SET title = $1, description = $2 WHERE id = $3", c.Title, *c.Description, c.ID); err != nil {
+		return err
+	}
+	if err := tx.indexCard(ctx, c.ID, c.Title, *c.Description); err != nil {
+		return err
+	}
+	return tx.UpdateCard(ctx, c)
+}
+
+// UpdateCard writes the card as it is, but for labels, assignees and text,
+// which have writes of their own.
 func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
-	return tx.exec(ctx, `UPDATE cards SET list_id = $1, rank = $2, title = $3, description = $4, done_at = $5, archived_at = $6, due_date = $7,
-		due_at = $8, start_date = $9, start_at = $10, time_zone = $11, items_done = $12, items_total = $13, comments = $14, updated_at = $15 WHERE id = $16`,
-		c.ListID, c.Rank, c.Title, *c.Description, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate,
+	return tx.exec(ctx, `UPDATE cards SET list_id = $1, rank = $2, done_at = $3, archived_at = $4, due_date = $5,
+		due_at = $6, start_date = $7, start_at = $8, time_zone = $9, items_done = $10, items_total = $11, comments = $12, updated_at = $13 WHERE id = $14`,
+		c.ListID, c.Rank, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate,
 		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
 }
 

@@ -16,6 +16,8 @@ type CardPage struct {
 	BoardID     string // a board that a loader has loaded; empty for all that the caller sees
 	WorkspaceID string // without a board: only this workspace; empty for all
 	Assigned    bool   // without a board: only cards assigned to the caller
+	OpenLists   bool   // without a board: no cards of archived lists
+	PutAway     bool   // without a board: cards of archived boards too
 	Query       query.Query
 	Compact     bool // without descriptions
 	Mark        CardMark
@@ -75,6 +77,10 @@ func (p CardPage) scan(rows *sql.Rows, extra ...any) (board.Card, error) {
 func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
 	cards := []board.Card{}
 	var marks []CardMark
+	plan, err := v.plan(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
 	lists, err := v.Carry(ctx, p.BoardID, p.Mark.List)
 	if err != nil {
 		return nil, nil, err
@@ -87,7 +93,7 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 		}
 		var a arguments
 		text := "SELECT " + p.columns() + " FROM cards c WHERE c.list_id = " + a.add(p.Mark.ListID) + " AND c.board_id = " + a.add(p.BoardID) +
-			" AND c.rank " + dir.beyond + a.add(at.Rank) + " AND " + condition(p.Query, &a) +
+			" AND c.rank " + dir.beyond + a.add(at.Rank) + " AND " + plan.condition(&a) +
 			" ORDER BY c.rank" + dir.order + ", c.id" + dir.order + " LIMIT " + a.add(p.Limit)
 		err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 			c, err := p.scan(rows)
@@ -105,7 +111,7 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 	if p.Mark.ListID != "" {
 		text += " AND l.rank " + dir.beyond + a.add(lists.Rank)
 	}
-	text += " AND " + condition(p.Query, &a) + " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + a.add(p.Limit-len(cards))
+	text += " AND " + plan.condition(&a) + " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + a.add(p.Limit-len(cards))
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 		m := CardMark{List: lists}
 		c, err := p.scan(rows, &m.List.Rank, &m.Card.Epoch)
@@ -150,31 +156,34 @@ func sortKeys(s query.Sort) []string {
 }
 
 // sortedCards reads cards in any order, of one board or of all that the caller
-// sees, from behind the mark on.
+// sees, from behind the mark on. For the newest cards of all boards it looks
+// through the newest of the whole server first, unless a lead or a small number
+// of cards makes that needless.
 func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
+	plan, err := v.plan(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := len(p.Mark.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
+		return nil, nil, board.Invalid("cursor is not one of this order.")
+	}
+	if plan.since, err = v.recent(ctx, plan); err != nil {
+		return nil, nil, err
+	}
+	cards, marks, err := v.readSorted(ctx, plan)
+	if err != nil || len(cards) == p.Limit || plan.since == 0 {
+		return cards, marks, err
+	}
+	plan.since = 0
+	return v.readSorted(ctx, plan)
+}
+
+func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardMark, error) {
 	var a arguments
 	dir := direction(p.Query.Sort.Desc)
 	keys := sortKeys(p.Query.Sort)
-	text := "SELECT " + p.columns() + ", " + strings.Join(keys, ", ") + " FROM cards c JOIN lists l ON l.id = c.list_id"
-	if p.BoardID != "" {
-		text += " WHERE c.board_id = " + a.add(p.BoardID)
-	} else {
-		text += " JOIN boards b ON b.id = c.board_id JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = " + a.add(v.caller.UserID) +
-			" LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = " + a.add(v.caller.UserID) +
-			" WHERE b.trashed_at IS NULL AND b.archived_at IS NULL AND " + visible
-		if p.Assigned {
-			text += " AND EXISTS (SELECT 1 FROM card_assignees k WHERE k.card_id = c.id AND k.user_id = " + a.add(v.caller.UserID) + ")"
-		}
-		for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
-			if w != "" {
-				text += " AND b.workspace_id = " + a.add(w)
-			}
-		}
-	}
+	text := "SELECT " + p.columns() + ", " + strings.Join(keys, ", ") + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE " + p.scope(v, &a)
 	if len(p.Mark.Values) > 0 {
-		if len(p.Mark.Values) != len(keys) {
-			return nil, nil, board.Invalid("cursor is not one of this order.")
-		}
 		marks := make([]string, len(keys))
 		for i, value := range p.Mark.Values {
 			if number, ok := value.(float64); ok {
@@ -184,7 +193,7 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 		}
 		text += fmt.Sprintf(" AND (%s) %s(%s)", strings.Join(keys, ", "), dir.beyond, strings.Join(marks, ", "))
 	}
-	text += " AND " + condition(p.Query, &a) + " ORDER BY " + strings.Join(keys, dir.order+", ") + dir.order + " LIMIT " + a.add(p.Limit)
+	text += " AND " + p.condition(&a) + " ORDER BY " + strings.Join(keys, dir.order+", ") + dir.order + " LIMIT " + a.add(p.Limit)
 	cards := []board.Card{}
 	var marks []CardMark
 	err := v.each(ctx, text, a, func(rows *sql.Rows) error {

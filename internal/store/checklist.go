@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/query"
 )
 
 const (
@@ -110,6 +111,9 @@ func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
 		k.ID, k.CardID, k.Title, int64(tx.now), int64(tx.now)); err != nil {
 		return fmt.Errorf("insert checklist: %w", err)
 	}
+	if err := tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title); err != nil {
+		return err
+	}
 	ranks, err := board.RanksAfter("", len(k.Items))
 	if err != nil {
 		return err
@@ -127,11 +131,18 @@ func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
 // UpdateChecklist writes the checklist's own fields.
 func (tx *Tx) UpdateChecklist(ctx context.Context, k *board.Checklist) error {
 	k.UpdatedAt = tx.now
-	return tx.exec(ctx, "UPDATE checklists SET title = $1, updated_at = $2 WHERE id = $3", k.Title, int64(tx.now), k.ID)
+	if err := tx.exec(ctx, "UPDATE checklists SET title = $1, updated_at = $2 WHERE id = $3", k.Title, int64(tx.now), k.ID); err != nil {
+		return err
+	}
+	return tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
 }
 
 // DeleteChecklist takes a checklist and its items away.
 func (tx *Tx) DeleteChecklist(ctx context.Context, id string) error {
+	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT card_id FROM checklists WHERE id = $1) AND place = 'checklist'
+		AND (ref = $1 OR ref IN (SELECT id FROM checklist_items WHERE checklist_id = $1))`, id); err != nil {
+		return err
+	}
 	return tx.exec(ctx, "DELETE FROM checklists WHERE id = $1", id)
 }
 
@@ -151,8 +162,19 @@ func (tx *Tx) InsertItem(ctx context.Context, i *board.ChecklistItem, at board.P
 }
 
 func (tx *Tx) insertItem(ctx context.Context, i *board.ChecklistItem) error {
-	return tx.exec(ctx, "INSERT INTO checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		i.ID, i.ChecklistID, i.Title, i.Rank, instant(i.DoneAt), int64(i.CreatedAt), int64(i.UpdatedAt))
+	if err := tx.exec(ctx, "INSERT INTO checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		i.ID, i.ChecklistID, i.Title, i.Rank, instant(i.DoneAt), int64(i.CreatedAt), int64(i.UpdatedAt)); err != nil {
+		return err
+	}
+	return tx.indexItem(ctx, i)
+}
+
+func (tx *Tx) indexItem(ctx context.Context, i *board.ChecklistItem) error {
+	var cardID string
+	if _, err := tx.one(ctx, "SELECT card_id FROM checklists WHERE id = $1", []any{i.ChecklistID}, &cardID); err != nil {
+		return err
+	}
+	return tx.indexText(ctx, cardID, query.InChecklist, i.ID, i.Title)
 }
 
 // PlaceItem moves an item in its checklist. Moved is false when it stood there.
@@ -173,10 +195,17 @@ func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 		i.Title, i.Rank, instant(i.DoneAt), int64(tx.now), i.ID); err != nil {
 		return err
 	}
+	if err := tx.indexItem(ctx, i); err != nil {
+		return err
+	}
 	return tx.exec(ctx, "UPDATE checklists SET updated_at = $1 WHERE id = $2", int64(tx.now), i.ChecklistID)
 }
 
 // DeleteItem takes an item away.
 func (tx *Tx) DeleteItem(ctx context.Context, id string) error {
+	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT k.card_id FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id WHERE i.id = $1)
+		AND place = 'checklist' AND ref = $1`, id); err != nil {
+		return err
+	}
 	return tx.exec(ctx, "DELETE FROM checklist_items WHERE id = $1", id)
 }

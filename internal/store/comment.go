@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"cardwall/internal/board"
+	"cardwall/internal/query"
 )
 
 const (
@@ -68,16 +69,25 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	if m.Author != nil {
 		author = m.Author.ID
 	}
-	return tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, text, created_at) VALUES ($1, $2, $3, $4, $5)", m.ID, m.CardID, author, m.Text, int64(tx.now))
+	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, text, created_at) VALUES ($1, $2, $3, $4, $5)", m.ID, m.CardID, author, m.Text, int64(tx.now)); err != nil {
+		return err
+	}
+	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
 // UpdateComment writes another text.
 func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 	m.EditedAt = &tx.now
-	return tx.exec(ctx, "UPDATE comments SET text = $1, edited_at = $2 WHERE id = $3", m.Text, int64(tx.now), m.ID)
+	if err := tx.exec(ctx, "UPDATE comments SET text = $1, edited_at = $2 WHERE id = $3", m.Text, int64(tx.now), m.ID); err != nil {
+		return err
+	}
+	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
 // DeleteComment takes a comment away.
 func (tx *Tx) DeleteComment(ctx context.Context, id string) error {
+	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = (SELECT card_id FROM comments WHERE id = $1) AND place = 'comment' AND ref = $1", id); err != nil {
+		return err
+	}
 	return tx.exec(ctx, "DELETE FROM comments WHERE id = $1", id)
 }

@@ -161,6 +161,10 @@ var errUnavailable = errors.New("the database is not available")
 // errLocked is errUnavailable because another transaction held a lock too long.
 var errLocked = fmt.Errorf("%w: waited too long for a lock", errUnavailable)
 
+// errMoved is that a record was moved to another board between the lock of the
+// one and the reading of the record. Running the transaction again mends it.
+var errMoved = errors.New("the record was moved to another board meanwhile")
+
 // fault turns what a retry may mend into the fault that says so.
 func fault(err error) error {
 	if err == nil || !errors.Is(err, errUnavailable) {

@@ -68,7 +68,7 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	}
 	err := fn()
 	if err != nil {
-		tx.pending, tx.touched, tx.seen = nil, nil, nil
+		tx.pending, tx.touched, tx.seen, tx.held = nil, nil, nil, nil
 		if err := tx.exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err
 		}

@@ -33,6 +33,9 @@ func (tx *Tx) List(ctx context.Context, id string, need board.Capability) (board
 		return board.List{}, err
 	}
 	l, err := tx.View.List(ctx, id, need)
+	if err == nil {
+		err = tx.locked(l.BoardID)
+	}
 	if err == nil && l.ArchivedAt != nil && need != board.Unarchive {
 		err = board.Refuse(board.CodeArchived, "The list is archived; restore it first.")
 	}

@@ -42,6 +42,9 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 	if cfg.ConnConfig.RuntimeParams["lock_timeout"] == "" {
 		cfg.ConnConfig.RuntimeParams["lock_timeout"] = postgresLockWait
 	}
+	if cfg.ConnConfig.RuntimeParams["jit"] == "" {
+		cfg.ConnConfig.RuntimeParams["jit"] = "off" // compiling costs more than any of our queries
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
@@ -78,7 +81,7 @@ func (e *postgresEngine) write(ctx context.Context, fn func(runner) error) error
 	for range postgresAttempts {
 		err = e.transact(ctx, nil, fn)
 		var p *pgconn.PgError
-		if !errors.As(err, &p) || p.Code != "40001" && p.Code != "40P01" {
+		if !errors.Is(err, errMoved) && (!errors.As(err, &p) || p.Code != "40001" && p.Code != "40P01") {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -67,9 +68,18 @@ func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
 	if !tx.db.engine.dialect().lock {
 		return nil
 	}
-	return tx.each(ctx, `SELECT b.id FROM boards b WHERE b.id IN ($1, $2)
-		OR b.id IN (SELECT board_id FROM cards WHERE id IN ($1, $2)) OR b.id IN (SELECT board_id FROM lists WHERE id IN ($1, $2))
-		ORDER BY b.id FOR UPDATE OF b`, []any{one, other}, tx.hold)
+	const boards = `SELECT b.id FROM boards b WHERE b.id IN ($1, $2)
+		OR b.id IN (SELECT board_id FROM cards WHERE id IN ($1, $2)) OR b.id IN (SELECT board_id FROM lists WHERE id IN ($1, $2)) ORDER BY b.id`
+	if err := tx.each(ctx, boards+" FOR UPDATE OF b", []any{one, other}, tx.hold); err != nil {
+		return err
+	}
+	// One that was moved while this waited is looked for from the beginning: to
+	// lock its board now would be to lock out of order.
+	now, err := tx.texts(ctx, boards, one, other)
+	for _, id := range now {
+		err = errors.Join(err, tx.locked(id))
+	}
+	return err
 }
 
 // hold notes a board that is locked now.

@@ -115,20 +115,26 @@ func (s *accessScan) result() *board.Access {
 // authorized runs a loader's query (access columns first) and decides with
 // the same row whether the caller may.
 func (v *View) authorized(ctx context.Context, need board.Capability, text, id string, dest ...any) error {
+	_, err := v.authorize(ctx, need, text, id, dest...)
+	return err
+}
+
+// authorize is authorized that tells which board it was.
+func (v *View) authorize(ctx context.Context, need board.Capability, text, id string, dest ...any) (boardID string, err error) {
 	var s accessScan
 	found, err := v.one(ctx, text, []any{id, v.caller.UserID}, append(s.dest(), dest...)...)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !found {
-		return board.NotFound()
+		return "", board.NotFound()
 	}
 	a := s.result()
 	if err := a.Allow(v.caller, need); err != nil {
-		return err
+		return "", err
 	}
 	v.remember(a)
-	return nil
+	return a.BoardID, nil
 }
 
 // remember keeps the access of a board. What is known already stays: a Tx

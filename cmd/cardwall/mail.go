@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/mail"
+	"cardwall/internal/store"
+)
+
+// mailFlags say how letters leave.
+type mailFlags struct {
+	SMTPURL  string `name:"smtp-url" placeholder:"ADDRESS" help:"Mail server: smtp://user:password@host:port or smtps://…; set it in the environment, since it holds a password. Without one letters lie in the folder outbox of the data."`
+	MailFrom string `placeholder:"ADDRESS" help:"Sender of letters; no-reply at the host of --base-url when absent."`
+}
+
+// startMail begins to send the letters that wait. Stop ends that after the
+// letter under way.
+func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB) (stop func(), err error) {
+	from := f.MailFrom
+	if from == "" {
+		host := "localhost"
+		if u, err := url.Parse(g.BaseURL); err == nil && u.Hostname() != "" {
+			host = u.Hostname()
+		}
+		from = "Cardwall <no-reply@" + host + ">"
+	}
+	outbox := filepath.Join(g.Data, "outbox")
+	sender, err := mail.NewSender(mail.Options{SMTP: f.SMTPURL, From: from, Outbox: outbox, Log: g.log, Clock: db.Now})
+	if err != nil {
+		return nil, fmt.Errorf("mail: %w", err)
+	}
+	if f.SMTPURL == "" {
+		g.log.Warn("no mail server is configured (CARDWALL_SMTP_URL): letters lie in the outbox", "folder", outbox)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	post := mail.Post{Box: letterBox(db), Sender: sender, Log: g.log}
+	go func() {
+		defer close(done)
+		post.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(shutdownTimeout): // its lease ends by itself, and another node sends it
+		}
+	}, nil
+}
+
+// letterBox is the store's letters, as mail takes them.
+func letterBox(db *store.DB) mail.Box {
+	system := board.System()
+	return mail.Box{
+		Next: func(ctx context.Context) (l *board.Letter, err error) {
+			due := false
+			// Looking costs no write, and is all that mostly happens.
+			if err := db.Read(ctx, system, func(v *store.View) (err error) { due, err = v.LettersDue(ctx); return err }); err != nil || !due {
+				return nil, err
+			}
+			err = db.Write(ctx, system, func(tx *store.Tx) (err error) { l, err = app.NextLetter(ctx, tx, mail.Lease); return err })
+			return l, err
+		},
+		Done: func(ctx context.Context, l board.Letter) error {
+			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.DeleteLetter(ctx, l.ID) })
+		},
+		Later: func(ctx context.Context, l board.Letter, pause time.Duration) error {
+			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.PostponeLetter(ctx, l.ID, l.Attempt, pause) })
+		},
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// A letter that waits goes into the outbox of a server without SMTP.
+func TestLettersGoToTheOutbox(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	g := &globals{Data: t.TempDir(), Database: "sqlite", BaseURL: "https://cards.example.com", log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	db, err := g.open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := (mailFlags{SMTPURL: "http://mail"}).startMail(ctx, g, db); err == nil {
+		t.Error("a wrong address of the mail server is taken")
+	}
+	err = db.Write(ctx, board.System(), func(tx *store.Tx) error {
+		u, err := app.AddUser(ctx, tx, app.NewUser{Email: "ada@example.com", Name: "Ada"})
+		if err != nil {
+			return err
+		}
+		if err := tx.InsertOrganization(ctx, board.Organization{ID: "org_1", Name: "E", Plan: board.PlanTeam}); err != nil {
+			return err
+		}
+		if err := tx.InsertWorkspace(ctx, &board.Workspace{ID: "wsp_1", OrganizationID: "org_1", Name: "Engines"}); err != nil {
+			return err
+		}
+		if err := tx.SetMember(ctx, "wsp_1", u.ID, board.WorkspaceOwner); err != nil {
+			return err
+		}
+		_, err = app.CreateInvitation(ctx, tx, app.CreateInvitationInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: "wsp_1"}, Email: "grace@example.com", Role: board.WorkspaceMember})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, err := mailFlags{}.startMail(ctx, g, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for range 500 {
+		if files, _ := filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml")); len(files) == 1 {
+			if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the letter's mode: %v %v", info, err)
+			}
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("no letter in the outbox")
+}

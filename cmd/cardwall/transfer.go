@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+	"cardwall/internal/transfer"
+)
+
+type importCommand struct {
+	Trello   importTrelloCommand   `cmd:"" help:"Import a board from Trello's JSON export."`
+	Cardwall importCardwallCommand `cmd:"" help:"Import what cardwall export wrote."`
+}
+
+// importFlags are what both imports take.
+type importFlags struct {
+	File      string `arg:"" help:"The file; - is standard input."`
+	Workspace string `required:"" placeholder:"ID" help:"Workspace that the board goes into."`
+	As        string `placeholder:"EMAIL" help:"In whose name; the workspace's owner when absent."`
+}
+
+type importTrelloCommand struct{ importFlags }
+
+func (importTrelloCommand) Help() string {
+	return "Prints what was imported, and what has no place here. Sends no events.\n\nExample:\n  cardwall import trello board.json --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
+}
+
+func (c *importTrelloCommand) Run(ctx context.Context, g *globals) error {
+	return c.run(ctx, g, transfer.ImportTrello)
+}
+
+type importCardwallCommand struct{ importFlags }
+
+func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
+	return c.run(ctx, g, transfer.Import)
+}
+
+func (c *importFlags) run(ctx context.Context, g *globals, read func(context.Context, *store.Tx, string, io.Reader, transfer.Progress) (transfer.Report, error)) error {
+	var file io.ReadSeeker
+	if c.File == "-" {
+		text, err := io.ReadAll(g.stdin)
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		file = bytes.NewReader(text)
+	} else {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // only read
+		file = f
+	}
+	return g.with(ctx, func(db *store.DB) error {
+		var caller board.Caller
+		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+			caller, err = c.caller(ctx, v)
+			return err
+		}); err != nil {
+			return err
+		}
+		var report transfer.Report
+		if err := db.Write(ctx, caller, func(tx *store.Tx) (err error) {
+			if _, err := file.Seek(0, io.SeekStart); err != nil { // a transaction may run again
+				return err
+			}
+			report, err = read(ctx, tx, c.Workspace, file, g.progress)
+			return err
+		}); err != nil {
+			return err
+		}
+		g.print("%s", strings.TrimSuffix(report.String(), "\n"))
+		return nil
+	})
+}
+
+// caller is in whose name the import runs.
+func (c *importFlags) caller(ctx context.Context, v *store.View) (board.Caller, error) {
+	if c.As != "" {
+		u, err := owner(ctx, v, c.As)
+		return board.Person(u.ID), err
+	}
+	if _, err := v.Workspace(ctx, c.Workspace, board.ViewWorkspace); err != nil {
+		return board.Caller{}, fmt.Errorf("there is no workspace %s", c.Workspace)
+	}
+	id, err := v.WorkspaceOwner(ctx, c.Workspace)
+	return board.Person(id), err
+}
+
+type exportCommand struct {
+	Board     string `placeholder:"ID" xor:"what" help:"The board to export."`
+	Workspace string `placeholder:"ID" xor:"what" help:"The workspace to export, without its confidential boards."`
+	Output    string `short:"o" default:"-" type:"path" placeholder:"FILE" help:"Where to; - is standard output."`
+}
+
+func (exportCommand) Help() string {
+	return "Example:\n  cardwall export --board brd_01jb2m3n4p5q6r7s8t9v0w1x2y --output launch.json"
+}
+
+func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
+	if c.Board == "" && c.Workspace == "" {
+		return errors.New("export takes --board or --workspace")
+	}
+	out := g.stdout
+	if c.Output != "-" {
+		f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
+	}
+	return g.with(ctx, func(db *store.DB) error {
+		return db.Stream(ctx, board.System(), func(v *store.View) error {
+			if c.Board != "" {
+				return transfer.Export(ctx, v, c.Board, out)
+			}
+			return transfer.ExportWorkspace(ctx, v, c.Workspace, out)
+		})
+	})
+}
+
+// progress shows how far long work is, on one line of the error output.
+func (g *globals) progress(done, total int) {
+	if done > 0 && done%1000 == 0 {
+		_, _ = fmt.Fprintf(g.stderr, "%d of about %d cards\n", done, max(done, total))
+	}
+}

@@ -1,0 +1,240 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+//go:embed testdata/access.txt
+var accessText string
+
+// accessTable reads a part of testdata/access.txt: its rows by their first
+// word, or first two.
+func accessTable(t *testing.T, part string, words int) (keys []string, rows map[string][]string) {
+	t.Helper()
+	rows = map[string][]string{}
+	in := false
+	for line := range strings.Lines(accessText) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0 || f[0] == "#":
+		case strings.HasPrefix(f[0], "["):
+			in = f[0] == "["+part+"]"
+		case in:
+			key := strings.Join(f[:words], " ")
+			if rows[key] != nil {
+				t.Fatalf("testdata/access.txt has %s twice", key)
+			}
+			keys, rows[key] = append(keys, key), f[words:]
+		}
+	}
+	return keys, rows
+}
+
+var (
+	allWorkspaceRoles = []board.WorkspaceRole{"owner", "admin", "member", "guest", ""}
+	allRoles          = []board.Role{"", "viewer", "commenter", "editor", "admin"}
+	allVisibilities   = []board.Visibility{"workspace", "private", "confidential"}
+)
+
+func word[T ~string](role T) string {
+	if role == "" {
+		return "none"
+	}
+	return string(role)
+}
+
+func TestEveryOperationHasAnAccessRow(t *testing.T) {
+	t.Parallel()
+	var have []string
+	for _, part := range []string{"board", "workspace", "everybody"} {
+		keys, _ := accessTable(t, part, 1)
+		for _, k := range keys {
+			name, _, _ := strings.Cut(k, ":")
+			have = append(have, name)
+		}
+	}
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	for _, o := range s.Registry.All() {
+		if !slices.Contains(have, o.Name) {
+			t.Errorf("the operation %s has no row in testdata/access.txt: say there which role may call it", o.Name)
+		}
+	}
+	for _, name := range have {
+		if s.Registry.Named(name) == nil {
+			t.Errorf("testdata/access.txt has %s, which is no operation any more: take it out", name)
+		}
+	}
+	if _, rows := accessTable(t, "role", 2); len(rows) != len(allWorkspaceRoles)*len(allRoles) {
+		t.Errorf("testdata/access.txt has %d combinations of roles", len(rows))
+	}
+}
+
+// subject is a person with roles in the workspace and on the board.
+type subject struct {
+	*apptest.Person
+	inWorkspace board.WorkspaceRole
+	onBoard     board.Role
+}
+
+// TestAccess walks every operation × role in the workspace × role on the board
+// × visibility against the table.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		_, roles := accessTable(t, "role", 2)
+		operations, may := accessTable(t, "board", 1)
+		w := newWorld(s)
+		var subjects []subject
+		for _, inWorkspace := range allWorkspaceRoles {
+			for _, onBoard := range allRoles {
+				p := s.Person(fmt.Sprintf("In-%s-on-%s", word(inWorkspace), word(onBoard)))
+				subjects = append(subjects, subject{p, inWorkspace, onBoard})
+			}
+		}
+		for at, visibility := range allVisibilities {
+			w.fill(visibility)
+			for _, p := range subjects {
+				w.give(p.Person, board.WorkspaceMember, w.board, board.RoleAdmin)
+				own := p.Must("add_comment", fields{"cardId": w.card, "text": "Mine."}).ID()
+				w.give(p.Person, p.inWorkspace, w.board, p.onBoard)
+				role := roles[word(p.inWorkspace)+" "+word(p.onBoard)][at]
+				column := slices.Index([]string{"none", "viewer", "commenter", "editor", "admin"}, role)
+				seen := p.All("list_boards", "id", fields{"includeArchived": true})
+				if slices.Contains(seen, w.board) != (role != "none") {
+					t.Errorf("%s on a %s board: list_boards shows it: %v", p.Name, visibility, slices.Contains(seen, w.board))
+				}
+				for _, operation := range operations {
+					in, undo := w.accessCase(t, operation, own)
+					name, _, _ := strings.Cut(operation, ":")
+					a := p.Call(name, in)
+					if got := verdict(a); got != may[operation][column] {
+						t.Errorf("%s of %s on a %s board, as %s there: %s, want %s: %d %s", operation, p.Name, visibility, role, got, may[operation][column], a.Status, a.Raw)
+					}
+					if name == "get_board" && a.Status == 200 && a.Text("role") != role {
+						t.Errorf("%s on a %s board: get_board says %s, want %s", p.Name, visibility, a.Text("role"), role)
+					}
+					undo()
+					w.tidy(name, in, a)
+				}
+				if a := w.owner.Call("delete_comment", fields{"commentId": own}); a.Status/100 != 2 && a.Code != board.CodeNotFound {
+					t.Errorf("tidy up: %d %s", a.Status, a.Raw)
+				}
+			}
+		}
+	})
+}
+
+func verdict(a apptest.Answer) string {
+	switch {
+	case a.Status/100 == 2:
+		return "yes"
+	case a.Code == board.CodeForbidden && a.Status == 403:
+		return "no"
+	case a.Code == board.CodeNotFound && a.Status == 404:
+		return "hidden"
+	}
+	return fmt.Sprintf("%d %s", a.Status, a.Code)
+}
+
+// accessCase is an input for a row of the table that can be used often, and
+// what makes the board as it was.
+func (w *world) accessCase(t *testing.T, operation, ownComment string) (in fields, undo func()) {
+	t.Helper()
+	undo = func() {}
+	here := fields{"boardId": w.board}
+	back := func() { w.owner.Must("restore_board", here) }
+	switch operation {
+	case "update_board:visibility":
+		return with(here, "visibility", w.owner.Must("get_board", here).Text("visibility")), undo
+	case "update_board:features":
+		return with(here, "features", fields{"calendar": true}), undo
+	case "archive_board", "trash_board":
+		return here, back
+	case "restore_board":
+		w.owner.Must("archive_board", here)
+		return here, back
+	case "restore_board:trashed":
+		w.owner.Must("trash_board", here)
+		return here, back
+	case "archive_list":
+		return fields{"listId": w.doing}, func() { w.owner.Must("restore_list", fields{"listId": w.doing}) }
+	case "edit_comment:own":
+		return fields{"commentId": ownComment, "text": "Mine still."}, undo
+	case "delete_comment:own":
+		return fields{"commentId": ownComment}, undo
+	case "move_card_to_board", "move_list_to_board":
+		// What may be done here is asked; the other board is everybody's to edit.
+		people := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace, "limit": 200})
+		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			for _, id := range people {
+				if err := tx.SetBoardMember(ctx, w.second, id, board.RoleEditor); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	case "clear_card_due":
+		return fields{"cardId": w.card}, undo
+	case "set_card_assignees":
+		return fields{"cardId": w.card, "add": []string{w.owner.ID}}, undo
+	}
+	return w.sample(t, w.Registry.Named(operation)), undo
+}
+
+// tidy takes away what a call made, or what was made for it to take away, so
+// that the answers of the next thousands of calls stay short.
+func (w *world) tidy(name string, in fields, a apptest.Answer) {
+	switch done := a.Status/100 == 2; {
+	case done && name == "create_list":
+		w.owner.Must("archive_list", fields{"listId": a.ID()})
+	case done && name == "create_label":
+		w.owner.Must("delete_label", fields{"labelId": a.ID()})
+	case done && name == "create_card":
+		w.owner.Must("archive_card", fields{"cardId": a.ID()})
+	case done && name == "add_checklist":
+		w.owner.Must("delete_checklist", fields{"checklistId": a.ID()})
+	case done && name == "add_checklist_item":
+		w.owner.Must("delete_checklist_item", fields{"itemId": a.ID()})
+	case done && name == "add_comment":
+		w.owner.Must("delete_comment", fields{"commentId": a.ID()})
+	case !done && (strings.HasPrefix(name, "delete_") || name == "archive_card"):
+		w.owner.Must(name, in)
+	}
+}
+
+func TestAccessToWorkspaces(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		operations, may := accessTable(t, "workspace", 1)
+		everybody, _ := accessTable(t, "everybody", 1)
+		for column, role := range allWorkspaceRoles {
+			p := s.Person("In-" + word(role))
+			w.give(p, role, w.board, board.RoleNone)
+			for _, operation := range operations {
+				want := may[operation][column]
+				a := p.Call(operation, w.sample(t, s.Registry.Named(operation)))
+				addresses := a.Status == 200 && bytes.Contains(a.Raw, []byte("@example.com"))
+				if got := verdict(a); got != strings.ReplaceAll(want, "address", "yes") || addresses != (want == "address") {
+					t.Errorf("%s of %s: %s, addresses %v, want %s: %d %s", operation, p.Name, got, addresses, want, a.Status, a.Raw)
+				}
+			}
+			for _, operation := range everybody {
+				p.Must(operation, nil)
+			}
+			if seen := p.All("list_workspaces", "id", nil); slices.Contains(seen, w.workspace) != (role != "") {
+				t.Errorf("%s: list_workspaces shows %v", p.Name, seen)
+			}
+		}
+	})
+}

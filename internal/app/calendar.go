@@ -1,0 +1,126 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+const (
+	calendarDays  = 92   // of a window, at most
+	calendarCards = 5000 // in a window, at most
+	// zonesApart is by how many days the date in two zones can differ: they are
+	// up to 26 hours apart.
+	zonesApart = 2
+)
+
+// GetWorkspaceCalendarInput is a window of days.
+type GetWorkspaceCalendarInput struct {
+	WorkspaceInput
+	From     string `json:"from" doc:"The first day, YYYY-MM-DD." example:"2026-03-01"`
+	To       string `json:"to" doc:"The last day, YYYY-MM-DD; at most 92 days in all." example:"2026-03-31"`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of the days (IANA name such as Europe/Zurich); your own when absent." example:"Europe/Zurich"`
+}
+
+// GetWorkspaceCalendar shows what touches a window of days.
+func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCalendarInput) (board.WorkspaceCalendar, error) {
+	var out board.WorkspaceCalendar
+	if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
+		return out, err
+	}
+	first, err := board.ParseDate("from", in.From)
+	if err != nil {
+		return out, err
+	}
+	last, err := board.ParseDate("to", in.To)
+	if err != nil {
+		return out, err
+	}
+	switch days := int(last.Sub(first)/(24*time.Hour)) + 1; {
+	case days < 1:
+		return out, board.Invalid("to must not be before from.")
+	case days > calendarDays:
+		return out, board.Invalid("to must be at most %d days after from: a window holds at most %d days, both ends included.", calendarDays-1, calendarDays)
+	}
+	days, err := reportDays(ctx, v, in.TimeZone)
+	if err != nil {
+		return out, err
+	}
+	out = board.WorkspaceCalendar{From: in.From, To: in.To, TimeZone: days.zone.String()}
+	out.Cards, err = v.Calendar(ctx, store.CalendarWindow{
+		WorkspaceID: in.WorkspaceID, From: query.DayEdge(first, days.zone), To: query.DayEdge(last.AddDate(0, 0, 1), days.zone),
+		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout), After: last.AddDate(0, 0, zonesApart+1).Format(board.DateLayout),
+		Limit: calendarCards + 1,
+	})
+	if err != nil {
+		return out, err
+	}
+	if len(out.Cards) > calendarCards {
+		return out, board.Refuse(board.CodeLimitReached, "The window from %s to %s holds more than %d cards; ask for fewer days.", in.From, in.To, calendarCards)
+	}
+	for i := range out.Cards {
+		c := &out.Cards[i]
+		c.FirstDay, c.LastDay = days.span(c.Due)
+	}
+	slices.SortFunc(out.Cards, func(a, b board.CalendarCard) int {
+		return cmp.Or(cmp.Compare(a.FirstDay, b.FirstDay), cmp.Compare(a.LastDay, b.LastDay), cmp.Compare(a.ID, b.ID))
+	})
+	out.UndatedCount, err = v.CountUndated(ctx, in.WorkspaceID)
+	return out, err
+}
+
+// days are the days of a report.
+type days struct {
+	zone  *time.Location
+	today time.Time // midnight UTC of its date
+}
+
+// reportDays are the days in a zone, or in the caller's own when none is named.
+func reportDays(ctx context.Context, v *store.View, name string) (days, error) {
+	if name == "" {
+		me, err := v.User(ctx)
+		if err != nil {
+			return days{}, err
+		}
+		name = me.TimeZone
+	}
+	zone, err := board.LoadZone("timeZone", name)
+	if err != nil {
+		return days{}, err
+	}
+	return days{zone, dateOf(v.Time(), zone)}, nil
+}
+
+func dateOf(t time.Time, zone *time.Location) time.Time {
+	y, m, d := t.In(zone).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+// edge is the beginning of the day that comes so many days after today.
+func (d days) edge(after int) query.Edge { return query.DayEdge(d.today.AddDate(0, 0, after), d.zone) }
+
+// cut are the edges by which a report counts.
+func (d days) cut(now board.Instant) store.ReportCut {
+	return store.ReportCut{Now: now, Today: d.edge(0), In7: d.edge(7), Stale: now - staleAfter}
+}
+
+// span is on which days a card that has a date begins and ends.
+func (d days) span(due board.Due) (first, last string) {
+	day := func(date *string, at *board.Instant) string {
+		switch {
+		case at != nil:
+			return dateOf(at.Time(), d.zone).Format(board.DateLayout)
+		case date != nil:
+			return *date
+		}
+		return ""
+	}
+	first, last = day(due.StartDate, due.StartAt), day(due.DueDate, due.DueAt)
+	first, last = cmp.Or(first, last), cmp.Or(last, first)
+	return min(first, last), max(first, last)
+}

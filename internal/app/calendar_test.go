@@ -1,0 +1,180 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// calendar is what a calendar must show, as "firstDay lastDay id", and how many
+// cards have no date.
+func (w *reportWorld) calendar(userID, from, to string, zone *time.Location) (shown []string, undated int) {
+	shown = []string{}
+	w.reported(userID, func(b *reportBoard, _ *reportList, c *reportCard) {
+		if !b.Features.Calendar {
+			return
+		}
+		var days []string
+		for _, end := range []struct {
+			date *string
+			at   *board.Instant
+		}{{c.DueDate, c.DueAt}, {c.StartDate, c.StartAt}} {
+			if end.at != nil {
+				days = append(days, dayOf(*end.at, zone))
+			} else if end.date != nil {
+				days = append(days, *end.date)
+			}
+		}
+		if len(days) == 0 {
+			if c.DoneAt == nil {
+				undated++
+			}
+			return
+		}
+		if first, last := slices.Min(days), slices.Max(days); first <= to && last >= from {
+			shown = append(shown, first+" "+last+" "+c.ID)
+		}
+	})
+	slices.Sort(shown)
+	return shown, undated
+}
+
+func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob, gus, eve := s.Person("Ada"), s.Person("Bob"), s.Person("Gus"), s.Person("Eve")
+		rapid.Check(t, func(rt *rapid.T) {
+			w := newReportWorld(rt, s, ada, bob, gus)
+			zoneName := rapid.SampledFrom(reportZones).Draw(rt, "zone")
+			zone, err := time.LoadLocation(zoneName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := s.Clock.Now().AddDate(0, 0, rapid.IntRange(-40, 12).Draw(rt, "first"))
+			last := first.AddDate(0, 0, rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 91)).Draw(rt, "days"))
+			in := fields{"workspaceId": w.id, "from": first.Format(board.DateLayout), "to": last.Format(board.DateLayout), "timeZone": zoneName}
+			for _, p := range []*apptest.Person{ada, bob, gus} {
+				a := p.Must("get_workspace_calendar", in)
+				var got struct{ Data board.WorkspaceCalendar }
+				if err := json.Unmarshal(a.Raw, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
+					t.Fatal(err)
+				}
+				shown := []string{}
+				for _, c := range got.Data.Cards {
+					shown = append(shown, c.FirstDay+" "+c.LastDay+" "+c.ID)
+				}
+				want, undated := w.calendar(p.ID, in["from"].(string), in["to"].(string), zone)
+				if !slices.Equal(shown, want) || got.Data.UndatedCount != undated {
+					rt.Errorf("%s sees %v and %d undated from %s to %s in %s, want %v and %d", p.Name, shown, got.Data.UndatedCount, in["from"], in["to"], zoneName, want, undated)
+				}
+			}
+			eve.Refused(board.CodeNotFound, "get_workspace_calendar", in)
+		})
+	})
+}
+
+// On the day on which Newfoundland's clocks go forward a card due just before
+// midnight is on that day there, on the next one in Kiribati, and the day has
+// 23 hours.
+func TestCalendarAcrossZones(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		_, lists, _ := newWall(ada, workspace, 1, 0)
+		for _, due := range []string{"00:00", "23:59"} {
+			ada.Must("create_card", fields{"listId": lists[0], "title": due, "due": fields{"dueDate": "2027-03-14", "dueTime": due, "timeZone": "America/St_Johns"}})
+		}
+		ada.Must("create_card", fields{"listId": lists[0], "title": "all day", "due": fields{"dueDate": "2027-03-14"}})
+		for _, c := range []struct {
+			zone, day, want string
+		}{
+			{"America/St_Johns", "2027-03-14", "00:00 23:59 all day"}, {"America/St_Johns", "2027-03-13", ""}, {"America/St_Johns", "2027-03-15", ""},
+			{"Pacific/Kiritimati", "2027-03-14", "00:00 all day"}, {"Pacific/Kiritimati", "2027-03-15", "23:59"},
+			{"Pacific/Pago_Pago", "2027-03-13", "00:00"}, {"Pacific/Pago_Pago", "2027-03-14", "23:59 all day"},
+		} {
+			a := ada.Must("get_workspace_calendar", fields{"workspaceId": workspace, "from": c.day, "to": c.day, "timeZone": c.zone})
+			var titles []string
+			for _, card := range a.Get("cards").([]any) {
+				titles = append(titles, card.(map[string]any)["title"].(string))
+			}
+			slices.Sort(titles)
+			if got := strings.Join(titles, " "); got != c.want {
+				t.Errorf("%s in %s: %q, want %q", c.day, c.zone, got, c.want)
+			}
+		}
+	})
+}
+
+func TestCalendarWindowsRefused(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		in := fields{"workspaceId": workspace, "from": "2026-01-01", "to": "2026-04-02"} // 92 days
+		ada.Must("get_workspace_calendar", in)
+		for _, c := range []struct {
+			name string
+			in   fields
+		}{
+			{"to", with(in, "to", "2026-04-03")}, {"to", with(in, "to", "2025-12-31")}, {"to", fields{"workspaceId": workspace, "from": "2026-01-01"}},
+			{"from", fields{"workspaceId": workspace, "to": "2026-01-01"}}, {"from", with(in, "from", "2026-02-30")}, {"to", with(in, "to", "tomorrow")},
+			{"to", with(in, "to", "2999-12-31")}, {"timeZone", with(in, "timeZone", "Mars/Olympus")}, {"timeZone", with(in, "timeZone", "Local")},
+		} {
+			if a := ada.Refused(board.CodeInvalidRequest, "get_workspace_calendar", c.in); !strings.HasPrefix(a.Message, c.name+" ") {
+				t.Errorf("%v is refused with %q", c.in, a.Message)
+			}
+		}
+		for _, name := range []string{"get_my_overview", "get_workspace_dashboard"} {
+			in := fields{"timeZone": "Mars/Olympus"}
+			if name == "get_workspace_dashboard" {
+				in["workspaceId"] = workspace
+			}
+			if a := ada.Refused(board.CodeInvalidRequest, name, in); !strings.HasPrefix(a.Message, "timeZone ") {
+				t.Errorf("%s: %q", name, a.Message)
+			}
+		}
+	})
+}
+
+func TestCalendarIsBounded(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		_, lists, _ := newWall(ada, workspace, 1, 0)
+		ranks, err := board.RanksAfter("", 5001)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := fields{"workspaceId": workspace, "from": "2026-05-01", "to": "2026-05-01"}
+		write := func(from, to int) {
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+				l, err := tx.List(ctx, lists[0], board.Edit)
+				for i := from; i < to && err == nil; i++ {
+					day := "2026-05-01"
+					err = tx.TransferCard(ctx, &board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Rank: ranks[i], Number: i + 1, Title: fmt.Sprint(i), Description: new(string), Due: board.Due{DueDate: &day}})
+				}
+				return err
+			})
+		}
+		write(0, 5000)
+		if a := ada.Must("get_workspace_calendar", in); len(a.Get("cards").([]any)) != 5000 {
+			t.Errorf("%d cards", len(a.Get("cards").([]any)))
+		}
+		write(5000, 5001)
+		if a := ada.Refused(board.CodeLimitReached, "get_workspace_calendar", in); !strings.Contains(a.Message, "5000") {
+			t.Errorf("the refusal is %q", a.Message)
+		}
+	})
+}

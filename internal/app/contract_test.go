@@ -1,0 +1,299 @@
+package app_test
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+func TestEveryOperationWorks(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for _, o := range s.Registry.All() {
+			a := w.owner.Must(o.Name, w.sample(t, o))
+			if status := map[bool]int{false: http.StatusOK, true: http.StatusCreated}[o.Creates]; a.Status != status {
+				t.Errorf("%s: status %d, want %d", o.Name, a.Status, status)
+			}
+			if o.Streams() {
+				if !bytes.HasSuffix(bytes.TrimSpace(a.Raw), []byte(`"complete":true}`)) {
+					t.Errorf("%s: the document is not complete: %s", o.Name, a.Raw)
+				}
+				continue
+			}
+			noBoard := o.ReadOnly || slices.Contains(aboutNoBoard, o.Name)
+			if !noBoard && a.Version == 0 {
+				t.Errorf("%s: no boardVersion in %s", o.Name, a.Raw)
+			}
+			if noBoard && a.Version != 0 {
+				t.Errorf("%s: a boardVersion without a change: %s", o.Name, a.Raw)
+			}
+		}
+		for name := range samples {
+			if s.Registry.Named(name) == nil {
+				t.Errorf("samples in world_test.go has %s, which is no operation any more: take it out", name)
+			}
+		}
+	})
+}
+
+// A stranger is told the same, byte for byte, of what is there and of what is
+// not, whichever of the input's names is the one.
+func TestStrangerIsToldNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		eve := s.Person("Eve")
+		elsewhere := eve.Workspace("Elsewhere", board.PlanTeam)
+		strangers := map[string]*apptest.Person{"a stranger": eve, "a token limited to another workspace": w.owner.Within(w.owner.Workspace("Third", board.PlanTeam))}
+		named := 0
+		for _, o := range s.Registry.All() {
+			in := w.sample(t, o)
+			ids := names(in)
+			if len(ids) == 0 {
+				continue
+			}
+			named++
+			before := w.state() // a sample may make what it needs
+			random := in
+			for _, name := range ids {
+				random = with(random, name, store.NewID(in[name].(string)[:4]))
+			}
+			for who, p := range strangers {
+				there, absent := p.Call(o.Name, in), p.Call(o.Name, random)
+				if there.Status != http.StatusNotFound || there.Code != board.CodeNotFound || !bytes.Equal(there.Raw, absent.Raw) || absent.Status != there.Status {
+					t.Errorf("%s of %s: %d %s for what is there, %d %s for what is not", o.Name, who, there.Status, there.Raw, absent.Status, absent.Raw)
+				}
+			}
+			if w.state() != before {
+				t.Errorf("%s of a stranger changed something", o.Name)
+			}
+		}
+		if named < 30 {
+			t.Errorf("only %d operations name an object", named)
+		}
+		// What a field of a body names is hidden as well.
+		b := eve.Must("create_board", fields{"workspaceId": elsewhere, "name": "Mine"}).ID()
+		list := eve.Must("create_list", fields{"boardId": b, "name": "Mine"}).ID()
+		card := eve.Must("create_card", fields{"listId": list, "title": "Mine"}).ID()
+		for _, second := range []struct {
+			name, field, id string
+			in              fields
+			value           func(id string) any
+		}{
+			{"move_card", "listId", w.list, fields{"cardId": card}, text},
+			{"move_card", "position", w.card, fields{"cardId": card, "listId": list}, func(id string) any { return fields{"after": id} }},
+			{"move_card_to_board", "listId", w.list, fields{"cardId": card}, text},
+			{"move_list_to_board", "boardId", w.board, fields{"listId": list}, text},
+			{"copy_card", "listId", w.list, fields{"cardId": card}, text},
+			{"copy_board", "workspaceId", w.workspace, fields{"boardId": b, "name": "x"}, text},
+			{"create_board_from_template", "templateId", w.make("save_board_as_template", fields{"boardId": w.board}), fields{"workspaceId": elsewhere}, text},
+			{"create_card", "labels", w.label, fields{"listId": list, "title": "x"}, list1},
+			{"create_card", "assignees", w.owner.ID, fields{"listId": list, "title": "x"}, list1},
+			{"set_card_labels", "add", w.label, fields{"cardId": card}, list1},
+			{"set_card_labels", "remove", w.label, fields{"cardId": card}, list1},
+			{"set_card_assignees", "add", w.owner.ID, fields{"cardId": card}, list1},
+			{"share_board", "userId", w.owner.ID, fields{"boardId": b, "role": "viewer"}, text},
+			{"remove_board_member", "userId", w.owner.ID, fields{"boardId": b}, text},
+		} {
+			absent := store.NewID(second.id[:4])
+			x := eve.Call(second.name, with(second.in, second.field, second.value(second.id)))
+			y := eve.Call(second.name, with(second.in, second.field, second.value(absent)))
+			yRaw := bytes.ReplaceAll(y.Raw, []byte(absent), []byte(second.id))
+			if x.Status != y.Status || x.Status/100 == 5 || x.Code != "" && !bytes.Equal(x.Raw, yRaw) {
+				t.Errorf("%s.%s: %d %s for what is there, %d %s for what is not", second.name, second.field, x.Status, x.Raw, y.Status, y.Raw)
+			}
+		}
+	})
+}
+
+func text(id string) any  { return id }
+func list1(id string) any { return []string{id} }
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		tokens := map[board.Scope][]*apptest.Person{
+			board.ScopeWrite: {w.owner.With(board.ScopeRead), w.owner.With(board.ScopeRead, board.ScopeAdmin)},
+			board.ScopeAdmin: {w.owner.With(board.ScopeRead), w.owner.With(board.ScopeRead, board.ScopeWrite)},
+		}
+		enough := map[board.Scope]*apptest.Person{
+			board.ScopeRead: w.owner.With(board.ScopeRead), board.ScopeWrite: w.owner.With(board.ScopeRead, board.ScopeWrite), board.ScopeAdmin: w.owner.With(board.ScopeRead, board.ScopeAdmin),
+		}
+		nobody := *w.owner
+		nobody.Token = ""
+		for _, o := range s.Registry.All() {
+			in := w.sample(t, o)
+			before := w.state()
+			for _, p := range tokens[o.Scope] {
+				for _, key := range []string{"", "scope-" + o.Name} {
+					header := http.Header{}
+					if key != "" {
+						header.Set("Idempotency-Key", key)
+					}
+					a := p.CallWith(o.Name, in, header)
+					if a.Status != http.StatusForbidden || a.Code != board.CodeInsufficientScope || !strings.Contains(a.Message, string(o.Scope)) {
+						t.Errorf("%s without %s: %d %s", o.Name, o.Scope, a.Status, a.Raw)
+					}
+				}
+			}
+			a := nobody.Call(o.Name, in)
+			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") ||
+				!strings.Contains(a.Header.Get("WWW-Authenticate"), `resource_metadata="`+apptest.BaseURL) {
+				t.Errorf("%s without a token: %d %s %v", o.Name, a.Status, a.Raw, a.Header)
+			}
+			if w.state() != before {
+				t.Errorf("%s changed something for who may not", o.Name)
+			}
+			enough[o.Scope].Must(o.Name, in)
+		}
+	})
+}
+
+// administrative are the operations that need the scope admin, by the
+// specification's table.
+var administrative = []string{"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation"}
+
+func TestScopesAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	for _, o := range s.Registry.All() {
+		want := board.ScopeWrite
+		switch {
+		case slices.Contains(administrative, o.Name):
+			want = board.ScopeAdmin
+		case o.Method == http.MethodGet:
+			want = board.ScopeRead
+		}
+		if o.Scope != want || o.ReadOnly != (o.Method == http.MethodGet) {
+			t.Errorf("%s: scope %s, read-only %v; want %s", o.Name, o.Scope, o.ReadOnly, want)
+		}
+	}
+}
+
+func TestArchivedBoardTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		in := map[string]fields{}
+		for _, o := range s.Registry.All() {
+			in[o.Name] = w.sample(t, o)
+		}
+		for _, name := range []string{"archive_board", "trash_board", "restore_board"} {
+			in[name] = fields{"boardId": w.board}
+		}
+		w.owner.Must("archive_board", fields{"boardId": w.board})
+		before := w.state()
+		for _, o := range s.Registry.All() {
+			switch {
+			case slices.Contains([]string{"create_board", "create_board_from_template", "copy_board"}, o.Name): // these make another board
+			case o.Name == "restore_board": // comes last
+			case o.ReadOnly || slices.Contains(aboutNoBoard, o.Name):
+				w.owner.Must(o.Name, in[o.Name])
+			default:
+				for _, header := range []http.Header{nil, {"Idempotency-Key": {"archived-" + o.Name}}} {
+					if a := w.owner.CallWith(o.Name, in[o.Name], header); a.Status != http.StatusConflict || a.Code != board.CodeBoardArchived {
+						t.Errorf("%s on an archived board: %d %s", o.Name, a.Status, a.Raw)
+					}
+				}
+			}
+		}
+		if w.state() != before {
+			t.Error("something changed on an archived board")
+		}
+		w.owner.Must("restore_board", in["restore_board"])
+		w.owner.Must("create_card", in["create_card"])
+	})
+}
+
+// changed is an input with which a call is not what it was.
+func changed(o *op.Operation, in fields) fields {
+	if o.Input.Body == nil {
+		return with(in, "unknown", "x")
+	}
+	for _, f := range o.Input.Fields {
+		if f.In == op.InBody {
+			return with(in, f.Name, "changed")
+		}
+	}
+	return in
+}
+
+func TestKeyedCallsHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.owner.Must("share_board", fields{"boardId": w.board, "userId": w.other.ID, "role": "admin"})
+		again := map[string]func() apptest.Answer{}
+		for _, o := range s.Registry.All() {
+			if o.ReadOnly {
+				continue
+			}
+			in, key := w.sample(t, o), "key-"+o.Name
+			first := w.owner.Keyed(key, o.Name, in)
+			if first.Status/100 != 2 || first.Header.Get("Idempotent-Replayed") != "" {
+				t.Fatalf("%s: %d %s %v", o.Name, first.Status, first.Raw, first.Header)
+			}
+			effects := w.effects()
+			repeat := func() apptest.Answer { return w.owner.Keyed(key, o.Name, in) }
+			again[o.Name] = repeat
+			if a := repeat(); a.Status != first.Status || !bytes.Equal(a.Raw, first.Raw) || a.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("%s again: %d %s %v, was %d %s", o.Name, a.Status, a.Raw, a.Header, first.Status, first.Raw)
+			}
+			refusal := func(what, name string, in fields) {
+				a := w.owner.Keyed(key, name, in)
+				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "Idempotency-Key") || a.Header.Get("Idempotent-Replayed") != "" {
+					t.Errorf("%s with the key for %s: %d %s", o.Name, what, a.Status, a.Raw)
+				}
+			}
+			refusal("another body", o.Name, changed(o, in))
+			if o.Name != "create_label" {
+				refusal("another operation", "create_label", fields{"boardId": w.board, "name": "x", "color": "red"})
+			}
+			if now := w.effects(); now != effects {
+				t.Errorf("%s had an effect again: %v, was %v", o.Name, now, effects)
+			}
+			if a := w.other.Keyed(key, o.Name, in); a.Header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("%s: another person's key gave this one's answer", o.Name)
+			}
+			bad := with(in, "unknown", "x")
+			refused, replayed := w.owner.Keyed("bad-"+key, o.Name, bad), w.owner.Keyed("bad-"+key, o.Name, bad)
+			if refused.Status/100 != 4 || refused.Header.Get("Idempotent-Replayed") != "" || replayed.Status != refused.Status ||
+				!bytes.Equal(replayed.Raw, refused.Raw) || replayed.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("%s refused: %d %s, again %d %s %v", o.Name, refused.Status, refused.Raw, replayed.Status, replayed.Raw, replayed.Header)
+			}
+		}
+		s.Clock.Advance(24*time.Hour - time.Minute)
+		for name, repeat := range again {
+			if a := repeat(); a.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("%s is not replayed before 24 hours are over: %d %s", name, a.Status, a.Raw)
+			}
+		}
+		s.Clock.Advance(2 * time.Minute)
+		for name, repeat := range again {
+			if a := repeat(); a.Header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("%s is replayed after 24 hours: %d %s", name, a.Status, a.Raw)
+			}
+		}
+	})
+}
+
+// effects counts what a write leaves behind, on boards that are in the trash too.
+func (w *world) effects() (n [3]int) {
+	boards := w.owner.All("list_boards", "id", fields{"includeArchived": true, "limit": 200})
+	n[0] = len(boards)
+	for _, id := range boards {
+		n[1] += int(w.owner.Must("get_board", fields{"boardId": id}).Get("version").(float64))
+		n[2] += len(w.owner.All("list_board_activity", "id", fields{"boardId": id, "limit": 200}))
+	}
+	return n
+}

@@ -1,0 +1,317 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// A copy of a card or a list is work to be done again: it is not done, and
+// neither are its items. A copy of a board is the board as it stands: what is
+// done there is done in the copy.
+
+// CopyCardInput says what to copy where to.
+type CopyCardInput struct {
+	CardInput
+	ListID            string         `json:"listId,omitempty" maxLength:"64" doc:"The list that the copy goes into, on this board or another; the card's own when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Title             *string        `json:"title,omitempty" maxLength:"512" doc:"The copy's title; the card's own when absent." example:"Write the press release for May"`
+	Position          board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
+	IncludeLabels     *bool          `json:"includeLabels,omitempty" doc:"Whether the copy carries the labels; true when absent. On another board those of the same name and colour." example:"true"`
+	IncludeAssignees  *bool          `json:"includeAssignees,omitempty" doc:"Whether the copy is assigned to the same people; true when absent. Only to those who see its board." example:"false"`
+	IncludeDue        *bool          `json:"includeDue,omitempty" doc:"Whether the copy has the same due date and start; true when absent." example:"false"`
+	IncludeChecklists *bool          `json:"includeChecklists,omitempty" doc:"Whether the copy has the checklists, with no item done; true when absent." example:"true"`
+	IncludeComments   bool           `json:"includeComments,omitempty" doc:"Whether the copy has the comments, as they were said; false when absent." example:"false"`
+}
+
+// CopyCard makes a card like another one. A copy on another board sends no
+// event.
+func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, error) {
+	if in.ListID != "" {
+		if err := tx.LockBoardsOf(ctx, in.CardID, in.ListID); err != nil {
+			return board.Card{}, err
+		}
+	}
+	card, err := tx.Card(ctx, in.CardID, board.View)
+	if err != nil {
+		return board.Card{}, err
+	}
+	if in.ListID == "" {
+		in.ListID = card.ListID
+	}
+	list, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return board.Card{}, err
+	}
+	if in.Title != nil {
+		if card.Title, err = title("title", *in.Title); err != nil {
+			return board.Card{}, err
+		}
+	}
+	if err := roomForCard(ctx, tx, list, 1); err != nil {
+		return board.Card{}, err
+	}
+	whole, err := tx.WholeCard(ctx, card, in.IncludeComments)
+	if err != nil {
+		return board.Card{}, err
+	}
+	in.leaveOut(&whole)
+	copies := []store.WholeCard{whole}
+	if list.BoardID != card.BoardID {
+		tx.Quiet()
+		if _, err := refit(ctx, tx, copies, list.BoardID); err != nil {
+			return board.Card{}, err
+		}
+	}
+	renew(tx, copies, list.ID, false)
+	rank, after, err := tx.CardPlace(ctx, list.ID, in.Position)
+	if err != nil {
+		return board.Card{}, err
+	}
+	copies[0].Rank = rank
+	if err := tx.InsertCards(ctx, list.BoardID, copies); err != nil {
+		return board.Card{}, err
+	}
+	tx.Emit(list.BoardID, board.CardCopied(copies[0].CardDetail, after))
+	return copies[0].Card, nil
+}
+
+// leaveOut takes off what the copy is to have no part of.
+func (in CopyCardInput) leaveOut(c *store.WholeCard) {
+	out := func(include *bool) bool { return include != nil && !*include }
+	if out(in.IncludeLabels) {
+		c.Labels = []board.LabelRef{}
+	}
+	if out(in.IncludeAssignees) {
+		c.Assignees = []board.UserRef{}
+	}
+	if out(in.IncludeDue) {
+		c.Due = board.Due{}
+	}
+	if out(in.IncludeChecklists) {
+		c.Checklists = nil
+	}
+}
+
+// renew makes new cards of copied ones, for a list: with ids of their own, made
+// by the caller, open, and not done unless what is done stays so.
+func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) {
+	now := tx.Now()
+	done := func(at *board.Instant) *board.Instant {
+		if at == nil || !keepDone {
+			return nil
+		}
+		return &now
+	}
+	for i := range cards {
+		c := &cards[i]
+		c.ID, c.ListID, c.CreatedBy, c.ArchivedAt = tx.NewID("crd_"), listID, tx.Caller().Actor.ID, nil
+		c.DoneAt = done(c.DoneAt)
+		c.Done = c.DoneAt != nil
+		for n := range c.Checklists {
+			k := &c.Checklists[n]
+			k.ID = tx.NewID("chk_")
+			for m := range k.Items {
+				it := &k.Items[m]
+				it.ID, it.DoneAt = tx.NewID("chi_"), done(it.DoneAt)
+			}
+		}
+		for n := range c.Said {
+			c.Said[n].ID = tx.NewID("cmt_")
+		}
+	}
+}
+
+// CopyListInput says what to call the copy, and where it goes.
+type CopyListInput struct {
+	ListInput
+	Name     *string         `json:"name,omitempty" maxLength:"512" doc:"The copy's name; the list's own when absent." example:"Next week"`
+	Position *board.Position `json:"position,omitempty" doc:"Where on the board; right behind the list when absent."`
+}
+
+// CopyList makes a list like another one of the same board, with its open
+// cards but for their comments.
+func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, error) {
+	list, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return list, err
+	}
+	at := board.After(list.ID)
+	if in.Position != nil {
+		at = *in.Position
+	}
+	if in.Name != nil {
+		if list.Name, err = title("name", *in.Name); err != nil {
+			return list, err
+		}
+	}
+	if err := roomForList(tx, list.BoardID, list.OpenCards, list.OpenCards); err != nil {
+		return list, err
+	}
+	cards, err := tx.CardsOf(ctx, list.ID, false)
+	if err != nil {
+		return list, err
+	}
+	list.ID = tx.NewID("lst_")
+	renew(tx, cards, list.ID, false)
+	return list, addList(ctx, tx, &list, cards, at)
+}
+
+// addList puts a new list with new cards on a board.
+func addList(ctx context.Context, tx *store.Tx, l *board.List, cards []store.WholeCard, at board.Position) error {
+	after, err := tx.InsertList(ctx, l, at)
+	if err != nil {
+		return err
+	}
+	tx.Emit(l.BoardID, board.ListCreated(*l, after))
+	ranks, err := board.RanksAfter("", len(cards))
+	if err != nil {
+		return err
+	}
+	for i := range cards {
+		cards[i].Rank = ranks[i]
+	}
+	if err := tx.InsertCards(ctx, l.BoardID, cards); err != nil {
+		return err
+	}
+	l.OpenCards = len(cards)
+	after = ""
+	for _, c := range cards {
+		tx.Emit(l.BoardID, board.CardCopied(c.CardDetail, after))
+		after = c.ID
+	}
+	return nil
+}
+
+// CopyBoardInput says what to call the copy, and where it goes.
+type CopyBoardInput struct {
+	BoardInput
+	Name         string `json:"name" maxLength:"512" doc:"The copy's name." example:"Launch in May"`
+	WorkspaceID  string `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace of the copy; the board's own when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether the open cards are copied too, but for their comments; false when absent." example:"true"`
+}
+
+// CopyBoard makes a board like another one: description, visibility, features,
+// labels, open lists with their WIP limits and, when asked for, the open cards
+// in them. Its members are not copied; the caller becomes its admin. Nor is
+// that the board had a page for the public. A copy sends no events.
+func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.BoardDetail, error) {
+	source, err := tx.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	if in.WorkspaceID == "" {
+		in.WorkspaceID = source.WorkspaceID
+	}
+	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	name, err := title("name", in.Name)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	labels, lists, err := sourceOf(ctx, tx, source.ID, in.IncludeCards)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	tx.Quiet()
+	b := board.Board{Name: name, Description: source.Description, Visibility: source.Visibility, Features: source.Features}
+	if err := addBoard(ctx, tx, &b, w); err != nil {
+		return board.BoardDetail{}, err
+	}
+	copied := map[string]board.LabelRef{}
+	old := slices.Clone(labels)
+	if err := addLabels(ctx, tx, b.ID, labels); err != nil {
+		return board.BoardDetail{}, err
+	}
+	for i, l := range labels {
+		copied[old[i].ID] = board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}
+	}
+	for i := range lists {
+		l := &lists[i]
+		if err := roomForList(tx, b.ID, len(l.cards), len(l.cards)); err != nil {
+			return board.BoardDetail{}, err
+		}
+		relabel(l.cards, func(own board.LabelRef) (board.LabelRef, bool) { return copied[own.ID], true })
+		if _, err := keepSeeing(ctx, tx, l.cards, b.ID); err != nil {
+			return board.BoardDetail{}, err
+		}
+		l.ID, l.BoardID = tx.NewID("lst_"), b.ID
+		renew(tx, l.cards, l.ID, true)
+		if err := addList(ctx, tx, &l.List, l.cards, board.Position{}); err != nil {
+			return board.BoardDetail{}, err
+		}
+	}
+	return freshBoard(ctx, tx, b)
+}
+
+// listWithCards is a list on its way to another board.
+type listWithCards struct {
+	board.List
+	cards []store.WholeCard
+}
+
+// sourceOf reads what of a board is copied or kept in a template.
+func sourceOf(ctx context.Context, tx *store.Tx, boardID string, cards bool) ([]board.Label, []listWithCards, error) {
+	count, err := tx.CountLabels(ctx, boardID)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, err := tx.Labels(ctx, boardID, "", "", count)
+	if err != nil {
+		return nil, nil, err
+	}
+	lists, err := tx.Lists(ctx, boardID, false, "", tx.On(boardID).OpenLists)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]listWithCards, len(lists))
+	for i, l := range lists {
+		out[i].List = l
+		if !cards {
+			continue
+		}
+		if out[i].cards, err = tx.CardsOf(ctx, l.ID, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	return labels, out, nil
+}
+
+// addBoard makes a board of the caller's in a workspace, of a name, description,
+// visibility and features.
+func addBoard(ctx context.Context, tx *store.Tx, b *board.Board, w board.Workspace) error {
+	b.ID, b.WorkspaceID, b.CreatedBy = tx.NewID("brd_"), w.ID, tx.Caller().Actor.ID
+	b.Features.PublicPage = false // nobody asked to publish this one
+	if err := tx.InsertBoard(ctx, b, w); err != nil {
+		return err
+	}
+	tx.Emit(b.ID, board.BoardEvent("board.created", board.Changes{
+		"name": {To: b.Name}, "description": {To: b.Description}, "visibility": {To: b.Visibility}, "features": {To: b.Features},
+	}))
+	return nil
+}
+
+// addLabels makes new labels of copied ones on a new board.
+func addLabels(ctx context.Context, tx *store.Tx, boardID string, labels []board.Label) error {
+	if err := board.Room("labels on a board", 0, len(labels), tx.Limits().Labels); err != nil {
+		return err
+	}
+	for i := range labels {
+		l := &labels[i]
+		l.ID, l.BoardID = tx.NewID("lbl_"), boardID
+		if err := tx.InsertLabel(ctx, l); err != nil {
+			return err
+		}
+		tx.Emit(boardID, board.LabelCreated(*l))
+	}
+	return nil
+}
+
+// freshBoard is the answer to who made a board with things on it.
+func freshBoard(ctx context.Context, tx *store.Tx, b board.Board) (board.BoardDetail, error) {
+	b.Version, b.OpenCards = tx.BoardVersion(), tx.On(b.ID).OpenCards
+	return boardDetail(ctx, tx.View, b)
+}

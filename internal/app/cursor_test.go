@@ -1,0 +1,137 @@
+package app_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+)
+
+// pagedOperations calls fn for every operation that pages, with an input, the
+// answer to it with limit 1 (which has a cursor) and what must be refused.
+func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields, first apptest.Answer)) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		count := 0
+		for _, o := range s.Registry.All() {
+			if !o.Pages {
+				continue
+			}
+			count++
+			in := with(w.sample(t, o), "limit", 1)
+			first := w.owner.Must(o.Name, in)
+			if first.Next == "" {
+				t.Fatalf("%s has no second page in the world: let fill in world_test.go make two of what it lists", o.Name)
+			}
+			fn(w, o, in, first)
+		}
+		if count < 10 {
+			t.Errorf("only %d operations page", count)
+		}
+	})
+}
+
+func TestCursors(t *testing.T) {
+	pagedOperations(t, func(w *world, o *op.Operation, in fields, first apptest.Answer) {
+		t := w.T
+		refuse := func(what string, in fields) {
+			t.Helper()
+			if a := w.owner.Call(o.Name, in); a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "cursor") {
+				t.Errorf("%s with %s: %d %s", o.Name, what, a.Status, a.Raw)
+			}
+		}
+		second := w.owner.Must(o.Name, with(in, "cursor", first.Next))
+		if first.Each("id")[0] == second.Each("id")[0] {
+			t.Errorf("%s: the second page is the first", o.Name)
+		}
+		w.owner.Must(o.Name, with(with(in, "limit", 7), "cursor", first.Next)) // the limit may change on the way
+		raw, err := base64.RawURLEncoding.DecodeString(first.Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range raw {
+			for _, bit := range []byte{1, 0x80} {
+				changed := append([]byte{}, raw...)
+				changed[i] ^= bit
+				refuse("a changed cursor", with(in, "cursor", base64.RawURLEncoding.EncodeToString(changed)))
+			}
+		}
+		refuse("a longer cursor", with(in, "cursor", base64.RawURLEncoding.EncodeToString(append(raw, ' '))))
+		for _, last := range "AQgw048" { // at most one of them says the same bits
+			if cursor := first.Next[:len(first.Next)-1] + string(last); cursor != first.Next {
+				refuse("another last character", with(in, "cursor", cursor))
+			}
+		}
+		for _, cursor := range []string{"x", "====", first.Next + "=", first.Next[:8], first.Next + "A", "\n" + first.Next, first.Next + "\r\n", strings.Repeat("A", 2049), strings.Repeat("A", 2000)} {
+			refuse("a cursor that is none", with(in, "cursor", cursor))
+		}
+		for _, other := range w.Registry.All() {
+			if other.Pages && other != o {
+				cursor := w.owner.Must(other.Name, with(w.sample(w.T.(*testing.T), other), "limit", 1)).Next
+				refuse("the cursor of "+other.Name, with(in, "cursor", cursor))
+			}
+		}
+	})
+}
+
+// A cursor belongs to one set of filters, and to one board, card or workspace.
+func TestCursorsOfOtherFilters(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		here, card, workspace := w.board, w.card, w.workspace
+		w.fill("private")
+		third := w.owner.Workspace("Third", board.PlanTeam)
+		for _, c := range []struct {
+			operation string
+			in, other fields
+		}{
+			{"list_cards", fields{"boardId": here}, fields{"boardId": w.board}},
+			{"list_cards", fields{"boardId": here}, fields{"boardId": here, "sort": "title"}},
+			{"list_cards", fields{"boardId": here}, fields{"boardId": here, "done": "false"}},
+			{"list_cards", fields{"boardId": here, "sort": "title"}, fields{"boardId": here, "sort": "-title"}},
+			{"list_cards", fields{"boardId": here, "archived": "true"}, fields{"boardId": here, "archived": "false"}},
+			{"list_my_cards", fields{}, fields{"workspaceId": workspace}},
+			{"list_my_cards", fields{"sort": "due"}, fields{"sort": "start"}},
+			{"list_boards", fields{}, fields{"includeArchived": true}},
+			{"list_boards", fields{"workspaceId": workspace}, fields{}},
+			{"list_workspace_members", fields{"workspaceId": workspace}, fields{"workspaceId": third}},
+			{"list_comments", fields{"cardId": card}, fields{"cardId": w.card}},
+			{"list_labels", fields{"boardId": here}, fields{"boardId": w.board}},
+			{"list_lists", fields{"boardId": here}, fields{"boardId": here, "includeArchived": true}},
+			{"list_board_activity", fields{"boardId": here}, fields{"boardId": w.board}},
+			{"list_board_changes", fields{"boardId": here}, fields{"boardId": here, "since": 1}},
+			{"list_board_members", fields{"boardId": here}, fields{"boardId": w.board}},
+		} {
+			cursor := w.owner.Must(c.operation, with(c.in, "limit", 1)).Next
+			if cursor == "" {
+				t.Fatalf("%s %v has one page", c.operation, c.in)
+			}
+			a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(c.other, "cursor", cursor))
+			if !strings.Contains(a.Message, "cursor") {
+				t.Errorf("%s: %s", c.operation, a.Message)
+			}
+		}
+		// It is no key: who may not see the board may not see it with a cursor.
+		cursor := w.owner.Must("list_cards", fields{"boardId": w.board, "limit": 1}).Next
+		w.other.Refused(board.CodeNotFound, "list_cards", fields{"boardId": w.board, "cursor": cursor})
+	})
+}
+
+func TestLimits(t *testing.T) {
+	pagedOperations(t, func(w *world, o *op.Operation, in fields, _ apptest.Answer) {
+		for _, bad := range []string{"0", "201", "-1", "x", "", "1.0", "1e1", "9223372036854775808", " 1"} {
+			if a := w.owner.Call(o.Name, with(in, "limit", bad)); a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "limit") {
+				w.T.Errorf("%s with limit %q: %d %s", o.Name, bad, a.Status, a.Raw)
+			}
+		}
+		for _, good := range []string{"1", "200"} {
+			w.owner.Must(o.Name, with(in, "limit", good))
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/op"
+	"cardwall/internal/query"
+	"cardwall/internal/rest"
+)
+
+// node is a part of the OpenAPI document.
+type node = map[string]any
+
+// under follows names from a node, and a $ref at its end.
+func under(doc node, at any, path ...string) node {
+	n, _ := at.(node)
+	for _, name := range path {
+		n, _ = n[name].(node)
+	}
+	if ref, ok := n["$ref"].(string); ok {
+		return under(doc, doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+	}
+	return n
+}
+
+func TestEveryOperationIsDocumented(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	w := httptest.NewRecorder()
+	s.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, rest.Prefix+"/openapi.json", nil))
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
+		t.Fatalf("openapi.json: %d %v", w.Code, w.Header())
+	}
+	var doc node
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := doc["openapi"].(string); !strings.HasPrefix(v, "3.1") {
+		t.Errorf("openapi is %q, want 3.1", v)
+	}
+	tags := map[string]bool{}
+	for _, tag := range doc["tags"].([]any) {
+		tags[tag.(node)["name"].(string)] = true
+	}
+	count := 0
+	for _, methods := range doc["paths"].(node) {
+		count += len(methods.(node))
+	}
+	if all := s.Registry.All(); count != len(all) {
+		t.Errorf("the document has %d operations, the registry %d", count, len(all))
+	}
+	for _, o := range s.Registry.All() {
+		entry := under(doc, doc, "paths", o.Path, strings.ToLower(o.Method))
+		if entry == nil {
+			t.Errorf("%s is not in the document", o.Name)
+			continue
+		}
+		if entry["operationId"] != o.Name {
+			t.Errorf("%s: operationId is %v", o.Name, entry["operationId"])
+		}
+		if summary, _ := entry["summary"].(string); summary == "" || strings.HasSuffix(summary, ".") || len(summary) > 120 {
+			t.Errorf("%s: summary %q", o.Name, summary)
+		}
+		if list, _ := entry["tags"].([]any); len(list) != 1 || !tags[list[0].(string)] {
+			t.Errorf("%s: tags %v", o.Name, entry["tags"])
+		}
+		documentedFields(t, doc, o, entry)
+		documentedAnswers(t, doc, o, entry)
+	}
+}
+
+func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
+	seen := map[string]node{}
+	params, _ := entry["parameters"].([]any)
+	for _, p := range params {
+		param := p.(node)
+		schema := under(doc, param["schema"])
+		seen[param["name"].(string)] = schema
+		if text, _ := param["description"].(string); text == "" {
+			t.Errorf("%s: the parameter %s has no description", o.Name, param["name"])
+		}
+	}
+	body := under(doc, entry["requestBody"], "content", "application/json", "schema")
+	for name, p := range under(doc, body, "properties") {
+		seen[name] = p.(node)
+	}
+	for _, f := range o.Input.Fields {
+		schema := seen[f.Name]
+		if schema == nil {
+			t.Errorf("%s: the field %s is not in the document", o.Name, f.Name)
+			continue
+		}
+		// The fields of the filter say their words in their descriptions.
+		_, filter := reflect.TypeFor[query.Filter]().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, f.Name) })
+		if !hasExample(doc, schema) && !filter {
+			t.Errorf("%s: the field %s has no example; add `example:\"…\"` to its tag", o.Name, f.Name)
+		}
+		if text, _ := schema["description"].(string); text == "" && schema["$ref"] == nil {
+			t.Errorf("%s: the field %s has no description; add `doc:\"…\"` to its tag", o.Name, f.Name)
+		}
+	}
+	if !o.ReadOnly && seen["Idempotency-Key"] == nil {
+		t.Errorf("%s is a write without the parameter Idempotency-Key", o.Name)
+	}
+	if body != nil && body["additionalProperties"] != false {
+		t.Errorf("%s: the body allows additional properties", o.Name)
+	}
+}
+
+// hasExample tells whether a schema shows what a value looks like: by an
+// example, by the only words that it allows, or in its parts.
+func hasExample(doc, schema node) bool {
+	schema = under(doc, schema)
+	if examples, _ := schema["examples"].([]any); len(examples) > 0 || schema["example"] != nil || schema["enum"] != nil {
+		return true
+	}
+	for _, choice := range []string{"oneOf", "anyOf"} {
+		parts, _ := schema[choice].([]any)
+		if len(parts) > 0 && !slices.ContainsFunc(parts, func(p any) bool { return !hasExample(doc, p.(node)) }) {
+			return true
+		}
+	}
+	props, _ := schema["properties"].(node)
+	for p := range maps.Values(props) {
+		if !hasExample(doc, p.(node)) {
+			return false
+		}
+	}
+	return len(props) > 0
+}
+
+func documentedAnswers(t *testing.T, doc node, o *op.Operation, entry node) {
+	success := "200"
+	if o.Creates {
+		success = "201"
+	}
+	if !o.Streams() && under(doc, entry, "responses", success, "content", "application/json", "schema", "properties", "data") == nil {
+		t.Errorf("%s: the answer %s has no data", o.Name, success)
+	}
+	want := []string{"400", "401", "403", "404", "429", "500", "503"}
+	if !o.ReadOnly {
+		want = append(want, "402", "409")
+	}
+	if o.Input.Body != nil {
+		want = append(want, "413", "415")
+	}
+	for _, status := range want {
+		answer := under(doc, entry, "responses", status)
+		schema := under(doc, answer, "content", "application/json", "schema")
+		if under(doc, schema, "properties", "error", "properties", "code") == nil {
+			t.Errorf("%s: the answer %s is not the error envelope", o.Name, status)
+		}
+		for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+			if under(doc, answer, "headers", header) == nil {
+				t.Errorf("%s: the answer %s has no header %s", o.Name, status, header)
+			}
+		}
+		if (status == "429" || status == "503") && under(doc, answer, "headers", "Retry-After") == nil {
+			t.Errorf("%s: the answer %s has no Retry-After", o.Name, status)
+		}
+	}
+}
+
+// The document is the same at every start, so that its difference is the
+// review of the interface.
+func TestDocumentIsStable(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	var before []byte
+	for range 3 {
+		text, err := rest.Encode(rest.Document(s.Registry, "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != nil && !bytes.Equal(before, text) {
+			t.Fatal("two documents of one registry differ")
+		}
+		before = text
+	}
+}

@@ -1,0 +1,267 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// inFlight tells whether an answer is that of a copy whose first request runs.
+func inFlight(a apptest.Answer) bool {
+	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	return a.Status == http.StatusConflict && a.Code == board.CodeInvalidRequest && err == nil && seconds > 0
+}
+
+func TestSixteenCopiesHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		boardID, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
+		at := []*apptest.Person{ada, ada.At(s.Node())} // two servers on one database
+		for round := range 5 {
+			var (
+				answers [16]apptest.Answer
+				wg      sync.WaitGroup
+			)
+			for i := range answers {
+				wg.Go(func() {
+					answers[i] = at[i%2].Keyed(fmt.Sprint("round-", round), "create_card", fields{"listId": lists[0], "title": fmt.Sprint("Round ", round)})
+				})
+			}
+			wg.Wait()
+			var first []byte
+			originals := 0
+			for _, a := range answers {
+				if inFlight(a) {
+					continue
+				}
+				if a.Status != http.StatusCreated {
+					t.Fatalf("a copy got %d %s", a.Status, a.Raw)
+				}
+				if first == nil {
+					first = a.Raw
+				}
+				if !bytes.Equal(a.Raw, first) {
+					t.Errorf("two copies got\n%s and\n%s", first, a.Raw)
+				}
+				if a.Header.Get("Idempotent-Replayed") == "" {
+					originals++
+				}
+			}
+			if originals != 1 {
+				t.Errorf("%d of the copies were not replayed, want 1", originals)
+			}
+			if titles := ada.All("list_cards", "title", fields{"boardId": boardID}); len(titles) != round+1 {
+				t.Errorf("the list holds %q", titles)
+			}
+		}
+		replayed(t, ada, boardID, lists) // which checks that the versions have no gaps
+	})
+}
+
+// slow is an operation that ends when the test says so, and how.
+type slow struct{ begun, end chan error }
+
+func newSlow() *slow { return &slow{make(chan error, 16), make(chan error, 16)} }
+
+func (o *slow) registry() *op.Registry {
+	r := app.Operations()
+	r.In("Tests", "What only a test calls.")
+	op.Command(r, "wait", "POST /boards/{boardId}/wait", "Wait until the test says so.", func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
+		b, err := tx.Board(ctx, in.BoardID, board.Edit)
+		if err != nil {
+			return app.Deleted{}, err
+		}
+		tx.Emit(b.ID, board.BoardEvent("board.updated", board.Changes{}))
+		o.begun <- nil
+		return app.Deleted{ID: b.ID}, <-o.end
+	})
+	return r
+}
+
+// withSlow runs a test on both databases with a board and the slow operation.
+func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, in fields)) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		o := newSlow()
+		s := apptest.New(t, database, apptest.Options{Registry: o.registry})
+		ada := s.Person("Ada")
+		boardID, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
+		fn(t, ada, o, fields{"boardId": boardID})
+	})
+}
+
+// A copy that comes while the first request runs waits two seconds, at this
+// server or another, and is then told to come again.
+func TestCopyOfARequestThatStillRuns(t *testing.T) {
+	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
+		elsewhere := ada
+		if ada.DB.Dialect() == "postgres" { // of two servers on one SQLite file only one can write at all
+			elsewhere = ada.At(ada.Node())
+		}
+		version := ada.Must("get_board", in).Get("version").(float64)
+		var (
+			wg     sync.WaitGroup
+			first  apptest.Answer
+			copies [3]apptest.Answer
+			took   [3]time.Duration
+		)
+		wg.Go(func() { first = ada.Keyed("key", "wait", in) })
+		<-o.begun
+		for i, who := range []*apptest.Person{ada, ada, elsewhere} {
+			wg.Go(func() {
+				begin := time.Now()
+				copies[i] = who.Keyed("key", "wait", in)
+				if took[i] = time.Since(begin); i == 2 {
+					o.end <- nil
+				}
+			})
+		}
+		wg.Wait()
+		for i, a := range copies {
+			if !inFlight(a) || took[i] < 1500*time.Millisecond || took[i] > 6*time.Second {
+				t.Errorf("copy %d got, after %s, %d %s %v", i, took[i], a.Status, a.Raw, a.Header)
+			}
+		}
+		if first.Status != http.StatusOK || first.Header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("the first got %d %s", first.Status, first.Raw)
+		}
+		for _, who := range []*apptest.Person{ada, elsewhere} {
+			if a := who.Keyed("key", "wait", in); !bytes.Equal(a.Raw, first.Raw) || a.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("after it had ended a copy got %d %s", a.Status, a.Raw)
+			}
+		}
+		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
+			t.Errorf("the board went from version %v to %v", version, now)
+		}
+	})
+}
+
+// A copy that comes while the first request runs gets its answer when that
+// ends in time.
+func TestCopyWaitsForTheFirst(t *testing.T) {
+	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
+		var (
+			wg    sync.WaitGroup
+			first apptest.Answer
+		)
+		wg.Go(func() { first = ada.Keyed("key", "wait", in) })
+		<-o.begun
+		wg.Go(func() {
+			if a := ada.Keyed("key", "wait", in); a.Status != http.StatusOK || a.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("the copy got %d %s", a.Status, a.Raw)
+			}
+		})
+		o.end <- nil
+		wg.Wait()
+		if first.Status != http.StatusOK {
+			t.Errorf("the first got %d %s", first.Status, first.Raw)
+		}
+	})
+}
+
+// What failed unexpectedly, or because the service was not available, leaves
+// no answer: the same key tries again.
+func TestFailuresAreNotStored(t *testing.T) {
+	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
+		version := ada.Must("get_board", in).Get("version").(float64)
+		for _, c := range []struct {
+			end    error
+			status int
+		}{
+			{errors.New("the secret inside"), http.StatusInternalServerError},
+			{board.Refuse(board.CodeUnavailable, "Not now."), http.StatusServiceUnavailable},
+			{nil, http.StatusOK},
+		} {
+			o.end <- c.end
+			a := ada.Keyed("key", "wait", in)
+			if a.Status != c.status || a.Header.Get("Idempotent-Replayed") != "" || strings.Contains(string(a.Raw), "secret") {
+				t.Errorf("want %d, got %d %s %v", c.status, a.Status, a.Raw, a.Header)
+			}
+			if id := a.Header.Get("X-Request-Id"); c.status == 500 && !strings.Contains(a.Message, id) {
+				t.Errorf("the message does not give the request's id %s: %s", id, a.Message)
+			}
+		}
+		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
+			t.Errorf("the board went from version %v to %v", version, now)
+		}
+		// A refusal undoes what was done before it, and is stored.
+		o.end <- board.Refuse(board.CodeLimitReached, "Enough.")
+		for _, replayed := range []string{"", "true"} {
+			if a := ada.Keyed("refused", "wait", in); a.Code != board.CodeLimitReached || a.Header.Get("Idempotent-Replayed") != replayed {
+				t.Errorf("got %d %s, replayed %q", a.Status, a.Raw, a.Header.Get("Idempotent-Replayed"))
+			}
+		}
+		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
+			t.Errorf("a refused change made version %v", now)
+		}
+	})
+}
+
+// A replay shows nothing to who may no longer see what it is about.
+func TestReplayAuthorizesAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.fill("private")
+		bob := w.other
+		w.owner.Must("share_board", fields{"boardId": w.board, "userId": bob.ID, "role": "editor"})
+		in := fields{"listId": w.list, "title": "Secret"}
+		first := bob.Keyed("key", "create_card", in)
+		if first.Status != http.StatusCreated {
+			t.Fatalf("%d %s", first.Status, first.Raw)
+		}
+		gone := func(what string, p *apptest.Person) {
+			if a := p.Keyed("key", "create_card", in); a.Code != board.CodeNotFound || a.Header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+			}
+		}
+		gone("a token limited to another workspace", bob.Within(bob.Workspace("Elsewhere", board.PlanTeam)))
+		if a := bob.With(board.ScopeRead).Keyed("key", "create_card", in); a.Code != board.CodeInsufficientScope {
+			t.Errorf("without the scope: %d %s", a.Status, a.Raw)
+		}
+		w.owner.Must("remove_board_member", fields{"boardId": w.board, "userId": bob.ID})
+		gone("off the board", bob)
+		w.owner.Must("share_board", fields{"boardId": w.board, "userId": bob.ID, "role": "viewer"})
+		if a := bob.Keyed("key", "create_card", in); !bytes.Equal(a.Raw, first.Raw) {
+			t.Errorf("back on the board: %d %s", a.Status, a.Raw)
+		}
+		w.give(bob, "", w.board, board.RoleNone)
+		gone("out of the workspace", bob)
+	})
+}
+
+func TestKeysThatAreNone(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		in := fields{"boardId": w.board, "name": "x", "color": "red"}
+		before := w.state()
+		for _, keys := range [][]string{{""}, {"a b"}, {strings.Repeat("x", 256)}, {"ä"}, {"a\x7f"}, {"a", "a"}, {"a", "b"}} {
+			a := w.owner.CallWith("create_label", in, http.Header{"Idempotency-Key": keys})
+			if a.Status != http.StatusBadRequest || !strings.Contains(a.Message, "Idempotency-Key") {
+				t.Errorf("%q: %d %s", keys, a.Status, a.Raw)
+			}
+		}
+		if w.state() != before {
+			t.Error("a call with a bad key changed something")
+		}
+		long := strings.Repeat("~", 255)
+		if a, b := w.owner.Keyed(long, "create_label", in), w.owner.Keyed(long, "create_label", in); a.Status != 201 || !bytes.Equal(a.Raw, b.Raw) {
+			t.Errorf("the longest key: %d %s, %s", a.Status, a.Raw, b.Raw)
+		}
+	})
+}

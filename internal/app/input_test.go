@@ -1,0 +1,197 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+)
+
+// badInput is an input with one thing wrong, which the message must name.
+type badInput struct {
+	what string
+	in   fields
+	name string
+}
+
+// badInputs are all ways in which the fields of an operation can be wrong.
+func badInputs(o *op.Operation, good fields) (out []badInput) {
+	unknown := badInput{"an unknown field", with(good, "nonsense", "x"), "nonsense"}
+	if o.Input.Body == nil && !o.ReadOnly {
+		unknown.name = "body"
+	}
+	out = append(out, unknown)
+	for _, f := range o.Input.Fields {
+		add := func(what string, v any) {
+			out = append(out, badInput{what, with(good, f.Name, v), f.Name})
+		}
+		if f.Required && f.In != op.InPath {
+			without := with(good, "x", 0)
+			delete(without, "x")
+			delete(without, f.Name)
+			out = append(out, badInput{"none of a required field", without, f.Name})
+		}
+		if f.In == op.InBody && f.Schema.Ref == "" {
+			if !f.Schema.Nullable {
+				add("null", nil)
+			}
+			add("a wrong type", wrongType(f.Schema))
+			if f.Schema.Type == huma.TypeString {
+				add("an object", fields{"a": 1})
+				out = append(out, badInput{f.Name + " that holds it", with(good, f.Name, "a\x00b"), "U+0000"})
+			}
+		}
+		if f.In == op.InBody && f.Schema.Ref != "" {
+			add("null", nil)
+			add("a number for an object", 7)
+			add("an unknown field inside", fields{"nonsense": true})
+		}
+		if f.In == op.InQuery && f.Schema.Type != huma.TypeString {
+			add("a word", "word")
+		}
+		if f.Schema.MaxLength != nil {
+			add("over-long text", strings.Repeat("ä", *f.Schema.MaxLength+1))
+		}
+		if len(f.Schema.Enum) > 0 {
+			add("a word that is not allowed", "nonsense")
+		}
+		if f.Schema.Maximum != nil {
+			add("too much", int(*f.Schema.Maximum)+1)
+			add("far too much", "99999999999999999999")
+		}
+		if f.Schema.Minimum != nil {
+			add("too little", int(*f.Schema.Minimum)-1)
+		}
+		if f.Schema.MaxItems != nil {
+			add("too many items", make([]string, *f.Schema.MaxItems+1))
+			add("a number for an item", []any{7})
+			add("null for an item", []any{nil})
+		}
+	}
+	return out
+}
+
+func wrongType(s *huma.Schema) any {
+	switch s.Type {
+	case huma.TypeString:
+		return 7
+	case huma.TypeInteger:
+		return 1.5
+	case huma.TypeBoolean:
+		return "true"
+	case huma.TypeArray:
+		return "text"
+	}
+	return 7
+}
+
+func TestBadInputIsRefusedByName(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for _, o := range s.Registry.All() {
+			good := w.sample(t, o)
+			before := w.state()
+			refuse := func(what string, a apptest.Answer, name string) {
+				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, name) {
+					t.Errorf("%s with %s: %d %s; want invalid_request that names %s", o.Name, what, a.Status, a.Raw, name)
+				}
+				if len(a.Message) > 1200 || !strings.HasSuffix(a.Message, ".") {
+					t.Errorf("%s with %s: the message is no plain sentence: %s", o.Name, what, a.Message)
+				}
+			}
+			for _, bad := range badInputs(o, good) {
+				refuse(fmt.Sprintf("%s in %s", bad.what, bad.name), w.owner.Call(o.Name, bad.in), bad.name)
+			}
+			r := w.owner.Request(o, good)
+			query := r.URL.Query()
+			query.Set("nonsense", "1")
+			r.URL.RawQuery = query.Encode()
+			refuse("an unknown parameter", w.owner.Do(r), "nonsense")
+			r = w.owner.Request(o, good)
+			r.URL.RawQuery = "a=%zz"
+			refuse("a malformed query", w.owner.Do(r), "query")
+			for _, f := range o.Input.Fields {
+				if f.In == op.InQuery {
+					r = w.owner.Request(o, good)
+					query := r.URL.Query()
+					query[f.Name] = []string{"1", "2"}
+					r.URL.RawQuery = query.Encode()
+					refuse("a parameter twice", w.owner.Do(r), f.Name)
+				}
+			}
+			if w.state() != before {
+				t.Errorf("a refused %s changed something", o.Name)
+			}
+		}
+	})
+}
+
+// Text of the length that is allowed is taken, counted in characters.
+func TestLongestTextIsTaken(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		title, description := strings.Repeat("𝄞", 512), strings.Repeat("語", 16384)
+		a := w.owner.Must("create_card", fields{"listId": w.list, "title": title, "description": description})
+		if a.Text("title") != title || a.Text("description") != description {
+			t.Errorf("the card has %d and %d bytes", len(a.Text("title")), len(a.Text("description")))
+		}
+		if got := w.owner.Must("get_card", fields{"cardId": a.ID()}); got.Text("title") != title || got.Text("description") != description {
+			t.Error("the stored text is another")
+		}
+		w.owner.Must("add_comment", fields{"cardId": a.ID(), "text": description})
+	})
+}
+
+// A name of white space alone, or with control characters, is no name.
+func TestNamesAreOneLine(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for _, c := range []struct{ operation, field string }{
+			{"create_board", "name"}, {"update_board", "name"}, {"create_list", "name"}, {"update_list", "name"}, {"create_card", "title"},
+			{"update_card", "title"}, {"add_checklist", "title"}, {"update_checklist", "title"}, {"add_checklist_item", "title"},
+			{"update_checklist_item", "title"}, {"create_label", "name"}, {"update_label", "name"},
+		} {
+			in := w.sample(t, s.Registry.Named(c.operation))
+			for _, bad := range []string{" \t ", "\u200b", "a\nb", "a\u0007b", "a\u0085b"} {
+				a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(in, c.field, bad))
+				if !strings.Contains(a.Message, c.field) {
+					t.Errorf("%s with %q: %s", c.operation, bad, a.Message)
+				}
+			}
+		}
+	})
+}
+
+// The four forms of a position, and what is none.
+func TestPositionsThatAreNone(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		other := w.make("create_card", fields{"listId": w.doing, "title": "Elsewhere"})
+		for _, bad := range []any{
+			"middle", "TOP", "", 1, []string{}, fields{}, fields{"before": w.card, "after": w.card}, fields{"before": ""}, fields{"after": nil},
+			fields{"before": 3}, fields{"Before": w.card}, fields{"before": w.card, "x": 1}, fields{"before": "crd_none"}, fields{"after": other},
+			fields{"after": w.archivedCard}, fields{"before": w.list}, fields{"before": strings.Repeat("x", 65)},
+		} {
+			for _, c := range []struct {
+				operation string
+				in        fields
+			}{{"create_card", fields{"listId": w.list, "title": "x"}}, {"move_card", fields{"cardId": w.card, "listId": w.list}}} {
+				a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(c.in, "position", bad))
+				if !strings.Contains(a.Message, "position") {
+					t.Errorf("%s at %v: %s", c.operation, bad, a.Message)
+				}
+			}
+		}
+		w.owner.Refused(board.CodeInvalidRequest, "move_card", fields{"cardId": w.card, "listId": w.list, "position": fields{"before": w.card}})
+	})
+}

@@ -1,0 +1,274 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// CreateInvitationInput says who is asked in, and as what.
+type CreateInvitationInput struct {
+	WorkspaceInput
+	Email string              `json:"email" maxLength:"254" doc:"The address that the letter goes to." example:"grace@example.com"`
+	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"What the person will be in the workspace. Only owners invite owners." example:"member"`
+}
+
+// letterPause is how long an address is left alone after an invitation, so
+// that nobody can flood it.
+const letterPause = 5 * time.Minute
+
+// CreateInvitation invites an address, or renews its open invitation: another
+// role, another fortnight, another letter. Links of the letters before keep
+// working. It refuses the address of a member.
+func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInput) (board.Invitation, error) {
+	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
+	if err != nil {
+		return board.Invitation{}, err
+	}
+	email, err := board.NormalEmail(in.Email)
+	if err != nil {
+		return board.Invitation{}, err
+	}
+	if err := canGive(tx, w, in.Role); err != nil {
+		return board.Invitation{}, err
+	}
+	if _, err := tx.MemberByEmail(ctx, w.ID, email); !board.IsCode(err, board.CodeNotFound) {
+		if err == nil {
+			err = board.Invalid("email: %s belongs to a member of the workspace already.", email)
+		}
+		return board.Invitation{}, err
+	}
+	i, err := tx.InvitationTo(ctx, w.ID, email)
+	known := err == nil
+	if err != nil && !board.IsCode(err, board.CodeNotFound) {
+		return i, err
+	}
+	if known {
+		if err := canGive(tx, w, i.Role); err != nil {
+			return i, err
+		}
+	}
+	count, err := tx.CountInvitations(ctx, w.ID, i.ID)
+	if err != nil {
+		return i, err
+	}
+	if err := board.Room("pending invitations to a workspace", count, 1, board.MaxInvitations); err != nil {
+		return i, err
+	}
+	i.Role, i.InvitedBy, i.Status = in.Role, nil, board.InvitationPending
+	if !tx.Caller().System {
+		me, err := tx.User(ctx)
+		if err != nil {
+			return i, err
+		}
+		i.InvitedBy = &board.UserRef{ID: me.ID, Name: me.Name}
+	}
+	i.ExpiresAt = tx.Now() + board.Instant(board.InvitationLifetime.Milliseconds())
+	if known {
+		err = tx.RenewInvitation(ctx, &i)
+	} else {
+		i.ID, i.WorkspaceID, i.Email = tx.NewID("inv_"), w.ID, email
+		err = tx.InsertInvitation(ctx, &i)
+	}
+	if err != nil {
+		return i, err
+	}
+	last, err := tx.LetteredAt(ctx, email)
+	if err != nil {
+		return i, err
+	}
+	return i, tx.InsertLetter(ctx, board.LetterInvitation, i.ID, last+board.Instant(letterPause.Milliseconds()))
+}
+
+// canGive refuses to make somebody what the caller's role does not allow.
+func canGive(tx *store.Tx, w board.Workspace, role board.WorkspaceRole) error {
+	if tx.Caller().System || w.Role.CanGive(role) {
+		return nil
+	}
+	return board.Forbidden("Your role in this workspace is %s; only an owner decides who is an owner.", w.Role)
+}
+
+// ListInvitationsInput pages through the invitations of a workspace.
+type ListInvitationsInput struct {
+	WorkspaceInput
+	op.Paging
+}
+
+// ListInvitations lists the open invitations, expired ones too, in the order of
+// their making.
+func ListInvitations(ctx context.Context, v *store.View, in ListInvitationsInput) (op.Page[board.Invitation], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.Invitation]{}, err
+	}
+	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
+	if err != nil {
+		return op.Page[board.Invitation]{}, err
+	}
+	all, err := v.Invitations(ctx, w.ID, behind, in.Size()+1)
+	return op.Cut(all, in.Size(), func(i board.Invitation) any { return i.ID }), err
+}
+
+// WithdrawInvitationInput names an invitation.
+type WithdrawInvitationInput struct {
+	WorkspaceInput
+	InvitationID string `json:"invitationId" maxLength:"64" doc:"The invitation." example:"inv_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// WithdrawInvitation ends an open invitation: its links stop working, and a
+// letter that waits is not sent. One that has ended is not found.
+func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitationInput) (Deleted, error) {
+	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
+	if err != nil {
+		return Deleted{}, err
+	}
+	i, err := tx.Invitation(ctx, w.ID, in.InvitationID)
+	if err != nil {
+		return Deleted{}, err
+	}
+	if err := canGive(tx, w, i.Role); err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{i.ID}, tx.WithdrawInvitation(ctx, i.ID)
+}
+
+// AcceptInvitation makes the caller, who is signed in, a member of the
+// workspace by the token of a link, and answers the workspace. The account's
+// address need not be the invited one: people have several, and who holds the
+// link got it from the invited mailbox. So the link is good for one person.
+// An absent invitation is not found; one that has ended, and a caller who is a
+// member already, are refused by name. Accepting twice is no mistake.
+func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Workspace, error) {
+	i, err := tx.InvitationOf(ctx, token)
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	if err := lockForJoining(ctx, tx, i.WorkspaceID); err != nil {
+		return board.Workspace{}, err
+	}
+	if i, err = tx.InvitationOf(ctx, token); err != nil { // now it stays as it is
+		return board.Workspace{}, err
+	}
+	_, err = tx.Member(ctx, i.WorkspaceID, tx.Caller().UserID)
+	switch member := err == nil; {
+	case err != nil && !board.IsCode(err, board.CodeNotFound):
+		return board.Workspace{}, err
+	case member && i.AcceptedBy == tx.Caller().UserID:
+		return tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
+	case i.Status == board.InvitationAccepted:
+		return board.Workspace{}, board.Invalid("token: the invitation was accepted already; ask for another one.")
+	case i.Status == board.InvitationWithdrawn:
+		return board.Workspace{}, board.Invalid("token: the invitation was withdrawn; ask the people of the workspace.")
+	case i.Status == board.InvitationExpired:
+		return board.Workspace{}, board.Invalid("token: the invitation expired on %s; ask for another one.", i.ExpiresAt.Time().Format(board.DateLayout))
+	case member:
+		return board.Workspace{}, board.Invalid("token: you are in this workspace already; the invitation stays open for whom it is meant for.")
+	}
+	if err := tx.AcceptInvitation(ctx, i); err != nil {
+		return board.Workspace{}, err
+	}
+	return tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
+}
+
+// AcceptInvitationsOf makes the caller, who just signed up with an address that
+// is verified, a member wherever that address is invited, and returns the
+// workspaces' ids. What cannot be accepted now stays open.
+func AcceptInvitationsOf(ctx context.Context, tx *store.Tx, email string) ([]string, error) {
+	email, err := board.NormalEmail(email)
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.InvitationsTo(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	joined := []string{}
+	for _, i := range all {
+		if err := lockForJoining(ctx, tx, i.WorkspaceID); board.IsCode(err, board.CodePlanReadOnly) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		now, err := tx.InvitationTo(ctx, i.WorkspaceID, email)
+		if board.IsCode(err, board.CodeNotFound) || err == nil && now.Status != board.InvitationPending {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.Member(ctx, i.WorkspaceID, tx.Caller().UserID); !board.IsCode(err, board.CodeNotFound) {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := tx.AcceptInvitation(ctx, now); err != nil {
+			return nil, err
+		}
+		joined = append(joined, i.WorkspaceID)
+	}
+	return joined, nil
+}
+
+// lockForJoining locks a workspace that the caller is not in yet; on a
+// read-only plan nobody joins.
+func lockForJoining(ctx context.Context, tx *store.Tx, workspaceID string) error {
+	return tx.AsSystem(func() error {
+		w, err := tx.OnWorkspace(ctx, workspaceID, board.ViewWorkspace)
+		if err == nil && w.ReadOnly {
+			err = board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; nobody can join its workspaces until its operator lifts that.")
+		}
+		return err
+	})
+}
+
+// NextLetter takes the letter that is due longest, for as long as the lease,
+// and makes it ready: its secret is made now, and only its fingerprint is kept.
+// It returns nil when none is due. What has become pointless is dropped.
+func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.Letter, error) {
+	for {
+		l, about, found, err := tx.ClaimLetter(ctx, lease)
+		if err != nil || !found {
+			return nil, err
+		}
+		ready := false
+		if l.Kind == board.LetterInvitation {
+			ready, err = invitationLetter(ctx, tx, &l, about)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ready {
+			return &l, nil
+		}
+		if err := tx.DeleteLetter(ctx, l.ID); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// invitationLetter fills in a letter. The link has its secret behind a #, which
+// browsers send to nobody: it is in no server's log.
+func invitationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, invitationID string) (ready bool, err error) {
+	i, err := tx.InvitationAbout(ctx, invitationID)
+	if board.IsCode(err, board.CodeNotFound) || err == nil && i.Status != board.InvitationPending {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	w, err := tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return false, err
+	}
+	secret := board.NewSecret()
+	l.To, l.Link = i.Email, tx.Link("/invitation#"+secret)
+	l.Invitation = &board.InvitationLetter{Workspace: w.Name, Role: i.Role, ExpiresAt: i.ExpiresAt}
+	if i.InvitedBy != nil {
+		l.Invitation.InvitedBy = i.InvitedBy.Name
+	}
+	return true, tx.AddInvitationSecret(ctx, i.ID, secret)
+}

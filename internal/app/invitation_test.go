@@ -1,0 +1,313 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// letters takes all letters that are due now, and says that they were sent.
+func letters(s *apptest.Service) (out []board.Letter) {
+	s.T.Helper()
+	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		out = nil
+		for {
+			l, err := app.NextLetter(ctx, tx, time.Minute)
+			if err != nil || l == nil {
+				return err
+			}
+			out = append(out, *l)
+			if err := tx.DeleteLetter(ctx, l.ID); err != nil {
+				return err
+			}
+		}
+	})
+	return out
+}
+
+// secret is what stands behind the # of a letter's link.
+func secret(l board.Letter) string {
+	_, s, _ := strings.Cut(l.Link, "#")
+	return s
+}
+
+// accept accepts an invitation as a person who is signed in.
+func accept(p *apptest.Person, token string) (w board.Workspace, err error) {
+	err = p.DB.Write(context.Background(), board.Person(p.ID), func(tx *store.Tx) (err error) {
+		w, err = app.AcceptInvitation(context.Background(), tx, token)
+		return err
+	})
+	return w, err
+}
+
+func refused(t *testing.T, err error, code board.Code, words string) {
+	t.Helper()
+	if !board.IsCode(err, code) || !strings.Contains(err.Error(), words) {
+		t.Errorf("got %v, want %s with %q", err, code, words)
+	}
+}
+
+func TestInvitation(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, grace, eve := s.Person("Ada"), s.Person("Grace"), s.Person("Eve")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		in := fields{"workspaceId": workspace, "email": " Grace@Example.com ", "role": "member"}
+		made := ada.Must("create_invitation", in)
+		if made.Text("email") != "grace@example.com" || made.Text("status") != "pending" || made.Text("invitedBy.name") != "Ada" || !strings.HasPrefix(made.ID(), "inv_") {
+			t.Errorf("the invitation is %s", made.Raw)
+		}
+		created, _ := time.Parse(time.RFC3339, made.Text("createdAt"))
+		expires, _ := time.Parse(time.RFC3339, made.Text("expiresAt"))
+		if expires.Sub(created) != 14*24*time.Hour {
+			t.Errorf("it is good for %v", expires.Sub(created))
+		}
+		sent := letters(s)
+		if len(sent) != 1 || sent[0].To != "grace@example.com" || sent[0].Invitation.Workspace != "Engines" || sent[0].Invitation.InvitedBy != "Ada" ||
+			!strings.HasPrefix(sent[0].Link, apptest.BaseURL+"/invitation#") || len(secret(sent[0])) < 26 {
+			t.Fatalf("the letters are %+v", sent)
+		}
+		if more := letters(s); len(more) != 0 {
+			t.Errorf("a letter that was sent comes again: %+v", more)
+		}
+
+		w, err := accept(grace, secret(sent[0]))
+		if err != nil || w.ID != workspace || w.Role != board.WorkspaceMember {
+			t.Fatalf("accepted: %+v %v", w, err)
+		}
+		if again, err := accept(grace, secret(sent[0])); err != nil || again.ID != workspace {
+			t.Errorf("accepted twice: %+v %v", again, err)
+		}
+		_, err = accept(eve, secret(sent[0]))
+		refused(t, err, board.CodeInvalidRequest, "accepted already")
+		_, err = accept(eve, "nonsense")
+		refused(t, err, board.CodeNotFound, "")
+		if open := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); len(open) != 0 {
+			t.Errorf("an accepted invitation is open: %v", open)
+		}
+		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message, "grace@example.com") {
+			t.Errorf("a member's address: %s", a.Raw)
+		}
+		in["email"] = "no address"
+		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message, "email") {
+			t.Errorf("no address: %s", a.Raw)
+		}
+	})
+}
+
+// Whoever has the link of an invitation may use it, whatever the address of
+// the account; a member who opens it by mistake leaves it to the other.
+func TestInvitationIsForWhoHoldsTheLink(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, eve := s.Person("Ada"), s.Person("Eve")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "other@example.com", "role": "guest"})
+		token := secret(letters(s)[0])
+		_, err := accept(ada, token)
+		refused(t, err, board.CodeInvalidRequest, "in this workspace already")
+		if w, err := accept(eve, token); err != nil || w.Role != board.WorkspaceGuest {
+			t.Errorf("another address: %+v %v", w, err)
+		}
+		ada.Must("get_workspace", fields{"workspaceId": workspace})
+	})
+}
+
+func TestInvitationEnds(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, grace := s.Person("Ada"), s.Person("Grace")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		in := fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}
+		first := ada.Must("create_invitation", in)
+		token := secret(letters(s)[0])
+		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": first.ID()})
+		ada.Refused(board.CodeNotFound, "withdraw_invitation", fields{"workspaceId": workspace, "invitationId": first.ID()})
+		_, err := accept(grace, token)
+		refused(t, err, board.CodeInvalidRequest, "withdrawn")
+
+		// An address gets no two letters within five minutes, then the second.
+		second := ada.Must("create_invitation", in)
+		if second.ID() == first.ID() || len(letters(s)) != 0 {
+			t.Error("a withdrawn invitation came back, or a second letter left at once")
+		}
+		s.Clock.Advance(6 * time.Minute)
+		sent := letters(s)
+		if len(sent) != 1 {
+			t.Fatalf("%d letters after the pause", len(sent))
+		}
+		s.Clock.Advance(14 * 24 * time.Hour)
+		_, err = accept(grace, secret(sent[0]))
+		refused(t, err, board.CodeInvalidRequest, "expired on")
+		if a := ada.Must("list_invitations", fields{"workspaceId": workspace}); len(a.Each("id")) != 1 || a.Text("0.status") != "expired" {
+			t.Errorf("an expired invitation: %s", a.Raw)
+		}
+
+		// Renewed it is the same invitation, and the old link works again.
+		renewed := ada.Must("create_invitation", with(in, "role", "guest"))
+		if renewed.ID() != second.ID() || renewed.Text("status") != "pending" || renewed.Text("role") != "guest" {
+			t.Errorf("renewed: %s", renewed.Raw)
+		}
+		if n := len(letters(s)); n != 1 {
+			t.Errorf("%d letters of the renewal", n)
+		}
+		if w, err := accept(grace, secret(sent[0])); err != nil || w.Role != board.WorkspaceGuest {
+			t.Errorf("accepted after the renewal: %+v %v", w, err)
+		}
+
+		// A letter whose invitation was withdrawn before it left never leaves.
+		gone := ada.Must("create_invitation", with(in, "email", "gone@example.com"))
+		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": gone.ID()})
+		if sent := letters(s); len(sent) != 0 {
+			t.Errorf("a letter of a withdrawn invitation: %+v", sent)
+		}
+		s.Clock.Advance(store.InvitationKept + 24*time.Hour)
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			n, err := tx.PurgeInvitations(ctx)
+			if n != 3 {
+				t.Errorf("forgot %d invitations", n)
+			}
+			return err
+		})
+	})
+}
+
+func TestWhoMayInviteWhom(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob, tom := s.Person("Ada"), s.Person("Bob"), s.Person("Tom")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		bob.Joins(workspace, board.WorkspaceAdmin)
+		tom.Joins(workspace, board.WorkspaceMember)
+		in := func(email, role string) fields {
+			return fields{"workspaceId": workspace, "email": email, "role": role}
+		}
+		owner := ada.Must("create_invitation", in("o@example.com", "owner")).ID()
+		admin := bob.Must("create_invitation", in("a@example.com", "admin")).ID()
+		bob.Refused(board.CodeForbidden, "create_invitation", in("x@example.com", "owner"))
+		bob.Refused(board.CodeForbidden, "create_invitation", in("o@example.com", "member")) // would undo what the owner did
+		bob.Refused(board.CodeForbidden, "withdraw_invitation", fields{"workspaceId": workspace, "invitationId": owner})
+		tom.Refused(board.CodeForbidden, "create_invitation", in("x@example.com", "guest"))
+		another := ada.Workspace("Another", board.PlanTeam)
+		ada.Refused(board.CodeNotFound, "withdraw_invitation", fields{"workspaceId": another, "invitationId": admin})
+		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace, "limit": 1}); !slices.Equal(ids, []string{owner, admin}) {
+			t.Errorf("the invitations are %v", ids)
+		}
+		// An invitation does not outlive the right to give it.
+		s.Write(board.Person(ada.ID, board.ScopeAdmin), func(ctx context.Context, tx *store.Tx) error {
+			_, err := app.ChangeMember(ctx, tx, app.ChangeMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace}, UserID: bob.ID, Role: board.WorkspaceMember})
+			return err
+		})
+		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); !slices.Equal(ids, []string{owner}) {
+			t.Errorf("after the admin is none: %v", ids)
+		}
+	})
+}
+
+func TestInvitationsHaveALimit(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		in := func(i int) fields {
+			return fields{"workspaceId": workspace, "email": fmt.Sprintf("p%d@example.com", i), "role": "guest"}
+		}
+		for i := range board.MaxInvitations {
+			ada.Must("create_invitation", in(i))
+		}
+		if a := ada.Refused(board.CodeLimitReached, "create_invitation", in(board.MaxInvitations)); !strings.Contains(a.Message, "200") {
+			t.Errorf("the refusal is %s", a.Raw)
+		}
+		ada.Must("create_invitation", in(7)) // renewed, not one more
+		s.Clock.Advance(board.InvitationLifetime + time.Hour)
+		ada.Must("create_invitation", in(board.MaxInvitations)) // what expired does not count
+	})
+}
+
+func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		var workspaces []string
+		for _, name := range []string{"One", "Two", "Withdrawn", "Read-only"} {
+			id := ada.Workspace(name, board.PlanTeam)
+			workspaces = append(workspaces, id)
+			invitation := ada.Must("create_invitation", fields{"workspaceId": id, "email": "grace@example.com", "role": "member"}).ID()
+			if name == "Withdrawn" {
+				ada.Must("withdraw_invitation", fields{"workspaceId": id, "invitationId": invitation})
+			}
+		}
+		readOnly(s, ada, workspaces[3], true)
+		grace := s.Person("Grace")
+		join := func(email string) (joined []string) {
+			s.Write(board.Person(grace.ID), func(ctx context.Context, tx *store.Tx) (err error) {
+				joined, err = app.AcceptInvitationsOf(ctx, tx, email)
+				return err
+			})
+			return joined
+		}
+		if got := join("eve@example.com"); len(got) != 0 {
+			t.Errorf("another address joined %v", got)
+		}
+		if got := join("Grace@example.com"); !slices.Equal(got, workspaces[:2]) {
+			t.Errorf("joined %v, want %v", got, workspaces[:2])
+		}
+		if got := grace.All("list_workspaces", "id", nil); !slices.Equal(got, workspaces[:2]) {
+			t.Errorf("is in %v", got)
+		}
+		readOnly(s, ada, workspaces[3], false)
+		if got := join("grace@example.com"); !slices.Equal(got, workspaces[3:]) {
+			t.Errorf("joined later %v", got)
+		}
+	})
+}
+
+// readOnly sets whether the organization of a workspace takes changes.
+func readOnly(s *apptest.Service, p *apptest.Person, workspace string, only bool) {
+	s.T.Helper()
+	organization := p.Must("get_workspace", fields{"workspaceId": workspace}).Text("organizationId")
+	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.UpdateOrganization(ctx, organization, nil, &only)
+	})
+}
+
+// TestSecretIsInTheLetterAlone looks for the secret of a link wherever the
+// server writes.
+func TestSecretIsInTheLetterAlone(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "cardwall.db")
+	s := apptest.New(t, file, apptest.Options{})
+	ada, grace := s.Person("Ada"), s.Person("Grace")
+	workspace := ada.Workspace("Engines", board.PlanTeam)
+	answer := ada.Keyed("k", "create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
+	token := secret(letters(s)[0])
+	if _, err := accept(grace, token); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(answer.Raw, []byte(token)) {
+		t.Error("the secret is in the answer")
+	}
+	for _, name := range []string{file, file + "-wal"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(data, []byte("grace@example.com")) && name == file+"-wal" {
+			t.Error("the test looks at a file that holds nothing")
+		}
+		if bytes.Contains(data, []byte(token)) {
+			t.Errorf("the secret is in %s", filepath.Base(name))
+		}
+	}
+}

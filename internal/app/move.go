@@ -1,0 +1,258 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// MovedCard is a card on its new board, and what it could not take along.
+type MovedCard struct {
+	Card             board.Card       `json:"card" doc:"The card as it is on the other board."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that it lost, since the other board has none of that name and colour."`
+	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people it is no longer assigned to, since they do not see the other board."`
+}
+
+// MovedList is a list on its new board, and what its cards could not take along.
+type MovedList struct {
+	List             board.List       `json:"list" doc:"The list as it is on the other board."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that its cards lost, since the other board has none of that name and colour."`
+	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people its cards are no longer assigned to, since they do not see the other board."`
+}
+
+// MoveCardToBoardInput says where to.
+type MoveCardToBoardInput struct {
+	CardInput
+	ListID   string         `json:"listId" maxLength:"64" doc:"A list of another board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
+}
+
+// MoveCardToBoard puts a card at a place in a list of another board. It keeps
+// its id and all that hangs on it, gets a number of that board, and carries the
+// labels of that board that are called and coloured as its own were.
+func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput) (MovedCard, error) {
+	if err := tx.LockBoardsOf(ctx, in.CardID, in.ListID); err != nil {
+		return MovedCard{}, err
+	}
+	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	if err != nil {
+		return MovedCard{}, err
+	}
+	list, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return MovedCard{}, err
+	}
+	if list.BoardID == card.BoardID {
+		return MovedCard{}, board.Invalid("listId must be a list of another board; move_card moves on the card's own board.")
+	}
+	if err := roomForCard(ctx, tx, list, 1); err != nil {
+		return MovedCard{}, err
+	}
+	whole, err := tx.WholeCard(ctx, card, false)
+	if err != nil {
+		return MovedCard{}, err
+	}
+	cards := []store.WholeCard{whole}
+	d, err := refit(ctx, tx, cards, list.BoardID)
+	if err != nil {
+		return MovedCard{}, err
+	}
+	if err := unassign(ctx, tx, card.ID, d); err != nil {
+		return MovedCard{}, err
+	}
+	moved := &cards[0].CardDetail
+	after, err := tx.TakeCard(ctx, &moved.Card, list, in.Position)
+	if err != nil {
+		return MovedCard{}, err
+	}
+	tx.Emit(card.BoardID, board.CardMovedAway(card.ID, card.ListID, named(tx, list.BoardID)))
+	tx.Emit(list.BoardID, board.CardMovedIn(*moved, after, named(tx, card.BoardID)))
+	return MovedCard{Card: moved.Card, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
+}
+
+// MoveListToBoardInput says where to.
+type MoveListToBoardInput struct {
+	ListInput
+	BoardID  string         `json:"boardId" maxLength:"64" doc:"Another board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"Where on the board; the bottom, which is the right end, when absent."`
+}
+
+// MoveListToBoard puts a list with all its cards, archived ones too, at a place
+// on another board. What happens to a card is what MoveCardToBoard does to it.
+// The list's own WIP limit does not refuse what it held before.
+func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (MovedList, error) {
+	if err := tx.LockBoardsOf(ctx, in.ListID, in.BoardID); err != nil {
+		return MovedList{}, err
+	}
+	list, err := tx.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return MovedList{}, err
+	}
+	if _, err := tx.Board(ctx, in.BoardID, board.Edit); err != nil {
+		return MovedList{}, err
+	}
+	if list.BoardID == in.BoardID {
+		return MovedList{}, board.Invalid("boardId must be another board; move_list moves on the list's own board.")
+	}
+	cards, err := tx.CardsOf(ctx, list.ID, true)
+	if err != nil {
+		return MovedList{}, err
+	}
+	if err := roomForList(tx, in.BoardID, list.OpenCards, len(cards)); err != nil {
+		return MovedList{}, err
+	}
+	d, err := refit(ctx, tx, cards, in.BoardID)
+	if err != nil {
+		return MovedList{}, err
+	}
+	if err := unassign(ctx, tx, list.ID, d); err != nil {
+		return MovedList{}, err
+	}
+	from := list.BoardID
+	after, err := tx.TakeList(ctx, &list, cards, in.BoardID, in.Position)
+	if err != nil {
+		return MovedList{}, err
+	}
+	here, there := named(tx, in.BoardID), named(tx, from)
+	for _, c := range cards {
+		tx.Emit(from, board.CardMovedAway(c.ID, list.ID, here))
+	}
+	tx.Emit(from, board.ListMovedAway(list.ID, here))
+	tx.Emit(in.BoardID, board.ListMovedIn(list, after, there))
+	after = ""
+	for _, c := range cards {
+		tx.Emit(in.BoardID, board.CardMovedIn(c.CardDetail, after, there))
+		if c.ArchivedAt == nil {
+			after = c.ID
+		}
+	}
+	return MovedList{List: list, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
+}
+
+// named is a board's id as the other board may say it: not at all for a
+// confidential one.
+func named(tx *store.Tx, boardID string) string {
+	if tx.On(boardID).Visibility == board.Confidential {
+		return ""
+	}
+	return boardID
+}
+
+// roomForList refuses another open list, with so many open cards and cards in
+// all, on a board where a cap is reached.
+func roomForList(tx *store.Tx, boardID string, open, all int) error {
+	a, limits := tx.On(boardID), tx.Limits()
+	if err := board.Room("open lists on a board", a.OpenLists, 1, limits.OpenLists); err != nil {
+		return err
+	}
+	if err := board.Room("open cards on a board", a.OpenCards, open, limits.OpenCards); err != nil {
+		return err
+	}
+	return board.Room("cards on a board, archived ones counted in", a.AllCards, all, limits.AllCards)
+}
+
+// dropped is what cards could not take to another board.
+type dropped struct {
+	labels []board.LabelRef
+	people []board.UserRef
+}
+
+// refit gives cards that come to another board its labels of the same name and
+// colour, and leaves assigned who sees it.
+func refit(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) (d dropped, err error) {
+	if d.labels, err = matchLabels(ctx, tx, cards, boardID); err != nil {
+		return d, err
+	}
+	d.people, err = keepSeeing(ctx, tx, cards, boardID)
+	return d, err
+}
+
+// matchLabels gives cards the labels of another board that are called and
+// coloured as theirs, and returns those of theirs that none is like.
+func matchLabels(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.LabelRef, error) {
+	count, err := tx.CountLabels(ctx, boardID)
+	if err != nil {
+		return nil, err
+	}
+	have, err := tx.Labels(ctx, boardID, "", "", count)
+	if err != nil {
+		return nil, err
+	}
+	type look struct {
+		name  string
+		color board.Color
+	}
+	like := map[look]board.LabelRef{}
+	for _, l := range have { // of several that look alike, the oldest
+		if _, ok := like[look{l.Name, l.Color}]; !ok {
+			like[look{l.Name, l.Color}] = board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}
+		}
+	}
+	lost := []board.LabelRef{}
+	relabel(cards, func(l board.LabelRef) (board.LabelRef, bool) {
+		fit, ok := like[look{l.Name, l.Color}]
+		if !ok && !slices.Contains(lost, l) {
+			lost = append(lost, l)
+		}
+		return fit, ok
+	})
+	slices.SortFunc(lost, board.LabelRef.Compare)
+	return lost, nil
+}
+
+// relabel gives cards other labels for their own.
+func relabel(cards []store.WholeCard, other func(board.LabelRef) (board.LabelRef, bool)) {
+	for i := range cards {
+		labels := []board.LabelRef{}
+		for _, l := range cards[i].Labels {
+			if l, ok := other(l); ok && !slices.Contains(labels, l) {
+				labels = append(labels, l)
+			}
+		}
+		slices.SortFunc(labels, board.LabelRef.Compare)
+		cards[i].Labels = labels
+	}
+}
+
+// keepSeeing leaves assigned to cards who sees a board, and returns the others.
+func keepSeeing(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.UserRef, error) {
+	var people []string
+	for _, c := range cards {
+		for _, u := range c.Assignees {
+			people = append(people, u.ID)
+		}
+	}
+	slices.Sort(people)
+	seeing, err := tx.PeopleOf(ctx, boardID, slices.Compact(people))
+	if err != nil {
+		return nil, err
+	}
+	lost := []board.UserRef{}
+	for i := range cards {
+		staying := []board.UserRef{}
+		for _, u := range cards[i].Assignees {
+			_, sees := seeing[u.ID]
+			switch {
+			case sees:
+				staying = append(staying, u)
+			case !slices.Contains(lost, u):
+				lost = append(lost, u)
+			}
+		}
+		cards[i].Assignees = staying
+	}
+	return lost, nil
+}
+
+// unassign takes who does not see the other board off a card, or off the cards
+// of a list.
+func unassign(ctx context.Context, tx *store.Tx, cardOrListID string, d dropped) error {
+	for _, u := range d.people {
+		if err := tx.Unassign(ctx, cardOrListID, u.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,337 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// crowd is eight writers who change what a walker does not look for, as long
+// as it walks.
+type crowd struct {
+	stop chan struct{}
+	wg   sync.WaitGroup
+}
+
+func crowdOf(write func(random *rand.Rand)) *crowd {
+	c := &crowd{stop: make(chan struct{})}
+	for i := range 8 {
+		random := rand.New(rand.NewPCG(11, uint64(i)))
+		c.wg.Go(func() {
+			for {
+				select {
+				case <-c.stop:
+					return
+				default:
+					write(random)
+				}
+			}
+		})
+	}
+	return c
+}
+
+func (c *crowd) leave() { close(c.stop); c.wg.Wait() }
+
+// walk goes through a list page by page, calls between after each, and returns
+// those of the records that are wanted, in the order in which they came.
+func walk(p *apptest.Person, name string, in fields, wanted []string, between func(page int)) (seen []string) {
+	p.T.Helper()
+	all := map[string]bool{}
+	for _, id := range wanted {
+		all[id] = true
+	}
+	for page := 1; ; page++ {
+		a := p.Must(name, in)
+		ids := a.Each("id")
+		if limit := in["limit"].(int); len(ids) > limit || a.Next != "" && len(ids) != limit {
+			p.T.Errorf("%s: a page of %d records, the limit is %d", name, len(ids), limit)
+		}
+		for _, id := range ids {
+			if all[id] {
+				seen = append(seen, id)
+			}
+		}
+		if a.Next == "" {
+			return seen
+		}
+		in = with(in, "cursor", a.Next)
+		between(page)
+	}
+}
+
+// rankAnew makes the next card that is created between two of a list's cards
+// outgrow its rank, and creates it.
+func rankAnew(p *apptest.Person, listID string) {
+	p.T.Helper()
+	var made [2]string
+	for i := range made {
+		made[i] = p.Must("create_card", fields{"listId": listID, "title": "noise"}).ID()
+	}
+	before := epoch(p.Service, listID)
+	p.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		for i, id := range made {
+			card, err := tx.Card(ctx, id, board.Unarchive)
+			if err != nil {
+				return err
+			}
+			// Behind the rank that it had, and before any other but those that begin with it.
+			card.Rank += strings.Repeat("V", 55+i)
+			if i == 1 {
+				first, err := tx.Card(ctx, made[0], board.Unarchive)
+				if err != nil {
+					return err
+				}
+				card.Rank = first.Rank + "V"
+			}
+			if err := tx.UpdateCard(ctx, &card); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.Must("create_card", fields{"listId": listID, "title": "noise", "position": fields{"after": made[0]}})
+	if epoch(p.Service, listID) == before {
+		p.T.Error("the list was not ranked anew, so this test shows nothing")
+	}
+}
+
+// TestWalkingCardsWhileOthersWrite: each card that nobody touches comes once,
+// in its order, whatever the size of the page and whatever is created, moved,
+// archived and ranked anew in between.
+func TestWalkingCardsWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		boardID, lists, m := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 3, 4)
+		var stable []string
+		for _, l := range lists {
+			stable = append(stable, m[l]...)
+		}
+		byTitle := slices.Clone(stable) // newWall's titles ascend with the ids
+		for limit := 1; limit <= 7; limit++ {
+			for _, sort := range []string{"position", "title", "-created"} {
+				noise := newNoise(ada, boardID, lists, stable)
+				want := stable
+				switch sort {
+				case "title":
+					want = byTitle
+				case "-created":
+					want = slices.Clone(stable)
+					slices.Reverse(want)
+				}
+				writers := crowdOf(noise.write)
+				seen := walk(ada, "list_cards", fields{"boardId": boardID, "limit": limit, "sort": sort, "view": "compact"}, stable, func(page int) {
+					if sort == "position" && page%5 == 1 && page < 30 {
+						rankAnew(ada, lists[page%3])
+					}
+					if page > 40 { // the walker must get to the end
+						noise.rest()
+					}
+				})
+				writers.leave()
+				noise.clear()
+				if !slices.Equal(seen, want) {
+					t.Errorf("limit %d by %s: the walk met\n%v, want\n%v", limit, sort, seen, want)
+				}
+			}
+		}
+		if again := replayed(t, ada, boardID, lists); again.String() != wallOf(ada, boardID, lists).String() {
+			t.Error("after all this the changes replayed give another order than the board has")
+		}
+	})
+}
+
+// noise are the cards that the writers make, move and archive.
+type noise struct {
+	p      *apptest.Person
+	board  string
+	lists  []string
+	stable []string
+	mu     sync.Mutex
+	cards  []string
+	quiet  bool
+}
+
+func newNoise(p *apptest.Person, boardID string, lists, stable []string) *noise {
+	return &noise{p: p, board: boardID, lists: lists, stable: stable}
+}
+
+func (n *noise) rest() { n.mu.Lock(); n.quiet = true; n.mu.Unlock() }
+
+func (n *noise) some(random *rand.Rand) (id string, open int, quiet bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.cards) > 0 {
+		id = n.cards[random.IntN(len(n.cards))]
+	}
+	return id, len(n.cards), n.quiet
+}
+
+func (n *noise) write(random *rand.Rand) {
+	card, open, quiet := n.some(random)
+	list := n.lists[random.IntN(len(n.lists))]
+	position := []any{"top", "bottom"}[random.IntN(2)]
+	if card != "" && random.IntN(2) == 0 {
+		position = fields{"after": card}
+	}
+	var a apptest.Answer
+	switch {
+	case quiet || open > 30:
+		if card == "" {
+			return
+		}
+		a = n.p.Call("archive_card", fields{"cardId": card})
+		n.mu.Lock()
+		n.cards = slices.DeleteFunc(n.cards, func(c string) bool { return c == card })
+		n.mu.Unlock()
+	case open < 10 || random.IntN(3) == 0:
+		if a = n.p.Call("create_card", fields{"listId": list, "title": fmt.Sprint("noise ", random.IntN(100)), "position": position}); a.Status == 201 {
+			n.mu.Lock()
+			n.cards = append(n.cards, a.ID())
+			n.mu.Unlock()
+		}
+	default:
+		a = n.p.Call("move_card", fields{"cardId": card, "listId": list, "position": position})
+	}
+	if a.Status/100 == 5 {
+		n.p.T.Errorf("a writer got %d %s", a.Status, a.Raw)
+	}
+}
+
+// clear archives what the writers left, so that the next walk is short.
+func (n *noise) clear() {
+	for _, id := range n.p.All("list_cards", "id", fields{"boardId": n.board, "limit": 200}) {
+		if !slices.Contains(n.stable, id) {
+			n.p.Must("archive_card", fields{"cardId": id})
+		}
+	}
+}
+
+func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		boardID, lists, _ := newWall(ada, workspace, 1, 1)
+		card := ada.All("list_cards", "id", fields{"boardId": boardID})[0]
+		boards := []string{boardID}
+		var mine []string
+		for i := range 8 {
+			boards = append(boards, ada.Must("create_board", fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i)}).ID())
+			mine = append(mine, ada.Must("create_card", fields{"listId": lists[0], "title": "Mine", "assignees": []string{ada.ID}, "due": fields{"dueDate": fmt.Sprintf("2026-12-%02d", i+1)}}).ID())
+			ada.Must("add_comment", fields{"cardId": card, "text": fmt.Sprint("Comment ", i)})
+		}
+		stable := map[string][]string{
+			"list_boards": boards, "list_my_cards": mine,
+			"list_comments":       ada.All("list_comments", "id", fields{"cardId": card, "limit": 200}),
+			"list_board_activity": ada.All("list_board_activity", "id", fields{"boardId": boardID, "limit": 200}),
+			"list_board_changes":  ada.All("list_board_changes", "id", fields{"boardId": boardID, "limit": 200}),
+		}
+		in := map[string]fields{"list_boards": {"workspaceId": workspace}, "list_my_cards": {}, "list_comments": {"cardId": card}, "list_board_activity": {"boardId": boardID}, "list_board_changes": {"boardId": boardID}}
+		var budget sync.Mutex
+		for limit := 1; limit <= 7; limit++ {
+			for name, want := range stable {
+				left := 60 // writes during one walk, or the walker would never get to the end
+				writers := crowdOf(func(random *rand.Rand) {
+					budget.Lock()
+					left--
+					more := left >= 0
+					budget.Unlock()
+					if !more {
+						return
+					}
+					var a apptest.Answer
+					switch name {
+					case "list_boards":
+						if a = ada.Call("create_board", fields{"workspaceId": workspace, "name": "noise"}); a.Status == 201 {
+							a = ada.Call("archive_board", fields{"boardId": a.ID()})
+						}
+					case "list_my_cards":
+						due := fields{"dueDate": fmt.Sprintf("2026-12-%02d", 1+random.IntN(31))}
+						if a = ada.Call("create_card", fields{"listId": lists[0], "title": "noise", "assignees": []string{ada.ID}, "due": due}); a.Status == 201 {
+							a = ada.Call("archive_card", fields{"cardId": a.ID()})
+						}
+					default:
+						if a = ada.Call("add_comment", fields{"cardId": card, "text": "noise"}); a.Status == 201 {
+							a = ada.Call("delete_comment", fields{"commentId": a.ID()})
+						}
+					}
+					if a.Status/100 != 2 {
+						t.Errorf("a writer got %d %s", a.Status, a.Raw)
+					}
+				})
+				seen := walk(ada, name, with(in[name], "limit", limit), want, func(int) {})
+				writers.leave()
+				if !slices.Equal(seen, want) {
+					t.Errorf("%s with limit %d met\n%v, want\n%v", name, limit, seen, want)
+				}
+			}
+		}
+	})
+}
+
+// Every order of cards, walked in pages of any size, is the order that one
+// large page has, and the order of the values that it sorts by.
+func TestWalkingEveryOrder(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		boardID, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 2, 0)
+		for i, c := range []fields{
+			{"title": "b", "due": fields{"dueDate": "2026-05-02"}}, {"title": "B", "due": fields{"dueDate": "2026-05-01", "dueTime": "10:00", "timeZone": "Europe/Berlin"}},
+			{"title": "a"}, {"title": "ä", "due": fields{"dueDate": "2026-05-01"}}, {"title": "a", "due": fields{"startDate": "2026-04-01"}},
+			{"title": "c", "due": fields{"dueDate": "2026-05-01", "dueTime": "09:00", "timeZone": "Europe/Berlin"}}, {"title": "Z", "due": fields{"startDate": "2026-04-01"}},
+			{"title": "_", "due": fields{"startDate": "2026-03-01", "startTime": "08:00", "timeZone": "UTC"}}, {"title": "z", "due": fields{"dueDate": "2026-05-02"}},
+		} {
+			ada.Must("create_card", with(with(c, "listId", lists[i%2]), "assignees", []string{ada.ID}))
+		}
+		for _, list := range []struct {
+			name string
+			in   fields
+		}{{"list_cards", fields{"boardId": boardID}}, {"list_my_cards", fields{}}} {
+			for _, by := range []string{"", "position", "due", "start", "created", "updated", "title"} {
+				for _, sort := range []string{by, "-" + by} {
+					in := list.in
+					if by != "" {
+						in = with(in, "sort", sort)
+					} else if sort == "-" {
+						continue
+					}
+					whole := ada.Must(list.name, with(in, "limit", 200)).Each("id")
+					if len(whole) != 9 {
+						t.Fatalf("%s %v: %d cards", list.name, in, len(whole))
+					}
+					for limit := 1; limit <= 9; limit++ {
+						if got := walk(ada, list.name, with(in, "limit", limit), whole, func(int) {}); !slices.Equal(got, whole) {
+							t.Errorf("%s by %q with limit %d:\n%v, want\n%v", list.name, sort, limit, got, whole)
+						}
+					}
+					if by == "title" {
+						titles := ada.Must(list.name, in).Each("title")
+						if sort != by {
+							slices.Reverse(titles)
+						}
+						if !slices.IsSorted(titles) {
+							t.Errorf("%s by %s: %q", list.name, sort, titles)
+						}
+					}
+					if by == "due" { // what has no date comes last in both directions
+						due := ada.Must(list.name, in).Each("dueDate")
+						if slices.Index(due, "<nil>") != 5 {
+							t.Errorf("%s by %s: %v", list.name, sort, due)
+						}
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package app
+
+import (
+	"context"
+	"math"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListRecentActivityInput pages through what happened.
+type ListRecentActivityInput struct {
+	op.Paging
+}
+
+// ListRecentActivity tells what happened on every board that the caller sees,
+// archived ones too, newest first.
+func ListRecentActivity(ctx context.Context, v *store.View, in ListRecentActivityInput) (op.Page[board.Entry], error) {
+	mark := store.ActivityMark{At: math.MaxInt64}
+	if err := in.After(&mark); err != nil {
+		return op.Page[board.Entry]{}, err
+	}
+	entries, err := v.RecentActivity(ctx, mark, in.Size()+1)
+	return op.Cut(entries, in.Size(), func(e board.Entry) any {
+		return store.ActivityMark{At: e.At, BoardID: e.BoardID, Version: e.BoardVersion}
+	}), err
+}

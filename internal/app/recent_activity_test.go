@@ -1,0 +1,100 @@
+package app_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// the activity of the boards that a person sees, newest first.
+func TestRecentActivityIsThatOfAllBoards(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob := s.Person("Ada"), s.Person("Bob")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		bob.Joins(workspace, board.WorkspaceMember)
+		random := rand.New(rand.NewPCG(3, 7))
+		var boards, lists []string
+		for i := range 9 {
+			visibility := allVisibilities[i%3]
+			b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board", "visibility": visibility}).ID()
+			boards, lists = append(boards, b), append(lists, ada.Must("create_list", fields{"boardId": b, "name": "To do"}).ID())
+		}
+		for i := range 60 {
+			// Some boards are busy, some are not.
+			ada.Must("create_card", fields{"listId": lists[random.IntN(1+random.IntN(9))], "title": fmt.Sprint(i)})
+		}
+		ada.Must("archive_board", fields{"boardId": boards[0]})
+		ada.Must("trash_board", fields{"boardId": boards[3]})
+		ada.Must("share_board", fields{"boardId": boards[1], "userId": bob.ID, "role": "viewer"})
+		for _, p := range []*apptest.Person{ada, bob, ada.Within(ada.Workspace("Elsewhere", board.PlanTeam))} {
+			type entry struct{ at, board, id string }
+			var all []entry
+			for _, b := range p.All("list_boards", "id", fields{"includeArchived": true}) {
+				at, id := p.All("list_board_activity", "at", fields{"boardId": b}), p.All("list_board_activity", "id", fields{"boardId": b})
+				for i := range id {
+					all = append(all, entry{at[i], b, id[i]})
+				}
+			}
+			slices.SortStableFunc(all, func(a, b entry) int { // each board's own are in order already
+				if a.at != b.at {
+					return -compareText(a.at, b.at)
+				}
+				return -compareText(a.board, b.board)
+			})
+			want := []string(nil)
+			for _, e := range all {
+				want = append(want, e.id)
+			}
+			for _, limit := range []int{1, 2, 3, 7, 10, 50, 200} {
+				if got := p.All("list_recent_activity", "id", fields{"limit": limit}); !slices.Equal(got, want) {
+					t.Errorf("%s, limit %d: %d entries\n%v, want %d\n%v", p.Name, limit, len(got), got, len(want), want)
+				}
+			}
+		}
+		if got := s.Person("Eve").All("list_recent_activity", "id", nil); len(got) > 0 {
+			t.Errorf("a stranger sees %v", got)
+		}
+	})
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func TestWalkingRecentActivityWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		var lists []string
+		for range 4 {
+			_, l, _ := newWall(ada, workspace, 1, 4)
+			lists = append(lists, l...)
+		}
+		for limit := 1; limit <= 7; limit += 2 {
+			stable := ada.All("list_recent_activity", "id", fields{"limit": 200})
+			stable = stable[:min(60, len(stable))]
+			writers := crowdOf(func(random *rand.Rand) {
+				if a := ada.Call("create_card", fields{"listId": lists[random.IntN(len(lists))], "title": "noise"}); a.Status != 201 {
+					t.Errorf("a writer got %d %s", a.Status, a.Raw)
+				}
+			})
+			seen := walk(ada, "list_recent_activity", fields{"limit": limit}, stable, func(int) {})
+			writers.leave()
+			if !slices.Equal(seen, stable) {
+				t.Errorf("limit %d: the walk met\n%v, want\n%v", limit, seen, stable)
+			}
+		}
+	})
+}

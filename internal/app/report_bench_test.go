@@ -1,0 +1,138 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// BenchmarkReports is each report of a workspace with 50 boards and 50,000
+// cards, through the REST door. On SQLite 150 ms are promised for the dashboard
+// and 30 ms for the calendar of a month.
+func BenchmarkReports(b *testing.B) {
+	for _, database := range []struct {
+		name    string
+		address func() string
+	}{
+		{"sqlite", func() string { return filepath.Join(b.TempDir(), "cardwall.db") }},
+		{"postgres", func() string { return apptest.PostgresURL(b) }},
+	} {
+		b.Run(database.name, func(b *testing.B) {
+			s := apptest.New(b, database.address(), apptest.Options{})
+			ada := s.Person("Ada")
+			workspace := ada.Workspace("Engines", board.PlanTeam)
+			fillReports(b, s, ada, workspace)
+			from := s.Clock.Now().AddDate(0, 0, -15)
+			month := fields{"workspaceId": workspace, "from": from.Format(board.DateLayout), "to": from.AddDate(0, 0, 30).Format(board.DateLayout)}
+			for _, call := range []struct {
+				name string
+				in   fields
+			}{
+				{"get_workspace_dashboard", fields{"workspaceId": workspace}}, {"get_workspace_calendar", month},
+				{"get_my_overview", nil}, {"list_recent_activity", nil},
+			} {
+				b.Run(call.name, func(b *testing.B) {
+					bytes := 0
+					for b.Loop() {
+						r, w := ada.Request(s.Registry.Named(call.name), call.in), httptest.NewRecorder()
+						r.Header.Set("Authorization", "Bearer "+ada.Token)
+						if s.Handler.ServeHTTP(w, r); w.Code != http.StatusOK {
+							b.Fatalf("%d %s", w.Code, w.Body)
+						}
+						bytes = w.Body.Len()
+					}
+					b.ReportMetric(float64(bytes), "bytes")
+				})
+			}
+		})
+	}
+}
+
+// fillReports writes 50 boards of 1,000 cards: a third is done, two thirds have
+// dates within a year of today, most have a label and somebody assigned, and
+// two of three have been moved.
+func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspace string) {
+	people := []*apptest.Person{ada}
+	for i := range 29 {
+		people = append(people, s.Person(fmt.Sprint("Person", i)).Joins(workspace, board.WorkspaceMember))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	now := s.Clock.Now()
+	ago := func(days int) board.Instant {
+		return board.InstantOf(now.Add(-time.Duration(random.IntN(days*24*60)) * time.Minute))
+	}
+	ranks, err := board.RanksAfter("", 1000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := "Two paragraphs of what is to be done, as such cards have them. "
+	text += text + text + text
+	for range 50 {
+		s.Write(board.Person(ada.ID), func(ctx context.Context, tx *store.Tx) error {
+			in, err := tx.Workspace(ctx, workspace, board.ViewWorkspace)
+			if err != nil {
+				return err
+			}
+			w := board.Board{ID: tx.NewID("brd_"), WorkspaceID: workspace, Name: "Board", Visibility: board.VisibleToWorkspace, Features: board.NewBoardFeatures(), Version: 1000}
+			if err := tx.TransferBoard(ctx, &w, in); err != nil {
+				return err
+			}
+			var lists []string
+			var labels []board.LabelRef
+			limit := 150
+			for i := range 6 {
+				lists = append(lists, tx.NewID("lst_"))
+				labels = append(labels, board.LabelRef{ID: tx.NewID("lbl_"), Name: fmt.Sprint("Label ", i), Color: "red"})
+				if err := tx.TransferList(ctx, &board.List{ID: lists[i], BoardID: w.ID, Name: "List", Rank: ranks[i], WIPMode: "soft", WIPLimit: &limit}); err != nil {
+					return err
+				}
+				if err := tx.TransferLabel(ctx, &board.Label{ID: labels[i].ID, BoardID: w.ID, Name: labels[i].Name, Color: "red"}); err != nil {
+					return err
+				}
+			}
+			for i := range 1000 {
+				c := board.Card{ID: tx.NewID("crd_"), BoardID: w.ID, ListID: lists[random.IntN(6)], Rank: ranks[i], Number: i + 1, Title: "Some title as cards have it", Description: &text, CreatedAt: ago(300), UpdatedAt: ago(60)}
+				if random.IntN(3) == 0 {
+					at := ago(200)
+					c.DoneAt = &at
+				}
+				if random.IntN(3) > 0 {
+					due := now.AddDate(0, 0, random.IntN(730)-365)
+					in := board.DueInput{DueDate: due.Format(board.DateLayout), TimeZone: "Europe/Berlin", DueTime: []string{"", "17:00"}[random.IntN(2)]}
+					if random.IntN(2) == 0 {
+						in.StartDate = due.AddDate(0, 0, -random.IntN(14)).Format(board.DateLayout)
+					}
+					if c.Due, err = in.Resolve(); err != nil {
+						return err
+					}
+				}
+				if random.IntN(5) > 0 {
+					c.Labels = append(c.Labels, labels[random.IntN(6)])
+				}
+				if random.IntN(3) > 0 {
+					c.Assignees = append(c.Assignees, board.UserRef{ID: people[random.IntN(30)].ID})
+				}
+				if err := tx.TransferCard(ctx, &c); err != nil {
+					return err
+				}
+				e := board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: ago(200), Actor: board.Actor{Type: board.ActorSystem}, BoardID: w.ID, CardID: &c.ID, BoardVersion: int64(i + 1), Changes: board.Changes{"listId": {From: c.ListID, To: c.ListID}}}
+				if random.IntN(3) == 0 {
+					e.Type = board.KindCardUpdated
+				}
+				if err := tx.TransferEntry(ctx, &e); err != nil {
+					return err
+				}
+			}
+			return tx.TransferBoardEnd(ctx, w.ID, 1001)
+		})
+	}
+}

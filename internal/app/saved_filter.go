@@ -1,0 +1,273 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+// ListSavedFiltersInput pages through the filters of a workspace.
+type ListSavedFiltersInput struct {
+	WorkspaceInput
+	op.Paging
+}
+
+// ListSavedFilters lists the caller's own filters of a workspace and those that
+// others share, in the order of their making. Guests see their own alone.
+func ListSavedFilters(ctx context.Context, v *store.View, in ListSavedFiltersInput) (op.Page[board.SavedFilter], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.SavedFilter]{}, err
+	}
+	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return op.Page[board.SavedFilter]{}, err
+	}
+	filters, err := v.SavedFilters(ctx, w.ID, behind, in.Size()+1)
+	if err != nil {
+		return op.Page[board.SavedFilter]{}, err
+	}
+	page := op.Cut(filters, in.Size(), func(f board.SavedFilter) any { return f.ID })
+	return page, judge(ctx, v, w, page.Items)
+}
+
+// CreateSavedFilterInput is what a filter is made of.
+type CreateSavedFilterInput struct {
+	WorkspaceInput
+	Name   string `json:"name" maxLength:"512" doc:"Its name." example:"My bugs this week"`
+	Query  string `json:"query" maxLength:"16384" doc:"The query, in the search grammar; an empty one finds every open card." example:"is:open label:bug member:me due:week"`
+	Shared bool   `json:"shared,omitempty" doc:"Whether the members of the workspace see it. Guests cannot share." example:"false"`
+}
+
+// CreateSavedFilter keeps a query. What the grammar refuses is refused, and
+// names its offset; an id that names nothing is kept, and the filter broken.
+func CreateSavedFilter(ctx context.Context, tx *store.Tx, in CreateSavedFilterInput) (board.SavedFilter, error) {
+	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return board.SavedFilter{}, err
+	}
+	me, err := tx.User(ctx)
+	if err != nil {
+		return board.SavedFilter{}, err
+	}
+	f := board.SavedFilter{ID: tx.NewID("flt_"), WorkspaceID: w.ID, Owner: board.UserRef{ID: me.ID, Name: me.Name}}
+	if err := fill(ctx, tx, w, &f, &in.Name, &in.Query, &in.Shared); err != nil {
+		return f, err
+	}
+	count, err := tx.CountSavedFilters(ctx, w.ID)
+	if err != nil {
+		return f, err
+	}
+	if err := board.Room("saved filters of one person in a workspace", count, 1, board.MaxSavedFilters); err != nil {
+		return f, err
+	}
+	if err := tx.InsertSavedFilter(ctx, &f); err != nil {
+		return f, err
+	}
+	return judged(ctx, tx.View, w, f)
+}
+
+// fill checks what a caller gives a filter; nil leaves it as it is.
+func fill(ctx context.Context, tx *store.Tx, w board.Workspace, f *board.SavedFilter, name, text *string, shared *bool) (err error) {
+	if name != nil {
+		if f.Name, err = title("name", *name); err != nil {
+			return err
+		}
+	}
+	if text != nil {
+		env, err := environment(ctx, tx.View, "")
+		if err != nil {
+			return err
+		}
+		if _, err := (query.Filter{}).Within(*text, env); err != nil {
+			return err // its offsets count in the caller's own text
+		}
+		f.Query = strings.TrimSpace(*text)
+	}
+	if shared != nil {
+		if *shared && !w.Role.Can(board.ViewDirectory) {
+			return board.Forbidden("Your role in this workspace is %s; guests keep filters for themselves alone.", w.Role)
+		}
+		f.Shared = *shared
+	}
+	return nil
+}
+
+// SavedFilterInput names a filter.
+type SavedFilterInput struct {
+	FilterID string `json:"filterId" maxLength:"64" doc:"The saved filter." example:"flt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// UpdateSavedFilterInput is what changes; what is absent stays.
+type UpdateSavedFilterInput struct {
+	SavedFilterInput
+	Name   *string `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Bugs of the week"`
+	Query  *string `json:"query,omitempty" maxLength:"16384" doc:"Another query, in the search grammar." example:"is:open label:bug due:week"`
+	Shared *bool   `json:"shared,omitempty" doc:"Whether the members of the workspace see it. Guests cannot share." example:"true"`
+}
+
+// UpdateSavedFilter changes a filter: its owner any, owners and admins of the
+// workspace those that are shared.
+func UpdateSavedFilter(ctx context.Context, tx *store.Tx, in UpdateSavedFilterInput) (board.SavedFilter, error) {
+	f, err := tx.SavedFilter(ctx, in.FilterID)
+	if err != nil {
+		return f, err
+	}
+	w, err := tx.View.Workspace(ctx, f.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return f, err
+	}
+	before := f
+	if err := fill(ctx, tx, w, &f, in.Name, in.Query, in.Shared); err != nil {
+		return f, err
+	}
+	if f != before {
+		if err := tx.UpdateSavedFilter(ctx, &f); err != nil {
+			return f, err
+		}
+	}
+	return judged(ctx, tx.View, w, f)
+}
+
+// DeleteSavedFilter forgets a filter; who may is as for a change.
+func DeleteSavedFilter(ctx context.Context, tx *store.Tx, in SavedFilterInput) (Deleted, error) {
+	f, err := tx.SavedFilter(ctx, in.FilterID)
+	if err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{f.ID}, tx.DeleteSavedFilter(ctx, f.ID)
+}
+
+// ListFilterCardsInput says which cards of a filter.
+type ListFilterCardsInput struct {
+	SavedFilterInput
+	CardFilter
+	op.Paging
+}
+
+// filterMark is a card's mark with a fingerprint of the query that found it.
+type filterMark struct {
+	store.CardMark
+	Query string `json:"q"`
+}
+
+// ListFilterCards runs a filter over all boards of its workspace that the
+// caller sees; the other parameters narrow it. What changed last comes first
+// unless one of the two says otherwise. Boards and lists in the archive are
+// left out like archived cards, unless those are asked for. A cursor is no good
+// once the filter has another query.
+func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput) (op.Page[board.Card], error) {
+	f, err := v.SavedFilter(ctx, in.FilterID)
+	if err != nil {
+		return op.Page[board.Card]{}, err
+	}
+	sum := sha256.Sum256([]byte(f.Query))
+	mark := filterMark{Query: hex.EncodeToString(sum[:8])}
+	is := mark.Query
+	if err := in.After(&mark); err != nil {
+		return op.Page[board.Card]{}, err
+	}
+	if mark.Query != is {
+		return op.Page[board.Card]{}, board.Invalid("cursor: the filter has changed since the page before; begin again without it.")
+	}
+	env, err := environment(ctx, v, in.TimeZone)
+	if err != nil {
+		return op.Page[board.Card]{}, err
+	}
+	q, err := in.Within(f.Query, env)
+	if err != nil {
+		return op.Page[board.Card]{}, err
+	}
+	if q.Sort.By == query.SortNone {
+		q.Sort = query.Sort{By: query.SortUpdated, Desc: true}
+	}
+	away := q.Archived != query.ArchivedNo
+	cards, marks, err := v.Cards(ctx, store.CardPage{
+		WorkspaceID: f.WorkspaceID, OpenLists: !away, PutAway: away, Query: q,
+		Compact: in.View == "compact", Mark: mark.CardMark, Limit: in.Size() + 1,
+	})
+	if err != nil || len(cards) <= in.Size() {
+		return op.Page[board.Card]{Items: cards}, err
+	}
+	return op.Page[board.Card]{Items: cards[:in.Size()], Next: filterMark{marks[in.Size()-1], is}}, nil
+}
+
+func judged(ctx context.Context, v *store.View, w board.Workspace, f board.SavedFilter) (board.SavedFilter, error) {
+	one := []board.SavedFilter{f}
+	err := judge(ctx, v, w, one)
+	return one[0], err
+}
+
+// things are what a query can name by id, in the order of a sentence.
+var things = [...]struct {
+	ref  query.Ref
+	name string
+}{
+	{query.RefBoard, "a board"}, {query.RefList, "a list"}, {query.RefLabel, "a label"},
+	{query.RefMember, "a person"}, {query.RefCreator, "a person"}, {query.RefCommenter, "a person"},
+}
+
+// judge marks the filters of a workspace that are broken for the caller: whose
+// ids name what is not there, or what the caller cannot see. A broken filter
+// still runs, and the id finds nothing.
+func judge(ctx context.Context, v *store.View, w board.Workspace, filters []board.SavedFilter) error {
+	if len(filters) == 0 {
+		return nil
+	}
+	env, err := environment(ctx, v, "")
+	if err != nil {
+		return err
+	}
+	named := make([]map[query.Ref][]string, len(filters))
+	var all []string
+	for i := range filters {
+		q, err := (query.Filter{}).Within(filters[i].Query, env)
+		if refusal, ok := board.AsFault(err); ok {
+			filters[i].Broken, filters[i].Problem = true, &refusal.Message
+		}
+		named[i] = map[query.Ref][]string{}
+		for n := range query.Leaves(q.Where) {
+			if in, ok := n.(query.In); ok {
+				named[i][in.Ref] = append(named[i][in.Ref], in.IDs...)
+				all = append(all, in.IDs...)
+			}
+		}
+	}
+	known, err := v.Known(ctx, w, all)
+	if err != nil {
+		return err
+	}
+	for i := range filters {
+		if text := missing(named[i], known); text != "" {
+			filters[i].Broken, filters[i].Problem = true, &text
+		}
+	}
+	return nil
+}
+
+// missing says what kinds of things are named and not known; it is empty when
+// all are.
+func missing(named map[query.Ref][]string, known map[string]bool) string {
+	var kinds []string
+	for _, thing := range things {
+		unknown := func(id string) bool { return !known[id] }
+		if slices.ContainsFunc(named[thing.ref], unknown) && !slices.Contains(kinds, thing.name) {
+			kinds = append(kinds, thing.name)
+		}
+	}
+	n := len(kinds)
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "The query names " + kinds[0] + " that is not there, or that you cannot see."
+	}
+	return "The query names " + strings.Join(kinds[:n-1], ", ") + " and " + kinds[n-1] + " that are not there, or that you cannot see."
+}

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+// SearchCardsInput is what to search for.
+type SearchCardsInput struct {
+	Q           string `json:"q" maxLength:"16384" doc:"The search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open release"`
+	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TimeZone    string `json:"timeZone,omitempty" doc:"The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent." example:"Europe/Zurich"`
+	View        string `json:"view,omitempty" enum:"compact,full" doc:"compact leaves the descriptions out; full when absent." example:"compact"`
+	op.Paging
+}
+
+// SearchCards finds cards on every board that the caller sees, what changed
+// last first unless the text has a sort. Boards and lists in the archive are
+// left out like archived cards; a text that asks for is:archived sees all three.
+func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Page[board.Card], error) {
+	if in.WorkspaceID != "" {
+		if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
+			return op.Page[board.Card]{}, err
+		}
+	}
+	filter := CardFilter{Filter: query.Filter{Q: in.Q, TimeZone: in.TimeZone}, View: in.View}
+	q, err := filter.parse(ctx, v)
+	if err != nil {
+		return op.Page[board.Card]{}, err
+	}
+	if q.Sort.By == query.SortNone {
+		q.Sort = query.Sort{By: query.SortUpdated, Desc: true}
+	}
+	away := q.Archived != query.ArchivedNo
+	page, err := filter.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, OpenLists: !away, PutAway: away, Query: q})
+	page.Query = SearchedQuery{Text: q.String(), Terms: q.Echo()}
+	return page, err
+}
+
+// SearchedQuery is a search text as it was understood.
+type SearchedQuery struct {
+	Text  string       `json:"text" doc:"The whole text in the search grammar, as a filter would keep it." example:"is:open release"`
+	Terms []query.Term `json:"terms" doc:"The text term by term."`
+}

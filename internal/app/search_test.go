@@ -1,0 +1,266 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+)
+
+// search calls search_cards through the engine.
+func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles []string, next, echo string, err error) {
+	t.Helper()
+	r := op.NewRegistry()
+	r.In("Search", "Finding cards.")
+	op.Query(r, "search_cards", "GET /search", "Search.", app.SearchCards, op.Search, op.Echoes[app.SearchedQuery])
+	in := url.Values{"q": {q}}
+	for i := 0; i < len(more); i += 2 {
+		in.Set(more[i], more[i+1])
+	}
+	answer, err := op.NewEngine(p.DB).Do(context.Background(), op.Call{Operation: r.Named("search_cards"), Caller: board.Person(p.ID, board.ScopeRead), Arguments: op.Arguments{Query: in}})
+	if err != nil {
+		return nil, "", "", err
+	}
+	var env struct {
+		Data       []struct{ Title string }
+		NextCursor string
+		Query      struct{ Text string }
+	}
+	if err := json.Unmarshal(answer.Body, &env, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	titles = []string{}
+	for _, c := range env.Data {
+		titles = append(titles, c.Title)
+	}
+	return titles, env.NextCursor, env.Query.Text, nil
+}
+
+// corpus is a board of cards whose titles begin with a letter of their own.
+func corpus(t *testing.T, s *apptest.Service) (ada, bob *apptest.Person, boardID string) {
+	ada, bob = s.Person("Ada"), s.Person("Bob")
+	workspace := ada.Workspace("Engines", board.PlanTeam)
+	bob.Joins(workspace, board.WorkspaceMember)
+	b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Prüfstand"})
+	list := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "To do"}).ID()
+	other := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "Done, later"}).ID()
+	bug := ada.Must("create_label", apptest.Fields{"boardId": b.ID(), "name": "Bug", "color": "red"}).ID()
+	idea := ada.Must("create_label", apptest.Fields{"boardId": b.ID(), "name": "New idea", "color": "red"}).ID()
+	card := func(title, description string, more apptest.Fields) string {
+		in := apptest.Fields{"listId": list, "title": title, "description": description}
+		for k, v := range more {
+			in[k] = v
+		}
+		return ada.Must("create_card", in).ID()
+	}
+	card("A Café in the STRASSE", "", apptest.Fields{"labels": []string{bug}})
+	card("B cafe, Straße!", "İzmir ışık", apptest.Fields{"labels": []string{idea, bug}, "assignees": []string{ada.ID}})
+	card("C 日本語の本", "東京", nil)
+	d := card("D 🎉 rocket", "one-two three_four", apptest.Fields{"assignees": []string{ada.ID, bob.ID}})
+	ada.Must("add_comment", apptest.Fields{"cardId": d, "text": "The printer wants: it (by Friday)."})
+	bob.Must("add_comment", apptest.Fields{"cardId": d, "text": "O'Brien said \"AND\" & NOT near | foo:bar <-> baz\\qux"})
+	e := card("E NOT OR AND NEAR", "x* ^y : & | ! <-> '' \"\" \\ -- ; % _ DROP TABLE texts", apptest.Fields{"listId": other})
+	ada.Must("add_checklist", apptest.Fields{"cardId": e, "title": "Before launch", "items": []string{"Check names", "call Zoë"}})
+	item := ada.Must("add_checklist", apptest.Fields{"cardId": d, "title": "All", "items": []string{"done thing"}}).Text("items.0.id")
+	ada.Must("update_checklist_item", apptest.Fields{"itemId": item, "done": true})
+	f := bob.Must("create_card", apptest.Fields{"listId": list, "title": "F finished rocketry", "due": apptest.Fields{"dueDate": "2026-04-24"}}).ID()
+	ada.Must("update_card", apptest.Fields{"cardId": f, "done": true})
+	// Cairo's 24 April 2026 begins at 01:00, which is 22:00 UTC of the 23rd.
+	card("G before the change", "", apptest.Fields{"due": apptest.Fields{"dueDate": "2026-04-23", "dueTime": "23:59", "timeZone": "Africa/Cairo"}})
+	card("H after the change", "", apptest.Fields{"due": apptest.Fields{"dueDate": "2026-04-24", "dueTime": "01:00", "timeZone": "Africa/Cairo", "startDate": "2026-04-20"}})
+	i := card("I put away rocket", "", nil)
+	ada.Must("archive_card", apptest.Fields{"cardId": i})
+	card("J "+strings.Repeat("long ", 20)+strings.Repeat("w", 70), strings.Repeat("filler\u00a0", 2000)+"tail", nil)
+	return ada, bob, b.ID()
+}
+
+func TestSearchFindsWhatItSays(t *testing.T) {
+	t.Parallel()
+	const all = "ABCDEFGHJ"
+	without := func(letters string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(letters, r) {
+				return -1
+			}
+			return r
+		}, all)
+	}
+	table := []struct{ q, want, zone string }{
+		{q: "cafe", want: "AB"}, {q: "CAFÉ", want: "AB"}, {q: "strasse", want: "AB"}, {q: "straße", want: "AB"}, {q: "STRAẞE", want: "AB"},
+		{q: "izmir", want: "B"}, {q: "ISIK", want: "B"}, {q: "ışık", want: "B"},
+		{q: "日本", want: "C"}, {q: "本", want: "C"}, {q: "本日", want: ""}, {q: "東京", want: "C"}, {q: "京*", want: "C"},
+		{q: "🎉", want: ""}, {q: "🎉 rocket", want: "D"}, {q: "-🎉 rocket", want: "D"},
+		{q: "rocket", want: "D"}, {q: "rocket*", want: "DF"}, {q: "rock*", want: "DF"}, {q: "r*", want: "DF"}, {q: "rock", want: ""}, {q: "ocket", want: ""},
+		{q: `"two three"`, want: "D"}, {q: `"one two"`, want: "D"}, {q: `"one three"`, want: ""}, {q: "four three", want: "D"}, {q: `"it by friday"`, want: "D"},
+		{q: `"rocket one"`, want: ""}, {q: "rocket printer thing", want: "D"},
+		{q: "-rocket", want: without("D")}, {q: "-cafe -rocket*", want: without("ABDF")}, {q: "title:cafe,rocket", want: "ABD"}, {q: "-title:cafe,rocket", want: without("ABD")},
+		{q: "title:rocket", want: "D"}, {q: "description:rocket", want: ""}, {q: "comment:printer", want: "D"}, {q: "title:printer", want: ""},
+		{q: "checklist:names", want: "E"}, {q: "checklist:launch", want: "E"}, {q: `checklist:"before launch"`, want: "E"}, {q: "checklist:zoe", want: "E"}, {q: "comment:names", want: ""},
+		{q: "is:open", want: without("F")}, {q: "is:done", want: "F"}, {q: "is:archived", want: "I"}, {q: "is:archived rocket", want: "I"}, {q: "is:open,done,archived rocket", want: "DI"},
+		{q: "is:overdue", want: "-"}, {q: "is:assigned", want: "BD"}, {q: "is:unassigned", want: without("BD")}, {q: "is:checked", want: "D"}, {q: "is:unchecked", want: "E"},
+		{q: "has:description", want: "BCDEJ"}, {q: "has:checklist", want: "DE"}, {q: "has:comment", want: "D"}, {q: "has:due", want: "FGH"}, {q: "has:start", want: "H"}, {q: "has:label", want: "AB"},
+		{q: "no:description", want: without("BCDEJ")}, {q: "no:due,label", want: all}, {q: "-has:due,label", want: "CDEJ"},
+		{q: "board:prüfstand", want: all}, {q: "board:PRÜFSTAND rocket", want: "D"}, {q: "board:prufstand", want: ""}, {q: "board:other", want: ""},
+		{q: `list:"to do"`, want: without("E")}, {q: `list:"done, LATER"`, want: "E"}, {q: "-list:\"to  do\"", want: "E"},
+		{q: "label:bug", want: "AB"}, {q: "#BUG", want: "AB"}, {q: `label:"new idea"`, want: "B"}, {q: "label:none", want: without("AB")}, {q: "label:any", want: "AB"}, {q: `label:"none"`, want: ""}, {q: "-label:\"new idea\" label:bug", want: "A"},
+		{q: "@ada", want: "BD"}, {q: "member:BOB", want: "D"}, {q: "member:me -member:bob", want: "B"}, {q: "member:bob@example.com", want: "D"}, {q: "member:none", want: without("BD")}, {q: "member:carol", want: ""},
+		{q: "creator:bob", want: "F"}, {q: "creator:me", want: without("F")}, {q: "creator:bob@example.com", want: "F"}, {q: "commenter:bob", want: "D"}, {q: "-commenter:ada", want: without("D")},
+		{q: "due:2026-04-24", want: "F", zone: "UTC"}, {q: "due:2026-04-23", want: "GH", zone: "UTC"}, {q: "due:2026-04-24", want: "FH", zone: "Africa/Cairo"}, {q: "due:2026-04-23", want: "G", zone: "Africa/Cairo"},
+		{q: "due:2026-04-23..2026-04-24", want: "FGH", zone: "Africa/Cairo"}, {q: "due:>2026-04-23", want: "FH", zone: "Africa/Cairo"}, {q: "due:*..2026-04-23", want: "GH", zone: "UTC"}, {q: "due:none", want: without("FGH")}, {q: "start:2026-04-20", want: "H"},
+		{q: "created:1", want: all}, {q: "updated:1", want: all}, {q: "created:<2020-01-01", want: ""}, {q: "completed:1", want: "F"}, {q: "-completed:1", want: without("F")},
+		{q: "status:on_track", want: ""}, {q: "-status:on_track", want: all},
+		{q: "foo:bar", want: "D"}, {q: "AND", want: "DE"}, {q: "NOT OR", want: "E"}, {q: "near", want: "DE"}, {q: "cafe OR rocket", want: ""}, {q: "NEAR(not or)", want: ""}, {q: "AND(near)", want: "E"},
+		{q: `"o'brien"`, want: "D"}, {q: "o'brien", want: "D"}, {q: `baz\qux`, want: "D"}, {q: "x*", want: "E"}, {q: "^y", want: "E"}, {q: "drop table texts", want: "E"}, {q: "'; DROP TABLE texts; --", want: "E"},
+		{q: "%", want: ""}, {q: "_", want: ""}, {q: "caf%", want: ""}, {q: "caf_", want: ""}, {q: "<-> & | !", want: ""}, {q: `"a" & "b"`, want: ""}, {q: "three_four", want: "D"}, {q: ":*", want: ""}, {q: "rocket:*", want: "DF"}, {q: "cafe:A", want: ""},
+		{q: "*", want: ""}, {q: "**rocket**", want: "DF"}, {q: "(rocket)", want: "D"}, {q: "words:rocket", want: ""}, {q: "{rocket}", want: "D"}, {q: "+rocket", want: "D"}, {q: "place:title", want: ""},
+		{q: strings.Repeat("w", 70), want: "J"}, {q: strings.Repeat("w", 64), want: "J"}, {q: strings.Repeat("w", 63), want: ""}, {q: strings.Repeat("w", 40) + "*", want: "J"}, {q: "filler tail", want: "J"}, {q: `"filler tail"`, want: "J"}, {q: `"tail filler"`, want: ""},
+		{q: `"` + strings.Repeat("long ", 19) + "long\"", want: "J"}, {q: `"` + strings.Repeat("long ", 20) + "long\"", want: ""},
+		{q: "- " + strings.Repeat("'\"*", 5400), want: ""},
+	}
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob, boardID := corpus(t, s)
+		for _, c := range table {
+			zone := c.zone
+			if zone == "" {
+				zone = "UTC"
+			}
+			label := c.q
+			if len(label) > 60 {
+				label = label[:60]
+			}
+			if c.want == "-" {
+				continue // depends on today
+			}
+			got, _, _, err := search(t, ada, c.q, "timeZone", zone)
+			if err != nil {
+				t.Errorf("%s: %v", label, err)
+				continue
+			}
+			if letters := firsts(got); letters != c.want {
+				t.Errorf("search_cards %s in %s found %s, want %s", label, zone, letters, c.want)
+			}
+			on := ada.Must("list_cards", apptest.Fields{"boardId": boardID, "q": c.q, "timeZone": zone}).Each("title")
+			if letters := firsts(on); letters != c.want {
+				t.Errorf("list_cards %s in %s found %s, want %s", label, zone, letters, c.want)
+			}
+		}
+		// Addresses are for owners and admins to search by.
+		for q, want := range map[string]string{"member:bob@example.com": "", "creator:ada@example.com": "", "member:bob": "D", "-member:bob@example.com rocket": "D"} {
+			if got, _, _, err := search(t, bob, q); err != nil || firsts(got) != want {
+				t.Errorf("a member's %s found %v (%v), want %q", q, got, err, want)
+			}
+		}
+		for _, q := range []string{"due:never", "is:gone", strings.Repeat("a ", 8200), "sort:due,start", "status:fine"} {
+			if _, _, _, err := search(t, ada, q); err == nil {
+				t.Errorf("%.20s was not refused", q)
+			} else if f, ok := board.AsFault(err); !ok || f.Code != board.CodeInvalidRequest {
+				t.Errorf("%.20s: %v", q, err)
+			}
+		}
+	})
+}
+
+// firsts are the first letters of the titles, sorted.
+func firsts(titles []string) string {
+	var letters []string
+	for _, title := range titles {
+		letters = append(letters, title[:1])
+	}
+	slices.Sort(letters)
+	return strings.Join(letters, "")
+}
+
+func TestSearchShowsWhatTheCallerSees(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob, eve := s.Person("Ada"), s.Person("Bob"), s.Person("Eve")
+		mine, other := ada.Workspace("Mine", board.PlanTeam), bob.Workspace("Other", board.PlanTeam)
+		bob.Joins(mine, board.WorkspaceMember)
+		eve.Joins(mine, board.WorkspaceGuest)
+		make := func(p *apptest.Person, workspace, name, visibility string) (id, list string) {
+			b := p.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": name, "visibility": visibility})
+			list = p.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "To do"}).ID()
+			p.Must("create_card", apptest.Fields{"listId": list, "title": name + " word"})
+			return b.ID(), list
+		}
+		open, _ := make(ada, mine, "open", "workspace")
+		secret, _ := make(ada, mine, "secret", "confidential")
+		make(bob, mine, "private", "private")
+		make(bob, other, "other", "workspace")
+		away, _ := make(ada, mine, "away", "workspace")
+		trash, _ := make(ada, mine, "trash", "workspace")
+		ada.Must("archive_board", apptest.Fields{"boardId": away})
+		ada.Must("trash_board", apptest.Fields{"boardId": trash})
+		closed := ada.Must("create_list", apptest.Fields{"boardId": open, "name": "Closed"}).ID()
+		ada.Must("create_card", apptest.Fields{"listId": closed, "title": "closed word"})
+		ada.Must("archive_list", apptest.Fields{"listId": closed})
+		check := func(p *apptest.Person, q, want string, more ...string) {
+			t.Helper()
+			for _, q := range []string{q, strings.ReplaceAll(q, "word", "w*"), strings.ReplaceAll(q, "word", "-nowhere")} {
+				got, _, _, err := search(t, p, q, more...)
+				slices.Sort(got)
+				if text := strings.ReplaceAll(strings.Join(got, ","), " word", ""); err != nil || text != want {
+					t.Errorf("%s's %s found %s (%v), want %s", p.Name, q, text, err, want)
+				}
+			}
+		}
+		check(ada, "word", "open,secret")
+		check(bob, "word", "open,other,private")
+		check(bob, "word", "open,private", "workspaceId", mine)
+		check(eve, "word", "")
+		check(ada, "is:open,done,archived word", "away,closed,open,secret")
+		check(ada, "board:secret word", "secret")
+		check(bob, "board:secret word", "")
+		ada.Must("share_board", apptest.Fields{"boardId": secret, "userId": eve.ID, "role": "viewer"})
+		check(eve, "word", "secret")
+		if _, _, _, err := search(t, eve, "word", "workspaceId", other); err == nil {
+			t.Error("a stranger's search in a workspace was not refused")
+		}
+	})
+}
+
+func TestSearchPages(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		b := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Mine", board.PlanTeam), "name": "Wall"})
+		list := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "To do"}).ID()
+		var want []string
+		for i := range 25 {
+			title := fmt.Sprintf("word %02d", i)
+			ada.Must("create_card", apptest.Fields{"listId": list, "title": title})
+			want = append(want, title)
+		}
+		slices.Reverse(want)
+		for _, q := range []string{"word", "-nowhere", "sort:-title word", "sort:-updated", "sort:-created w*"} {
+			var got []string
+			more := []string{"limit", "7"}
+			for {
+				titles, next, echo, err := search(t, ada, q, more...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if echo != q {
+					t.Errorf("%s is echoed as %s", q, echo)
+				}
+				got = append(got, titles...)
+				if next == "" {
+					break
+				}
+				more = []string{"limit", "7", "cursor", next}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s walked %v", q, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"math"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListStatusUpdatesInput pages through what was said of a board.
+type ListStatusUpdatesInput struct {
+	BoardInput
+	op.Paging
+}
+
+// ListStatusUpdates tells how a board was said to be doing, newest first. What
+// was posted stays readable when the feature is off.
+func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesInput) (op.Page[board.StatusUpdate], error) {
+	mark := store.StatusUpdateMark{At: math.MaxInt64}
+	if err := in.After(&mark); err != nil {
+		return op.Page[board.StatusUpdate]{}, err
+	}
+	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+		return op.Page[board.StatusUpdate]{}, err
+	}
+	all, err := v.StatusUpdates(ctx, in.BoardID, mark, in.Size()+1)
+	return op.Cut(all, in.Size(), func(s board.StatusUpdate) any { return store.StatusUpdateMark{At: s.CreatedAt, ID: s.ID} }), err
+}
+
+// PostStatusUpdateInput is what somebody says of a board.
+type PostStatusUpdateInput struct {
+	BoardInput
+	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"How the board is doing." example:"on_track"`
+	Title      string       `json:"title" maxLength:"512" doc:"The update in one line." example:"Press kit is out"`
+	Text       string       `json:"text,omitempty" maxLength:"16384" doc:"The update, in Markdown." example:"The printer **confirmed** Friday."`
+	StartDate  string       `json:"startDate,omitempty" doc:"The day on which the work begins or began, YYYY-MM-DD." example:"2026-03-01"`
+	TargetDate string       `json:"targetDate,omitempty" doc:"The day by which the work is meant to be complete, YYYY-MM-DD; not before startDate." example:"2026-04-15"`
+}
+
+// PostStatusUpdate says how a board is doing, and keeps its figures of the
+// moment beside it. Nobody can change it afterwards.
+func PostStatusUpdate(ctx context.Context, tx *store.Tx, in PostStatusUpdateInput) (board.StatusUpdate, error) {
+	b, err := tx.Board(ctx, in.BoardID, board.Edit)
+	if err != nil {
+		return board.StatusUpdate{}, err
+	}
+	if err := tx.On(b.ID).Needs(board.StatusUpdates); err != nil {
+		return board.StatusUpdate{}, err
+	}
+	s := board.StatusUpdate{ID: tx.NewID("sts_"), BoardID: b.ID, Status: in.Status, Text: in.Text}
+	if s.Title, err = title("title", in.Title); err != nil {
+		return s, err
+	}
+	if s.StartDate, err = optionalDate("startDate", in.StartDate); err != nil {
+		return s, err
+	}
+	if s.TargetDate, err = optionalDate("targetDate", in.TargetDate); err != nil {
+		return s, err
+	}
+	if s.StartDate != nil && s.TargetDate != nil && *s.TargetDate < *s.StartDate {
+		return s, board.Invalid("targetDate must not be before startDate.")
+	}
+	zone := "UTC"
+	if tx.Caller().UserID != "" {
+		me, err := tx.User(ctx)
+		if err != nil {
+			return s, err
+		}
+		s.Author, zone = &board.UserRef{ID: me.ID, Name: me.Name}, me.TimeZone
+	}
+	days, err := reportDays(ctx, tx.View, zone)
+	if err != nil {
+		return s, err
+	}
+	if s.Snapshot, err = tx.Figures(ctx, b.ID, days.cut(tx.Now())); err != nil {
+		return s, err
+	}
+	if err := tx.InsertStatusUpdate(ctx, &s); err != nil {
+		return s, err
+	}
+	tx.Emit(b.ID, board.StatusPosted(s))
+	return s, nil
+}
+
+// optionalDate checks a date that may be absent.
+func optionalDate(field, s string) (*string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	_, err := board.ParseDate(field, s)
+	return &s, err
+}

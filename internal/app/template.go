@@ -1,0 +1,200 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// SaveBoardAsTemplateInput says what to keep, and what to call it.
+type SaveBoardAsTemplateInput struct {
+	BoardInput
+	Name         *string `json:"name,omitempty" maxLength:"512" doc:"The template's name; the board's own when absent." example:"Product launch"`
+	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"What the template is for, in Markdown; the board's own description when absent." example:"Everything from the first idea to the day after."`
+	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether boards made from it begin with the open cards; false when absent." example:"true"`
+}
+
+// SaveBoardAsTemplate keeps a board's features, labels, open lists and, when
+// asked for, open cards with their checklists for who makes boards in its
+// workspace. It keeps neither people nor dates, and what is done is not done in
+// it. Since the whole workspace sees a template, a confidential board makes none.
+func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTemplateInput) (board.BoardTemplate, error) {
+	b, err := tx.Board(ctx, in.BoardID, board.Edit)
+	if err != nil {
+		return board.BoardTemplate{}, err
+	}
+	if _, err := tx.Workspace(ctx, b.WorkspaceID, board.CreateBoards); err != nil {
+		return board.BoardTemplate{}, err
+	}
+	if b.Visibility == board.Confidential {
+		return board.BoardTemplate{}, board.Forbidden("A confidential board cannot be saved as a template, which the whole workspace would see; copy the board instead.")
+	}
+	if in.Name != nil {
+		if b.Name, err = title("name", *in.Name); err != nil {
+			return board.BoardTemplate{}, err
+		}
+	}
+	if in.Description != nil {
+		b.Description = *in.Description
+	}
+	labels, lists, err := sourceOf(ctx, tx, b.ID, in.IncludeCards)
+	if err != nil {
+		return board.BoardTemplate{}, err
+	}
+	content := templateContent(b.Features, labels, lists)
+	t := content.Outline()
+	t.ID, t.WorkspaceID, t.Name, t.Description = tx.NewID("tpl_"), &b.WorkspaceID, b.Name, b.Description
+	return t, tx.InsertTemplate(ctx, &t, content)
+}
+
+// templateContent forgets of a board whatever is about people and days.
+func templateContent(f board.Features, labels []board.Label, lists []listWithCards) board.TemplateContent {
+	f.PublicPage = false
+	c := board.TemplateContent{Version: board.TemplateVersion, Features: f, Labels: make([]board.TemplateLabel, len(labels)), Lists: make([]board.TemplateColumn, len(lists))}
+	at := map[string]int{}
+	for i, l := range labels {
+		c.Labels[i], at[l.ID] = board.TemplateLabel{Name: l.Name, Color: l.Color}, i
+	}
+	for i, l := range lists {
+		column := board.TemplateColumn{Name: l.Name, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode, Cards: make([]board.TemplateCard, len(l.cards))}
+		for n, card := range l.cards {
+			kept := board.TemplateCard{Title: card.Title, Description: *card.Description, Labels: []int{}, Checklists: []board.TemplateChecklist{}}
+			for _, label := range card.Labels {
+				kept.Labels = append(kept.Labels, at[label.ID])
+			}
+			for _, k := range card.Checklists {
+				items := make([]string, len(k.Items))
+				for m, it := range k.Items {
+					items[m] = it.Title
+				}
+				kept.Checklists = append(kept.Checklists, board.TemplateChecklist{Title: k.Title, Items: items})
+			}
+			column.Cards[n] = kept
+		}
+		c.Lists[i] = column
+	}
+	return c
+}
+
+// ListBoardTemplatesInput pages through templates.
+type ListBoardTemplatesInput struct {
+	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Also the templates of this workspace; the built-in ones alone when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	op.Paging
+}
+
+// ListBoardTemplates lists the built-in templates and, behind them, those of a
+// workspace in which the caller makes boards, in the order of their making.
+func ListBoardTemplates(ctx context.Context, v *store.View, in ListBoardTemplatesInput) (op.Page[board.BoardTemplate], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.BoardTemplate]{}, err
+	}
+	all := []board.BoardTemplate{}
+	for _, b := range board.BuiltInTemplates() {
+		if b.ID > behind {
+			all = append(all, b.Template())
+		}
+	}
+	if in.WorkspaceID != "" {
+		w, err := v.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
+		if err != nil {
+			return op.Page[board.BoardTemplate]{}, err
+		}
+		own, err := v.Templates(ctx, w.ID, behind, in.Size()+1)
+		if err != nil {
+			return op.Page[board.BoardTemplate]{}, err
+		}
+		all = append(all, own...)
+	}
+	all = all[:min(len(all), in.Size()+1)]
+	return op.Cut(all, in.Size(), func(t board.BoardTemplate) any { return t.ID }), nil
+}
+
+// CreateBoardFromTemplateInput says which template, and what the board is to be.
+type CreateBoardFromTemplateInput struct {
+	TemplateID  string           `json:"templateId" maxLength:"64" doc:"A built-in template, or one of the workspace." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace that the board belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        *string          `json:"name,omitempty" maxLength:"512" doc:"The board's name; the template's own when absent." example:"Launch"`
+	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who sees the board; workspace when absent." example:"workspace"`
+}
+
+// CreateBoardFromTemplate makes a board with all that a template holds; the
+// caller becomes its admin. Like a copy it sends no events.
+func CreateBoardFromTemplate(ctx context.Context, tx *store.Tx, in CreateBoardFromTemplateInput) (board.BoardDetail, error) {
+	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	b, content, err := template(ctx, tx, w.ID, in.TemplateID)
+	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	if in.Name != nil {
+		if b.Name, err = title("name", *in.Name); err != nil {
+			return board.BoardDetail{}, err
+		}
+	}
+	b.Visibility = in.Visibility
+	if b.Visibility == "" {
+		b.Visibility = board.VisibleToWorkspace
+	}
+	b.Features = content.Features
+	tx.Quiet()
+	if err := addBoard(ctx, tx, &b, w); err != nil {
+		return board.BoardDetail{}, err
+	}
+	labels := make([]board.Label, len(content.Labels))
+	for i, l := range content.Labels {
+		labels[i] = board.Label{Name: l.Name, Color: l.Color}
+	}
+	if err := addLabels(ctx, tx, b.ID, labels); err != nil {
+		return board.BoardDetail{}, err
+	}
+	for _, column := range content.Lists {
+		l := board.List{ID: tx.NewID("lst_"), BoardID: b.ID, Name: column.Name, WIPLimit: column.WIPLimit, WIPMode: column.WIPMode}
+		cards := make([]store.WholeCard, len(column.Cards))
+		for i, c := range column.Cards {
+			cards[i] = fromTemplate(c, labels)
+		}
+		renew(tx, cards, l.ID, false)
+		if err := roomForList(tx, b.ID, len(cards), len(cards)); err != nil {
+			return board.BoardDetail{}, err
+		}
+		if err := addList(ctx, tx, &l, cards, board.Position{}); err != nil {
+			return board.BoardDetail{}, err
+		}
+	}
+	return freshBoard(ctx, tx, b)
+}
+
+// template finds a template for a workspace: the name and description of a
+// board made from it, and what is on that board.
+func template(ctx context.Context, tx *store.Tx, workspaceID, id string) (b board.Board, c board.TemplateContent, err error) {
+	for _, t := range board.BuiltInTemplates() {
+		if t.ID == id {
+			return board.Board{Name: t.Name, Description: t.Description}, t.Content, nil
+		}
+	}
+	b.Name, b.Description, c, err = tx.TemplateContent(ctx, workspaceID, id)
+	return b, c, err
+}
+
+// fromTemplate makes a card of one in a template. The labels are those that
+// stand for the template's.
+func fromTemplate(c board.TemplateCard, labels []board.Label) (w store.WholeCard) {
+	w.Title, w.Description, w.Assignees, w.Labels = c.Title, &c.Description, []board.UserRef{}, make([]board.LabelRef, len(c.Labels))
+	for i, n := range c.Labels {
+		l := labels[n]
+		w.Labels[i] = board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}
+	}
+	for _, k := range c.Checklists {
+		list := board.Checklist{Title: k.Title}
+		for _, item := range k.Items {
+			list.Items = append(list.Items, board.ChecklistItem{Title: item})
+		}
+		w.Checklists = append(w.Checklists, list)
+	}
+	return w
+}

@@ -1,0 +1,108 @@
+package app_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+func TestBuiltInTemplates(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		all := board.BuiltInTemplates()
+		ids := ada.All("list_board_templates", "id", nil)
+		if len(all) < 8 || len(ids) != len(all) || !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
+			t.Errorf("the built-in templates are %v", ids)
+		}
+		for i, b := range all {
+			if b.ID != ids[i] || len(b.ID) != 30 || b.Description == "" || len(b.Content.Labels) < 4 || len(b.Content.Lists) < 4 {
+				t.Errorf("%s (%s) is no good template", b.Name, b.ID)
+			}
+			checklists, cards := 0, 0
+			for _, l := range b.Content.Lists {
+				for _, c := range l.Cards {
+					cards++
+					checklists += len(c.Checklists)
+					if c.Title == "" || utf8.RuneCountInString(c.Title) > 512 || strings.TrimSpace(c.Title) != c.Title {
+						t.Errorf("%s: the title %q", b.Name, c.Title)
+					}
+				}
+			}
+			if checklists < 1 || cards < 5 {
+				t.Errorf("%s has %d cards with %d checklists", b.Name, cards, checklists)
+			}
+			a := ada.Must("create_board_from_template", fields{"templateId": b.ID, "workspaceId": workspace})
+			if a.Text("name") != b.Name || a.Text("visibility") != "workspace" || a.Text("role") != "admin" || a.Get("openCards") != float64(cards) ||
+				len(a.Get("lists").([]any)) != len(b.Content.Lists) || len(a.Get("labels").([]any)) != len(b.Content.Labels) || float64(a.Version) != a.Get("version") {
+				t.Errorf("the board of %s is %s", b.Name, a.Raw)
+			}
+			if sent := s.Outbox(a.ID()); len(sent) != 0 {
+				t.Errorf("%s sent %v", b.Name, sent)
+			}
+			// Kept again it is the same template.
+			kept := ada.Must("save_board_as_template", fields{"boardId": a.ID(), "includeCards": true})
+			if got, want := fmt.Sprint(kept.Get("lists"), kept.Get("features"), kept.Get("cards"), kept.Get("description")), func() string {
+				own := ada.Must("list_board_templates", fields{"limit": 200}).Get(fmt.Sprint(i)).(map[string]any)
+				return fmt.Sprint(own["lists"], own["features"], own["cards"], own["description"])
+			}(); got != want {
+				t.Errorf("%s kept again is\n%s\nwant\n%s", b.Name, got, want)
+			}
+		}
+		s.Sound()
+	})
+}
+
+func TestSaveBoardAsTemplate(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 4})
+		p.ada.Must("update_board", fields{"boardId": p.from, "features": fields{"statusUpdates": false}})
+		v := p.version(p.from)
+		a := p.ada.Must("save_board_as_template", fields{"boardId": p.from, "name": " A launch ", "description": "For launches", "includeCards": true})
+		if a.Text("name") != "A launch" || a.Text("description") != "For launches" || a.Get("builtIn") != false || a.Text("workspaceId") != p.workspace || a.Get("cards") != 1.0 ||
+			a.Text("lists.0.name") != "Here" || a.Get("lists.0.wipLimit") != 4.0 || a.Text("labels.0.name") != "Bug" || p.version(p.from) != v {
+			t.Errorf("the template is %s", a.Raw)
+		}
+		for _, content := range s.Column("SELECT content FROM board_templates") {
+			if strings.Contains(content, "usr_") || strings.Contains(content, "2026-") || !strings.Contains(content, `"version":1`) {
+				t.Errorf("the template holds %s", content)
+			}
+		}
+		bare := p.ada.Must("save_board_as_template", fields{"boardId": p.from})
+		if bare.Text("name") != "From" || bare.Get("cards") != 0.0 {
+			t.Errorf("the bare template is %s", bare.Raw)
+		}
+		ids := p.ada.All("list_board_templates", "id", fields{"workspaceId": p.workspace, "limit": 3})
+		if n := len(board.BuiltInTemplates()); len(ids) != n+2 || !slices.Equal(ids[n:], []string{a.ID(), bare.ID()}) {
+			t.Errorf("the templates are %v", ids)
+		}
+
+		b := p.ada.Must("create_board_from_template", fields{"templateId": a.ID(), "workspaceId": p.workspace, "name": "Launch", "visibility": "confidential"})
+		if b.Text("name") != "Launch" || b.Text("description") != "For launches" || b.Text("visibility") != "confidential" || b.Get("features.statusUpdates") != false || b.Get("lists.0.wipLimit") != 4.0 {
+			t.Errorf("the board is %s", b.Raw)
+		}
+		c := p.ada.Must("get_card", fields{"cardId": p.ada.All("list_cards", "id", fields{"boardId": b.ID(), "q": "zebras okapi"})[0]})
+		if c.Text("title") != "Press release" || len(c.Get("labels").([]any)) != 2 || len(c.Get("assignees").([]any)) != 0 || c.Get("dueDate") != nil || c.Get("done") != false ||
+			c.Get("checklistItems.total") != 2.0 || c.Get("checklistItems.done") != 0.0 || c.Text("checklists.0.items.1.title") != "Print" || c.Text("createdBy") != p.ada.ID {
+			t.Errorf("the card is %s", c.Raw)
+		}
+
+		elsewhere := p.ada.Workspace("Elsewhere", board.PlanTeam)
+		p.ada.Refused("not_found", "create_board_from_template", fields{"templateId": a.ID(), "workspaceId": elsewhere})
+		if got := p.ada.All("list_board_templates", "id", fields{"workspaceId": elsewhere}); slices.Contains(got, a.ID()) {
+			t.Error("another workspace shows the template")
+		}
+		p.bob.Refused("forbidden", "save_board_as_template", fields{"boardId": p.from}) // a guest
+		p.ada.Must("update_board", fields{"boardId": p.from, "visibility": "confidential"})
+		p.ada.Refused("forbidden", "save_board_as_template", fields{"boardId": p.from})
+		s.Sound()
+	})
+}

@@ -1,0 +1,281 @@
+package app_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+type fields = apptest.Fields
+
+// world is a workspace with a board that holds one of everything, so that
+// every operation has something to work on.
+type world struct {
+	*apptest.Service
+	owner *apptest.Person // of the workspace, and the board's admin
+	other *apptest.Person // a member of the workspace without a role on the board
+
+	workspace, board, list, doing, archived, card, archivedCard string
+	label, checklist, item, comment                             string
+
+	second, away string // another board, and a list on it
+}
+
+func newWorld(s *apptest.Service) *world {
+	ada := s.Person("Ada")
+	w := &world{Service: s, owner: ada, other: s.Person("Bob"), workspace: ada.Workspace("Engines", board.PlanTeam)}
+	ada.Workspace("Another", board.PlanTeam)
+	w.other.Joins(w.workspace, board.WorkspaceMember)
+	w.fill("workspace")
+	return w
+}
+
+// fill makes the board of the world.
+func (w *world) fill(visibility board.Visibility) {
+	w.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Launch", "visibility": visibility})
+	w.second = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Second"})
+	w.away = w.make("create_list", fields{"boardId": w.second, "name": "Away"})
+	w.list = w.make("create_list", fields{"boardId": w.board, "name": "To do"})
+	w.doing = w.make("create_list", fields{"boardId": w.board, "name": "Doing"})
+	w.archived = w.make("create_list", fields{"boardId": w.board, "name": "Old"})
+	w.owner.Must("archive_list", fields{"listId": w.archived})
+	w.label = w.make("create_label", fields{"boardId": w.board, "name": "Bug", "color": "red"})
+	w.make("create_label", fields{"boardId": w.board, "name": "Idea", "color": "lime"})
+	w.card = w.make("create_card", fields{"listId": w.list, "title": "Press release", "assignees": []string{w.owner.ID}, "due": fields{"dueDate": "2026-12-01"}})
+	w.make("create_card", fields{"listId": w.list, "title": "Second", "assignees": []string{w.owner.ID}})
+	w.archivedCard = w.make("create_card", fields{"listId": w.list, "title": "Old"})
+	w.owner.Must("archive_card", fields{"cardId": w.archivedCard})
+	w.checklist = w.make("add_checklist", fields{"cardId": w.card, "title": "Before"})
+	w.item = w.make("add_checklist_item", fields{"checklistId": w.checklist, "title": "Check"})
+	w.make("add_checklist_item", fields{"checklistId": w.checklist, "title": "Print"})
+	w.comment = w.make("add_comment", fields{"cardId": w.card, "text": "Soon."})
+	w.make("add_comment", fields{"cardId": w.card, "text": "Now."})
+}
+
+// make is what an operation of the owner made.
+func (w *world) make(name string, in fields) string { return w.owner.Must(name, in).ID() }
+
+// give writes roles that the interface would not give.
+func (w *world) give(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID string, onBoard board.Role) {
+	w.T.Helper()
+	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.RemoveMember(ctx, w.workspace, p.ID); err != nil {
+			return err
+		}
+		if inWorkspace != "" {
+			if err := tx.SetMember(ctx, w.workspace, p.ID, inWorkspace); err != nil {
+				return err
+			}
+		}
+		if onBoard == board.RoleNone {
+			return nil
+		}
+		return tx.SetBoardMember(ctx, boardID, p.ID, onBoard)
+	})
+}
+
+// samples are inputs with which each operation works for the owner. A write
+// changes something with its sample, once. What a sample needs for itself
+// alone (a label to delete) it makes.
+var samples = map[string]func(w *world) fields{
+	"get_me":                 func(*world) fields { return nil },
+	"list_my_cards":          func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"search_cards":           func(w *world) fields { return fields{"q": "press", "workspaceId": w.workspace} },
+	"export_board":           onBoard(nil),
+	"export_workspace":       func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"list_workspaces":        func(*world) fields { return nil },
+	"get_workspace":          func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"list_workspace_members": func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"create_invitation":      func(w *world) fields { return w.invitation("new@example.com") },
+	"list_invitations": func(w *world) fields {
+		w.owner.Must("create_invitation", w.invitation("one@example.com"))
+		w.owner.Must("create_invitation", w.invitation("two@example.com"))
+		return fields{"workspaceId": w.workspace}
+	},
+	"withdraw_invitation": func(w *world) fields {
+		return fields{"workspaceId": w.workspace, "invitationId": w.make("create_invitation", w.invitation("gone@example.com"))}
+	},
+	"get_my_overview":      func(*world) fields { return nil },
+	"list_recent_activity": func(*world) fields { return nil },
+	"get_workspace_calendar": func(w *world) fields {
+		return fields{"workspaceId": w.workspace, "from": "2026-12-01", "to": "2026-12-31"}
+	},
+	"get_workspace_dashboard": func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"list_status_updates": func(w *world) fields {
+		w.make("post_status_update", fields{"boardId": w.board, "status": "on_track", "title": "Begun"})
+		w.make("post_status_update", fields{"boardId": w.board, "status": "at_risk", "title": "Late"})
+		return fields{"boardId": w.board}
+	},
+	"post_status_update": onBoard(fields{"status": "on_track", "title": "Press kit is out", "text": "**Friday.**", "startDate": "2026-03-01", "targetDate": "2026-04-15"}),
+	"list_boards":        func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"get_board":          onBoard(nil),
+	"create_board":       func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Another"} },
+	"update_board":       onBoard(fields{"name": "Launch 2"}),
+	"archive_board":      func(w *world) fields { return fields{"boardId": w.newBoard()} },
+	"restore_board": func(w *world) fields {
+		id := w.newBoard()
+		w.owner.Must("archive_board", fields{"boardId": id})
+		return fields{"boardId": id}
+	},
+	"trash_board":         func(w *world) fields { return fields{"boardId": w.newBoard()} },
+	"list_board_members":  onBoard(nil),
+	"share_board":         func(w *world) fields { return fields{"boardId": w.board, "userId": w.other.ID, "role": "viewer"} },
+	"list_board_activity": onBoard(nil),
+	"list_board_changes":  onBoard(nil),
+	"remove_board_member": func(w *world) fields {
+		w.owner.Must("share_board", fields{"boardId": w.board, "userId": w.other.ID, "role": "commenter"})
+		return fields{"boardId": w.board, "userId": w.other.ID}
+	},
+	"copy_board":             onBoard(fields{"name": "Launch again", "includeCards": true}),
+	"save_board_as_template": onBoard(fields{"name": "A launch", "includeCards": true}),
+	"list_board_templates":   func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"create_board_from_template": func(w *world) fields {
+		return fields{"templateId": board.BuiltInTemplates()[0].ID, "workspaceId": w.workspace}
+	},
+
+	"list_lists":   onBoard(nil),
+	"create_list":  onBoard(fields{"name": "Done"}),
+	"update_list":  func(w *world) fields { return fields{"listId": w.list, "name": "Next"} },
+	"move_list":    func(w *world) fields { return fields{"listId": w.list} },
+	"archive_list": func(w *world) fields { return fields{"listId": w.doing} },
+	"restore_list": func(w *world) fields { return fields{"listId": w.archived} },
+	"copy_list":    func(w *world) fields { return fields{"listId": w.list} },
+	"move_list_to_board": func(w *world) fields {
+		return fields{"listId": w.make("create_list", fields{"boardId": w.board, "name": "On its way"}), "boardId": w.second}
+	},
+
+	"list_cards":         onBoard(nil),
+	"get_card":           onCard(nil),
+	"create_card":        func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
+	"update_card":        onCard(fields{"title": "Two press releases"}),
+	"move_card":          func(w *world) fields { return fields{"cardId": w.card, "listId": w.list} },
+	"copy_card":          onCard(nil),
+	"move_card_to_board": func(w *world) fields { return fields{"cardId": w.newCard(), "listId": w.away} },
+	"archive_card":       func(w *world) fields { return fields{"cardId": w.newCard()} },
+	"restore_card":       func(w *world) fields { return fields{"cardId": w.archivedCard} },
+	"set_card_labels":    func(w *world) fields { return fields{"cardId": w.card, "add": []string{w.label}} },
+	"set_card_assignees": func(w *world) fields { return fields{"cardId": w.newCard(), "add": []string{w.owner.ID}} },
+	"set_card_due":       onCard(fields{"dueDate": "2026-12-24"}),
+	"clear_card_due": func(w *world) fields {
+		id := w.newCard()
+		w.owner.Must("set_card_due", fields{"cardId": id, "dueDate": "2026-12-24"})
+		return fields{"cardId": id}
+	},
+	"list_checklists":  onCard(nil),
+	"add_checklist":    onCard(fields{"title": "After", "items": []string{"one", "two"}}),
+	"update_checklist": func(w *world) fields { return fields{"checklistId": w.checklist, "title": "Before sending"} },
+	"delete_checklist": func(w *world) fields {
+		return fields{"checklistId": w.make("add_checklist", fields{"cardId": w.card, "title": "Gone"})}
+	},
+	"add_checklist_item":    func(w *world) fields { return fields{"checklistId": w.checklist, "title": "Names"} },
+	"update_checklist_item": func(w *world) fields { return fields{"itemId": w.item, "done": true} },
+	"delete_checklist_item": func(w *world) fields {
+		return fields{"itemId": w.make("add_checklist_item", fields{"checklistId": w.checklist, "title": "Gone"})}
+	},
+
+	"list_comments": onCard(nil),
+	"add_comment":   onCard(fields{"text": "Done."}),
+	"edit_comment":  func(w *world) fields { return fields{"commentId": w.comment, "text": "Later."} },
+	"delete_comment": func(w *world) fields {
+		return fields{"commentId": w.make("add_comment", fields{"cardId": w.card, "text": "Gone"})}
+	},
+
+	"list_saved_filters": func(w *world) fields {
+		w.newFilter()
+		w.newFilter()
+		return fields{"workspaceId": w.workspace}
+	},
+	"create_saved_filter": func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Mine", "query": "is:open"} },
+	"update_saved_filter": func(w *world) fields { return fields{"filterId": w.newFilter(), "name": "Ours"} },
+	"delete_saved_filter": func(w *world) fields { return fields{"filterId": w.newFilter()} },
+	"list_filter_cards":   func(w *world) fields { return fields{"filterId": w.newFilter()} },
+
+	"list_labels":  onBoard(nil),
+	"create_label": onBoard(fields{"name": "Idea", "color": "lime"}),
+	"update_label": func(w *world) fields { return fields{"labelId": w.label, "name": "Defect"} },
+	"delete_label": func(w *world) fields {
+		return fields{"labelId": w.make("create_label", fields{"boardId": w.board, "name": "Gone", "color": "gray"})}
+	},
+}
+
+// aboutNoBoard are the writes that change no board: they answer no
+// boardVersion, and a board in the archive does not keep them from working.
+var aboutNoBoard = []string{"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter"}
+
+func (w *world) invitation(email string) fields {
+	return fields{"workspaceId": w.workspace, "email": email, "role": "member"}
+}
+
+// newFilter is a filter that the owner shares.
+func (w *world) newFilter() string {
+	return w.make("create_saved_filter", fields{"workspaceId": w.workspace, "name": "Ours", "query": "is:open", "shared": true})
+}
+
+func (w *world) newCard() string {
+	return w.make("create_card", fields{"listId": w.list, "title": "Its own"})
+}
+
+func (w *world) newBoard() string {
+	return w.make("create_board", fields{"workspaceId": w.workspace, "name": "Its own"})
+}
+
+func onBoard(more fields) func(*world) fields {
+	return func(w *world) fields { return with(more, "boardId", w.board) }
+}
+
+func onCard(more fields) func(*world) fields {
+	return func(w *world) fields { return with(more, "cardId", w.card) }
+}
+
+// with is the input with one field more.
+func with(in fields, name string, value any) fields {
+	out := fields{name: value}
+	for k, v := range in {
+		if k != name {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// sample is the sample input of an operation. An operation without one fails.
+func (w *world) sample(t *testing.T, o *op.Operation) fields {
+	t.Helper()
+	make := samples[o.Name]
+	if make == nil {
+		t.Fatalf("the operation %s (%s %s) has no sample input: add one to samples in internal/app/world_test.go, with which it works for the owner of the world, and a row to testdata/access.txt", o.Name, o.Method, o.Path)
+	}
+	return make(w)
+}
+
+// names are the input fields that name an object.
+func names(in fields) (out []string) {
+	for name, v := range in {
+		if _, ok := v.(string); ok && strings.HasSuffix(name, "Id") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// state is what the owner sees of the board and the workspace.
+func (w *world) state() string {
+	var b strings.Builder
+	for _, call := range []struct {
+		name string
+		in   fields
+	}{
+		{"get_board", fields{"boardId": w.board}}, {"get_card", fields{"cardId": w.card}}, {"list_board_members", fields{"boardId": w.board}},
+		{"list_boards", fields{"includeArchived": true}}, {"list_cards", fields{"boardId": w.board, "archived": "true"}},
+		{"list_comments", fields{"cardId": w.card}}, {"list_lists", fields{"boardId": w.board, "includeArchived": true}},
+		{"list_workspace_members", fields{"workspaceId": w.workspace}},
+	} {
+		b.Write(w.owner.Must(call.name, call.in).Raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,241 @@
+package board
+
+import "slices"
+
+// Reports count cards that are not archived, in lists that are not archived,
+// on boards that are neither archived nor in the trash. Of these, open ones
+// are not done. Days are those of one time zone; the words overdue and "due in
+// 7 days" are the filters overdue and next7 of the card lists.
+
+// Figures sum up cards.
+type Figures struct {
+	Open       int `json:"open" doc:"Cards that are neither done nor archived." example:"42"`
+	Done       int `json:"done" doc:"Cards that are done and not archived." example:"17"`
+	Overdue    int `json:"overdue" doc:"Open cards whose due date has passed." example:"3"`
+	DueIn7Days int `json:"dueIn7Days" doc:"Open cards that are due today or on one of the six days after; what was due earlier today is overdue as well." example:"8"`
+	Unassigned int `json:"unassigned" doc:"Open cards that nobody is assigned to." example:"5"`
+	Undated    int `json:"undated" doc:"Open cards without a due date." example:"20"`
+}
+
+// Tally counts the cards of a part of a workspace.
+type Tally struct {
+	Open    int `json:"open" doc:"Cards that are neither done nor archived." example:"12"`
+	Done    int `json:"done" doc:"Cards that are done and not archived." example:"7"`
+	Overdue int `json:"overdue" doc:"Open cards whose due date has passed." example:"2"`
+}
+
+// Add counts another part in.
+func (t *Tally) Add(o Tally) {
+	t.Open += o.Open
+	t.Done += o.Done
+	t.Overdue += o.Overdue
+}
+
+// Standing is where a card stands in time. Only an open card is undated,
+// overdue, soon (due in 7 days) or stale.
+type Standing struct{ Done, Undated, Overdue, Soon, Stale bool }
+
+// Count counts n cards in.
+func (f *Figures) Count(s Standing, assigned bool, n int) {
+	if s.Done {
+		f.Done += n
+		return
+	}
+	f.Open += n
+	for _, c := range []struct {
+		is bool
+		to *int
+	}{{s.Overdue, &f.Overdue}, {s.Soon, &f.DueIn7Days}, {!assigned, &f.Unassigned}, {s.Undated, &f.Undated}} {
+		if c.is {
+			*c.to += n
+		}
+	}
+}
+
+// Count counts a card in.
+func (t *Tally) Count(s Standing) {
+	switch {
+	case s.Done:
+		t.Done++
+		return
+	case s.Overdue:
+		t.Overdue++
+	}
+	t.Open++
+}
+
+// Rest is what a breakdown leaves out.
+type Rest struct {
+	Count int `json:"count" doc:"How many parts were left out." example:"4"`
+	Tally
+}
+
+// BoardTally is a board's part.
+type BoardTally struct {
+	BoardID string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name    string `json:"name" doc:"Its name." example:"Launch"`
+	Tally
+}
+
+// ListTally is a list's part.
+type ListTally struct {
+	ListID  string `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID string `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name    string `json:"name" doc:"Its name." example:"In progress"`
+	Tally
+}
+
+// MemberTally is a person's part.
+type MemberTally struct {
+	UserID string `json:"userId" doc:"The person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name   string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
+	Tally
+}
+
+// LabelTally is the part of the labels of one name and color, whatever boards
+// they are on.
+type LabelTally struct {
+	Name  string `json:"name" doc:"The labels' name." example:"Bug"`
+	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Their color." example:"red"`
+	Tally
+}
+
+// ByBoard, ByList, ByMember and ByLabel show the parts with the most open
+// cards, and the rest in one.
+type ByBoard struct {
+	Top  []BoardTally `json:"top" doc:"The ten boards with the most open cards, most first."`
+	Rest Rest         `json:"rest" doc:"All other boards together."`
+}
+
+// ByList breaks down by list.
+type ByList struct {
+	Top  []ListTally `json:"top" doc:"The ten lists with the most open cards, most first."`
+	Rest Rest        `json:"rest" doc:"All other lists together."`
+}
+
+// ByMember breaks down by assignee. A card counts for each of its assignees.
+type ByMember struct {
+	Top  []MemberTally `json:"top" doc:"The ten people with the most open cards, most first; people without any card are left out."`
+	Rest Rest          `json:"rest" doc:"All other people together."`
+}
+
+// ByLabel breaks down by label. A card counts for each label that it carries.
+type ByLabel struct {
+	Top  []LabelTally `json:"top" doc:"The ten labels with the most open cards, most first; labels of one name and color count together, and labels on no card are left out."`
+	Rest Rest         `json:"rest" doc:"All other labels together."`
+}
+
+// Week is an ISO week (Monday to Sunday).
+type Week struct {
+	Week      string `json:"week" doc:"The ISO 8601 week." example:"2026-W11"`
+	From      string `json:"from" format:"date" doc:"Its Monday." example:"2026-03-09"`
+	Created   int    `json:"created" doc:"Cards created in it, archived ones too." example:"9"`
+	Completed int    `json:"completed" doc:"Cards done in it that are still done, archived ones too." example:"7"`
+}
+
+// CardGroup is a number of cards, and the first few of them.
+type CardGroup struct {
+	Count int    `json:"count" doc:"How many there are." example:"12"`
+	Cards []Card `json:"cards" doc:"The first five, without descriptions."`
+}
+
+// Breach is a list that holds more open cards than its WIP limit says.
+type Breach struct {
+	ListID    string  `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID   string  `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name      string  `json:"name" doc:"Its name." example:"In progress"`
+	OpenCards int     `json:"openCards" doc:"How many cards it holds that are not archived, done ones counted in." example:"7"`
+	WIPLimit  int     `json:"wipLimit" doc:"How many it should hold at most." example:"5"`
+	WIPMode   WIPMode `json:"wipMode" enum:"soft,hard" doc:"What the limit does." example:"soft"`
+}
+
+// Breaches are lists over their WIP limit on boards whose feature wipLimits is on.
+type Breaches struct {
+	Count int      `json:"count" doc:"How many lists are over their limit." example:"1"`
+	Lists []Breach `json:"lists" doc:"The ten that are furthest over, furthest first."`
+}
+
+// Duration is a median over cards.
+type Duration struct {
+	Cards         int    `json:"cards" doc:"How many cards it is the median of." example:"64"`
+	MedianSeconds *int64 `json:"medianSeconds" doc:"The median, in whole seconds; null for no cards." example:"172800"`
+}
+
+// MedianOf is the median of durations in milliseconds, which it sorts. Of an
+// even number it is the mean of the middle two, cut to the second.
+func MedianOf(millis []int64) Duration {
+	n := len(millis)
+	if n == 0 {
+		return Duration{}
+	}
+	slices.Sort(millis)
+	seconds := (millis[(n-1)/2] + millis[n/2]) / 2000
+	return Duration{Cards: n, MedianSeconds: &seconds}
+}
+
+// Dashboard is how the boards of a workspace that the caller sees are doing.
+type Dashboard struct {
+	WorkspaceID string  `json:"workspaceId" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AsOf        Instant `json:"asOf" format:"date-time" doc:"The moment the figures are of." example:"2026-03-12T16:20:00.000Z"`
+	TimeZone    string  `json:"timeZone" doc:"The time zone of its days and weeks." example:"Europe/London"`
+	Figures
+	Weeks     []Week    `json:"weeks" doc:"The last twelve ISO weeks, oldest first; the last is the current one."`
+	ByBoard   ByBoard   `json:"byBoard" doc:"By board."`
+	ByList    ByList    `json:"byList" doc:"By list."`
+	ByMember  ByMember  `json:"byMember" doc:"By assignee."`
+	ByLabel   ByLabel   `json:"byLabel" doc:"By label."`
+	Stale     CardGroup `json:"stale" doc:"Open cards that did not change for 14 days, longest unchanged first."`
+	Breaches  Breaches  `json:"wipBreaches" doc:"Lists that hold more than their WIP limit."`
+	LeadTime  Duration  `json:"leadTime" doc:"From being created to being done, of the cards done in the twelve weeks."`
+	CycleTime Duration  `json:"cycleTime" doc:"From the first move to another list to being done, of the same cards; what was done before it ever moved is left out."`
+}
+
+// CalendarCard is a card as a calendar shows it.
+type CalendarCard struct {
+	ID       string `json:"id" doc:"The card's id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID  string `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID   string `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Number   int    `json:"number" doc:"Its number on the board." example:"7"`
+	Title    string `json:"title" doc:"What is to be done." example:"Write the press release"`
+	Done     bool   `json:"done" doc:"Whether the work is done." example:"false"`
+	FirstDay string `json:"firstDay" format:"date" doc:"The first day of its span in the calendar's time zone: its start, or its due date without one." example:"2026-03-10"`
+	LastDay  string `json:"lastDay" format:"date" doc:"The last day of its span: its due date, or its start without one." example:"2026-03-14"`
+	Due
+}
+
+// WorkspaceCalendar is what a workspace has to do in a window of days.
+type WorkspaceCalendar struct {
+	From         string         `json:"from" format:"date" doc:"The first day." example:"2026-03-01"`
+	To           string         `json:"to" format:"date" doc:"The last day." example:"2026-03-31"`
+	TimeZone     string         `json:"timeZone" doc:"The time zone of the days." example:"Europe/London"`
+	Cards        []CalendarCard `json:"cards" doc:"Every card whose span from start to due date touches the window, done ones too, by first day, last day and id."`
+	UndatedCount int            `json:"undatedCount" doc:"How many cards that are not done have neither due date nor start." example:"20"`
+}
+
+// BoardState is a board with its latest status.
+type BoardState struct {
+	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string     `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string     `json:"name" doc:"Its name." example:"Launch"`
+	OpenCards   int        `json:"openCards" doc:"How many cards are not archived." example:"17"`
+	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on it last changed." example:"2026-02-01T10:00:00.000Z"`
+	URL         string     `json:"url" format:"uri" doc:"The board's page in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Status      *StatusRef `json:"status" doc:"Its latest status update; null when it has none."`
+}
+
+// BoardGroup is a number of boards, and the first few of them.
+type BoardGroup struct {
+	Count  int          `json:"count" doc:"How many there are." example:"7"`
+	Boards []BoardState `json:"boards" doc:"The first five."`
+}
+
+// Overview is what is on somebody's desk.
+type Overview struct {
+	AsOf             Instant    `json:"asOf" format:"date-time" doc:"The moment it is of." example:"2026-03-12T16:20:00.000Z"`
+	TimeZone         string     `json:"timeZone" doc:"The time zone of its days." example:"Europe/London"`
+	Overdue          CardGroup  `json:"overdue" doc:"Open cards assigned to the caller whose due date has passed, longest overdue first."`
+	DueToday         CardGroup  `json:"dueToday" doc:"Open cards assigned to the caller that are due today, earliest first; what was due earlier today is overdue as well."`
+	DueThisWeek      CardGroup  `json:"dueThisWeek" doc:"Open cards assigned to the caller that are due this week, Monday to Sunday, earliest first."`
+	RecentlyAssigned CardGroup  `json:"recentlyAssigned" doc:"Open cards that were assigned to the caller in the last seven days, latest first."`
+	Boards           BoardGroup `json:"boards" doc:"The open boards that the caller sees, what changed last first."`
+}

@@ -1,0 +1,137 @@
+package board
+
+// TemplateVersion is the version of TemplateContent that this program writes.
+// It reads this one and those below.
+const TemplateVersion = 1
+
+// BoardTemplate is something to begin a board from, as a list of templates
+// shows it.
+type BoardTemplate struct {
+	ID          string          `json:"id" doc:"The template's id." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID *string         `json:"workspaceId" doc:"The workspace that keeps it; null for one that comes with the service." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BuiltIn     bool            `json:"builtIn" doc:"Whether it comes with the service." example:"false"`
+	Name        string          `json:"name" doc:"Its name." example:"Product launch"`
+	Description string          `json:"description" doc:"What it is for, in Markdown." example:"Everything from the first idea to the day after."`
+	Features    Features        `json:"features" doc:"The features of a board made from it."`
+	Labels      []TemplateLabel `json:"labels" doc:"The labels of a board made from it."`
+	Lists       []TemplateList  `json:"lists" doc:"The lists of a board made from it, in their order."`
+	Cards       int             `json:"cards" doc:"How many cards a board made from it begins with." example:"8"`
+	CreatedAt   *Instant        `json:"createdAt" format:"date-time" doc:"When it was saved; null for one that comes with the service." example:"2026-03-01T09:00:00.000Z"`
+}
+
+// TemplateLabel is a label of a template.
+type TemplateLabel struct {
+	Name  string `json:"name" doc:"Its name; may be empty, then the colour speaks." example:"Bug"`
+	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+}
+
+// TemplateList is a list of a template.
+type TemplateList struct {
+	Name     string  `json:"name" doc:"Its name." example:"In progress"`
+	WIPLimit *int    `json:"wipLimit" doc:"How many open cards it should hold at most; null for no limit." example:"5"`
+	WIPMode  WIPMode `json:"wipMode" enum:"soft,hard" doc:"What a full list does." example:"soft"`
+	Cards    int     `json:"cards" doc:"How many cards it begins with." example:"3"`
+}
+
+// TemplateContent is all that a board is made of from a template. It names no
+// person and no date.
+type TemplateContent struct {
+	Version  int              `json:"version"`
+	Features Features         `json:"features"`
+	Labels   []TemplateLabel  `json:"labels"`
+	Lists    []TemplateColumn `json:"lists"`
+}
+
+// TemplateColumn is a list of a template with its cards.
+type TemplateColumn struct {
+	Name     string         `json:"name"`
+	WIPLimit *int           `json:"wipLimit"`
+	WIPMode  WIPMode        `json:"wipMode"`
+	Cards    []TemplateCard `json:"cards"`
+}
+
+// TemplateCard is a card of a template. Its labels are places in the
+// template's labels.
+type TemplateCard struct {
+	Title       string              `json:"title"`
+	Description string              `json:"description"`
+	Labels      []int               `json:"labels"`
+	Checklists  []TemplateChecklist `json:"checklists"`
+}
+
+// TemplateChecklist is a checklist of a template's card.
+type TemplateChecklist struct {
+	Title string   `json:"title"`
+	Items []string `json:"items"`
+}
+
+// Outline is what a list of templates shows of a content.
+func (c TemplateContent) Outline() (t BoardTemplate) {
+	t.Features, t.Labels, t.Lists = c.Features, c.Labels, make([]TemplateList, len(c.Lists))
+	for i, l := range c.Lists {
+		t.Lists[i] = TemplateList{Name: l.Name, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode, Cards: len(l.Cards)}
+		t.Cards += len(l.Cards)
+	}
+	return t
+}
+
+// BuiltIn is a template that comes with the program. Its id never changes.
+type BuiltIn struct {
+	ID          string
+	Name        string
+	Description string
+	Content     TemplateContent
+}
+
+// Template is how a list of templates shows it.
+func (b BuiltIn) Template() BoardTemplate {
+	t := b.Content.Outline()
+	t.ID, t.Name, t.Description, t.BuiltIn = b.ID, b.Name, b.Description, true
+	return t
+}
+
+// BuiltInTemplates are the templates that come with the program, by id. Their
+// ids sort before those of all others.
+func BuiltInTemplates() []BuiltIn {
+	return []BuiltIn{
+		kanbanTemplate(), sprintTemplate(), bugTemplate(), editorialTemplate(), roadmapTemplate(),
+		hiringTemplate(), eventTemplate(), onboardingTemplate(), personalTemplate(), incidentTemplate(),
+	}
+}
+
+// builtIn makes a template of this version, on a board with the features of
+// any new one.
+func builtIn(id, name, description string, labels []TemplateLabel, lists ...TemplateColumn) BuiltIn {
+	return BuiltIn{ID: id, Name: name, Description: description, Content: TemplateContent{
+		Version: TemplateVersion, Features: NewBoardFeatures(), Labels: labels, Lists: lists,
+	}}
+}
+
+// column is a list without a limit.
+func column(name string, cards ...TemplateCard) TemplateColumn {
+	if cards == nil {
+		cards = []TemplateCard{}
+	}
+	return TemplateColumn{Name: name, WIPMode: WIPSoft, Cards: cards}
+}
+
+// limited is a list that shows when it holds more cards than that.
+func limited(name string, limit int, cards ...TemplateCard) TemplateColumn {
+	c := column(name, cards...)
+	c.WIPLimit = &limit
+	return c
+}
+
+// start is a card to start with; its labels are places in the template's.
+func start(title, description string, labels ...int) TemplateCard {
+	if labels == nil {
+		labels = []int{}
+	}
+	return TemplateCard{Title: title, Description: description, Labels: labels, Checklists: []TemplateChecklist{}}
+}
+
+// with is the card with a checklist more.
+func (c TemplateCard) with(title string, items ...string) TemplateCard {
+	c.Checklists = append(c.Checklists, TemplateChecklist{Title: title, Items: items})
+	return c
+}

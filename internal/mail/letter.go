@@ -1,0 +1,126 @@
+package mail
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+	"unicode"
+
+	"cardwall/internal/board"
+)
+
+// Message is a letter as it leaves.
+type Message struct {
+	ID      string // the letter's; makes the same Message-ID at every attempt
+	To      string
+	Subject string
+	Text    string
+	HTML    string
+	secret  string // must not be logged
+}
+
+// Write makes the message of a letter.
+func Write(l board.Letter) (Message, error) {
+	var (
+		m   Message
+		err error
+	)
+	switch {
+	case l.Kind == board.LetterInvitation && l.Invitation != nil:
+		m, err = Invitation(l.Link, *l.Invitation)
+	default:
+		return m, fmt.Errorf("there is no letter of the kind %q", l.Kind)
+	}
+	m.ID, m.To = l.ID, l.To
+	m.secret = l.Link
+	if _, secret, ok := strings.Cut(l.Link, "#"); ok {
+		m.secret = secret
+	}
+	return m, err
+}
+
+// Invitation asks somebody into a workspace.
+func Invitation(link string, l board.InvitationLetter) (Message, error) {
+	by, workspace := line(l.InvitedBy), line(l.Workspace)
+	if by == "" {
+		by = "Somebody"
+	}
+	until := l.ExpiresAt.Time().Format("2 January 2006")
+	role := map[board.WorkspaceRole]string{
+		board.WorkspaceOwner: "an owner", board.WorkspaceAdmin: "an admin", board.WorkspaceMember: "a member", board.WorkspaceGuest: "a guest",
+	}[l.Role]
+	return compose("Invitation to "+workspace, content{
+		Paragraphs: []string{
+			fmt.Sprintf("%s invites you to the workspace %s, as %s.", by, workspace, role),
+		},
+		Button: "Accept the invitation", Link: link,
+		Small: fmt.Sprintf("The link works until %s, for one person. If you don't know what this is about, do nothing, and tell nobody the link.", until),
+	})
+}
+
+// content is what a letter says, for both of its forms.
+type content struct {
+	Paragraphs []string
+	Button     string
+	Link       string
+	Small      string
+}
+
+// page is the HTML form. It has neither images nor anything else that a reader
+// would load.
+const page = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{{.Button}}</title></head>
+<body style="margin:0;padding:24px;font:16px/1.5 sans-serif;color:#1f2328;background:#ffffff">
+{{range .Paragraphs}}<p>{{.}}</p>
+{{end}}<p><a href="{{.Link}}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1f5fbf;color:#ffffff;text-decoration:none">{{.Button}}</a></p>
+<p style="font-size:14px;color:#57606a">Or open this address: {{.Link}}</p>
+<p style="font-size:14px;color:#57606a">{{.Small}}</p>
+</body></html>
+`
+
+func compose(subject string, c content) (Message, error) {
+	t, err := template.New("letter").Parse(page)
+	if err != nil {
+		return Message{}, fmt.Errorf("read the letter's form: %w", err)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, c); err != nil {
+		return Message{}, fmt.Errorf("write the letter: %w", err)
+	}
+	text := strings.Join(c.Paragraphs, "\n\n") + "\n\n" + c.Button + ":\n" + c.Link + "\n\n" + c.Small + "\n"
+	return Message{Subject: line(subject), Text: text, HTML: b.String()}, nil
+}
+
+// maxLine is how many characters of somebody's text a letter repeats.
+const maxLine = 120
+
+// line makes somebody's text fit for a subject or a sentence: one line, no
+// control or formatting characters (which could turn the text around), and not
+// too long.
+func line(s string) string {
+	words := strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+	})
+	runes := []rune(strings.ToValidUTF8(strings.Join(words, " "), "?"))
+	if len(runes) > maxLine {
+		runes = append(runes[:maxLine-1], '…')
+	}
+	return string(runes)
+}
+
+// redact takes the letter's secret out of a text that comes from elsewhere,
+// such as the answer of a server that repeats what it refuses.
+func (m Message) redact(text string) string {
+	if m.secret != "" {
+		text = strings.ReplaceAll(text, m.secret, "…")
+	}
+	return line(text)
+}
+
+// pauses are how long to wait after each failed attempt: about two days in all.
+func pauses() []time.Duration {
+	return []time.Duration{
+		time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+	}
+}

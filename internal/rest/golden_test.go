@@ -1,0 +1,47 @@
+package rest_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"cardwall/internal/app"
+	"cardwall/internal/rest"
+	"cardwall/internal/transfer"
+)
+
+// TestGoldenOpenAPI compares the document of all operations with the one that
+// was reviewed last; `make golden` writes it anew, and its difference is the
+// review of the interface.
+func TestGoldenOpenAPI(t *testing.T) {
+	t.Parallel()
+	got, err := rest.Encode(rest.Document(transfer.AddOperations(app.Operations()), "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", "openapi.json")
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; run make golden", err)
+	}
+	if bytes.Equal(got, want) {
+		return
+	}
+	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
+	for i := range min(len(g), len(w)) {
+		if !bytes.Equal(g[i], w[i]) {
+			t.Fatalf("the interface is not what %s says, from line %d on: %s, was %s; if that is meant, run make golden and review the difference", file, i+1, bytes.TrimSpace(g[i]), bytes.TrimSpace(w[i]))
+		}
+	}
+	t.Fatalf("the interface is not what %s says: %d lines, were %d; if that is meant, run make golden and review the difference", file, len(g), len(w))
+}

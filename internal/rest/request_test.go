@@ -1,0 +1,201 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/rest"
+)
+
+type fields = apptest.Fields
+
+// desk is somebody with a board, for requests written by hand.
+func desk(s *apptest.Service) (ada *apptest.Person, workspace, boardID string) {
+	ada = s.Person("Ada")
+	workspace = ada.Workspace("Engines", board.PlanTeam)
+	return ada, workspace, ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
+}
+
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, _, boardID := desk(s)
+		absent := ada.Call("get_board", fields{"boardId": "brd_x"})
+		for _, path := range []string{"", "/", "/nowhere", "/boards/", "/boards//", "/boards/" + boardID + "/", "/boards/" + boardID + "/nowhere", "//me", "/./me", "/x/../me", "/me/..", "/ME", "/boards/%2e%2e/me", "/me%00", "/me/%2f"} {
+			for _, method := range []string{http.MethodGet, http.MethodPost} {
+				a := ada.Send(method, path, "")
+				if a.Status != http.StatusNotFound || a.Code != board.CodeNotFound || string(a.Raw) != string(absent.Raw) {
+					t.Errorf("%s %q: %d %s", method, path, a.Status, a.Raw)
+				}
+				for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Request-Id"} {
+					if a.Header.Get(name) == "" {
+						t.Errorf("%s %q has no %s", method, path, name)
+					}
+				}
+				if location := a.Header.Get("Location"); location != "" {
+					t.Errorf("%s %q redirects to %s", method, path, location)
+				}
+			}
+		}
+	})
+}
+
+func TestWrongMethods(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, _, boardID := desk(s)
+		for path, allowed := range map[string]string{
+			"/me": "GET", "/boards": "GET, POST", "/boards/" + boardID: "DELETE, GET, PATCH", "/cards": "POST", "/boards/" + boardID + "/members/x": "DELETE, PUT",
+		} {
+			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
+				if slices.Contains(strings.Split(allowed, ", "), method) {
+					continue
+				}
+				a := ada.Send(method, path, "")
+				if a.Status != http.StatusMethodNotAllowed || a.Code != board.CodeInvalidRequest || a.Header.Get("Allow") != allowed || !strings.Contains(a.Message, allowed) {
+					t.Errorf("%s %s: %d %s, Allow %q", method, path, a.Status, a.Raw, a.Header.Get("Allow"))
+				}
+			}
+		}
+		nobody := *ada
+		nobody.Token = ""
+		if a := nobody.Send("PUT", "/me", ""); a.Status != http.StatusUnauthorized {
+			t.Errorf("a stranger's wrong method: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, workspace, boardID := desk(s)
+		name := func(json string) string { return `{"workspaceId":"` + workspace + `","name":` + json + `}` }
+		before := ada.Must("list_boards", nil).Raw
+		for what, c := range map[string]struct {
+			body   string
+			status int
+			says   string
+		}{
+			"a body over 1 MiB":             {name(`"` + strings.Repeat("x", 1<<20) + `"`), 413, "1 MiB"},
+			"white space over 1 MiB":        {strings.Repeat(" ", 1<<20+1), 413, "1 MiB"},
+			"a name twice":                  {`{"name":"a","name":"b","workspaceId":"` + workspace + `"}`, 400, "name"},
+			"a name twice by an escape":     {`{"name":"a","\u006eame":"b","workspaceId":"` + workspace + `"}`, 400, "name"},
+			"a name twice inside":           {`{"name":"a","workspaceId":"` + workspace + `","x":{"y":1,"y":2}}`, 400, "y"},
+			"a name in another case":        {`{"NAME":"a","workspaceId":"` + workspace + `"}`, 400, "NAME"},
+			"a name in another case beside": {`{"name":"a","Name":"","workspaceId":"` + workspace + `"}`, 400, "Name"},
+			"a Kelvin sign for a k":         {`{"name":"a","wor` + "\u212a" + `spaceId":"` + workspace + `"}`, 400, "paceId"},
+			"bad UTF-8":                     {name("\"a\xff\""), 400, "UTF-8"},
+			"a surrogate alone":             {name(`"\ud800"`), 400, "surrogate"},
+			"U+0000":                        {name(`"a\u0000b"`), 400, "U+0000"},
+			"a raw U+0000":                  {name("\"a\x00b\""), 400, "JSON"},
+			"a raw line break in text":      {name("\"a\nb\""), 400, "JSON"},
+			"33 levels":                     {name(strings.Repeat("[", 32) + strings.Repeat("]", 32)), 400, "32"},
+			"a thousand levels":             {strings.Repeat(`{"a":`, 1000), 400, "32"},
+			"32 levels":                     {name(strings.Repeat("[", 31) + strings.Repeat("]", 31)), 400, "name"},
+			"something behind":              {name(`"a"`) + ` x`, 400, "JSON"},
+			"another object behind":         {name(`"a"`) + name(`"b"`), 400, "JSON"},
+			"an array":                      {`[` + name(`"a"`) + `]`, 400, "object"},
+			"a text":                        {`"name"`, 400, "object"},
+			"null":                          {`null`, 400, "object"},
+			"half an object":                {name(`"a"`)[:20], 400, "JSON"},
+			"single quotes":                 {`{'name':'a'}`, 400, "JSON"},
+			"a comment":                     {`{/**/}`, 400, "JSON"},
+			"a comma at the end":            {`{"name":"a",}`, 400, "JSON"},
+			"a byte order mark":             {"\ufeff" + name(`"a"`), 400, "JSON"},
+			"NaN":                           {name(`NaN`), 400, "JSON"},
+			"nothing":                       {"", 400, "required"},
+			"white space":                   {" \n ", 400, "JSON"},
+			"an empty object":               {"{}", 400, "name is required"},
+		} {
+			if a := ada.Send("POST", "/boards", c.body); a.Status != c.status || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, c.says) || len(a.Message) > 600 {
+				t.Errorf("%s: want %d that says %q, got %d %.600s", what, c.status, c.says, a.Status, a.Raw)
+			}
+		}
+		if after := ada.Must("list_boards", nil).Raw; string(after) != string(before) {
+			t.Errorf("a refused body had an effect: %s", after)
+		}
+		for what, body := range map[string]string{"an escaped backslash before u0000": name(`"a\\u0000b"`), "escapes": name(`"\u00e4\ud834\udd1e"`), "a megabyte of space": name(`"a"`) + strings.Repeat(" ", 1<<20-200)} {
+			if a := ada.Send("POST", "/boards", body); a.Status != http.StatusCreated {
+				t.Errorf("%s: %d %.300s", what, a.Status, a.Raw)
+			}
+		}
+		for _, c := range [][2]string{{"GET", "/me"}, {"GET", "/boards/" + boardID}, {"DELETE", "/boards/" + boardID}, {"POST", "/boards/" + boardID + "/archive"}} {
+			if a := ada.Send(c[0], c[1], `{"x":1}`); a.Status != http.StatusBadRequest || !strings.Contains(a.Message, "body") {
+				t.Errorf("%s %s with a body: %d %s", c[0], c[1], a.Status, a.Raw)
+			}
+		}
+	})
+}
+
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, workspace, _ := desk(s)
+		send := func(header ...string) apptest.Answer {
+			r := httptest.NewRequest("POST", rest.Prefix+"/boards", strings.NewReader(`{"workspaceId":"`+workspace+`","name":"x"}`))
+			for i := 0; i < len(header); i += 2 {
+				r.Header.Set(header[i], header[i+1])
+			}
+			return ada.Do(r)
+		}
+		for _, bad := range [][]string{
+			nil, {"Content-Type", ""}, {"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "multipart/form-data; boundary=x"},
+			{"Content-Type", "application/json; charset=latin1"}, {"Content-Type", "application/json-patch+json"}, {"Content-Type", "json"}, {"Content-Type", "application/json, text/plain"},
+			{"Content-Type", "application/json", "Content-Encoding", "gzip"},
+		} {
+			if a := send(bad...); a.Status != http.StatusUnsupportedMediaType || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "application/json") {
+				t.Errorf("%v: %d %s", bad, a.Status, a.Raw)
+			}
+		}
+		for _, good := range [][]string{{"Content-Type", "application/json"}, {"Content-Type", "Application/JSON; charset=UTF-8"}, {"Content-Type", "application/json", "Content-Encoding", "identity"}} {
+			if a := send(good...); a.Status != http.StatusCreated {
+				t.Errorf("%v: %d %s", good, a.Status, a.Raw)
+			}
+		}
+	})
+}
+
+// A request has the id that its sender gave it, when that is plain; else one
+// of ours. Nothing of a bad one comes back.
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, _, _ := desk(s)
+		for _, good := range []string{"a", "req-1", "Aa0_.-", strings.Repeat("x", 64)} {
+			for _, path := range []string{"/me", "/nowhere", "/openapi.json"} {
+				if a := ada.Send("GET", path, "", "X-Request-Id", good); a.Header.Get("X-Request-Id") != good {
+					t.Errorf("%s: %q came back as %q", path, good, a.Header.Get("X-Request-Id"))
+				}
+			}
+		}
+		seen := map[string]bool{}
+		for _, bad := range []string{"", "a b", "a\r\nSet-Cookie: x", "ä", "<script>", "a/b", strings.Repeat("x", 65)} {
+			id := ada.Send("GET", "/me", "", "X-Request-Id", bad).Header.Get("X-Request-Id")
+			if !strings.HasPrefix(id, "req_") || len(id) != 30 || seen[id] {
+				t.Errorf("%q came back as %q", bad, id)
+			}
+			seen[id] = true
+		}
+	})
+}
+
+// Answers are not kept by anybody, not sniffed, and lead nowhere.
+func TestHeadersOfAnswers(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, _, _ := desk(s)
+		for _, path := range []string{"/me", "/nowhere", "/boards/x"} {
+			a := ada.Send("GET", path, "")
+			for name, want := range map[string]string{"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": ""} {
+				if have := a.Header.Get(name); have != want {
+					t.Errorf("%s: %s is %q, want %q", path, name, have, want)
+				}
+			}
+		}
+	})
+}

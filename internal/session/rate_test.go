@@ -1,0 +1,177 @@
+package session_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/rest"
+	"cardwall/internal/store"
+)
+
+// rate reads the three headers, which every answer has.
+func rate(t *testing.T, a apptest.Answer) (limit, remaining int, reset time.Time) {
+	t.Helper()
+	var n [3]int
+	for i, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		var err error
+		if n[i], err = strconv.Atoi(a.Header.Get(name)); err != nil {
+			t.Fatalf("%s is %q in %d %s", name, a.Header.Get(name), a.Status, a.Raw)
+		}
+	}
+	return n[0], n[1], time.Unix(int64(n[2]), 0)
+}
+
+// spend sends n requests that cost next to nothing but count.
+func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Answer) {
+	t.Helper()
+	for range n {
+		if last = p.Send(http.MethodDelete, "/me", ""); last.Status != http.StatusMethodNotAllowed {
+			t.Fatalf("%d %s", last.Status, last.Raw)
+		}
+	}
+	return last
+}
+
+func limited(t *testing.T, s *apptest.Service, a apptest.Answer) {
+	t.Helper()
+	limit, remaining, reset := rate(t, a)
+	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 || wait > 60 || remaining != 0 || limit == 0 {
+		t.Errorf("want a 429, got %d %s %v", a.Status, a.Raw, a.Header)
+	}
+	if ahead := reset.Sub(s.Clock.Now()); ahead < -time.Second || ahead > time.Minute {
+		t.Errorf("the window ends in %s", ahead)
+	}
+}
+
+func TestRateLimitOfEachPlan(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		for plan, limit := range map[board.Plan]int{board.PlanFree: 60, board.PlanTeam: 300, board.PlanBusiness: 1200} {
+			p, neighbour := s.Person("On-"+string(plan)), s.Person("Beside-"+string(plan))
+			workspace := p.Workspace("Engines", plan)
+			neighbour.Joins(workspace, board.WorkspaceMember)
+			second := p.Within(workspace) // the owner's tokens share
+			for i, who := range []*apptest.Person{p, second, p} {
+				a := who.Must("get_me", nil)
+				if have, remaining, reset := rate(t, a); have != limit || remaining != limit-1-i || reset.Before(s.Clock.Now()) {
+					t.Errorf("%s, request %d: limit %d, remaining %d, reset %s", plan, i, have, remaining, reset)
+				}
+			}
+			if _, remaining, _ := rate(t, spend(t, p, limit-3)); remaining != 0 {
+				t.Errorf("%s: %d remain after %d requests", plan, remaining, limit)
+			}
+			limited(t, s, p.Call("get_me", nil))
+			limited(t, s, second.Call("get_me", nil))
+			limited(t, s, p.Send(http.MethodDelete, "/me", ""))
+			neighbour.Must("get_me", nil) // per owner, not per organization
+			s.Clock.Advance(time.Minute)
+			if _, remaining, _ := rate(t, p.Must("get_me", nil)); remaining != limit-1 {
+				t.Errorf("%s: %d remain in a new window", plan, remaining)
+			}
+		}
+	})
+}
+
+// Of several organizations the best plan counts; a token limited to one
+// workspace has that one's.
+func TestRateLimitOfSeveralPlans(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		want := func(what string, p *apptest.Person, limit int) {
+			t.Helper()
+			if have, _, _ := rate(t, p.Must("get_me", nil)); have != limit {
+				t.Errorf("%s: %d requests a minute, want %d", what, have, limit)
+			}
+		}
+		want("in no workspace", ada, 60)
+		free := ada.Workspace("Free", board.PlanFree)
+		ada.Workspace("Business", board.PlanBusiness)
+		team := ada.Workspace("Team", board.PlanTeam)
+		s.Clock.Advance(time.Second)
+		want("in three", ada, 1200)
+		want("limited to free", ada.Within(free), 60)
+		want("limited to team", ada.Within(team), 300)
+		organization := ada.Must("get_workspace", fields{"workspaceId": free}).Text("organizationId")
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			plan := board.PlanTeam
+			return tx.UpdateOrganization(ctx, organization, &plan, nil)
+		})
+		s.Clock.Advance(time.Second)
+		want("limited to what is team now", ada.Within(free), 300)
+	})
+}
+
+func TestEveryAnswerHasRateHeaders(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
+		reader, nobody := ada.With(board.ScopeRead), *ada
+		nobody.Token = ""
+		ada.Must("archive_board", fields{"boardId": b})
+		plain := httptest.NewRequest(http.MethodPost, rest.Prefix+"/boards", strings.NewReader("name=x"))
+		plain.Header.Set("Content-Type", "text/plain")
+		for want, a := range map[int]apptest.Answer{
+			200: ada.Call("get_me", nil), 201: ada.Call("create_board", fields{"workspaceId": workspace, "name": "Second"}),
+			400: ada.Call("get_board", fields{"boardId": b, "x": 1}), 401: nobody.Call("get_me", nil),
+			403: reader.Call("create_board", fields{"workspaceId": workspace, "name": "x"}), 404: ada.Call("get_board", fields{"boardId": "brd_x"}),
+			405: ada.Send(http.MethodDelete, "/me", ""), 409: ada.Call("update_board", fields{"boardId": b, "name": "x"}),
+			413: ada.Send(http.MethodPost, "/boards", strings.Repeat(" ", 2<<20)), 415: ada.Do(plain),
+		} {
+			if a.Status != want {
+				t.Errorf("want %d, got %d %s", want, a.Status, a.Raw)
+			}
+			rate(t, a)
+		}
+		for _, path := range []string{"/nowhere", "/boards/", "/../x"} {
+			a := ada.Send(http.MethodGet, path, "")
+			if a.Status != http.StatusNotFound || a.Code != board.CodeNotFound {
+				t.Errorf("%s: %d %s", path, a.Status, a.Raw)
+			}
+			rate(t, a)
+		}
+	})
+}
+
+// Who has no good token is counted by the address that the request comes from,
+// and cannot take anything from who has one.
+func TestStrangersAreLimitedByAddress(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		knock := func(address, token string) apptest.Answer {
+			r := httptest.NewRequest(http.MethodGet, rest.Prefix+"/me", nil)
+			r.RemoteAddr = address
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("X-Forwarded-For", "203.0.113."+strconv.Itoa(len(address)))
+			return ada.Do(r)
+		}
+		for i := range 60 {
+			a := knock("192.0.2.1:"+strconv.Itoa(1024+i), board.NewToken())
+			if limit, remaining, _ := rate(t, a); a.Status != http.StatusUnauthorized || limit != 60 || remaining != 59-i {
+				t.Fatalf("request %d: %d %v", i, a.Status, a.Header)
+			}
+		}
+		limited(t, s, knock("192.0.2.1:9999", board.NewToken()))
+		if a := knock("192.0.2.2:1024", board.NewToken()); a.Status != http.StatusUnauthorized {
+			t.Errorf("another address: %d %s", a.Status, a.Raw)
+		}
+		if a := knock("192.0.2.1:9999", ada.Token); a.Status != http.StatusOK {
+			t.Errorf("a good token from the same address: %d %s", a.Status, a.Raw)
+		}
+		s.Clock.Advance(time.Minute)
+		if a := knock("192.0.2.1:9999", board.NewToken()); a.Status != http.StatusUnauthorized {
+			t.Errorf("in a new window: %d %s", a.Status, a.Raw)
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"cardwall/internal/query"
+)
+
+// Lead is which term of the query leads on all boards that the caller sees.
+func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
+	p, err := v.plan(ctx, CardPage{Query: q})
+	return p.lead, err
+}
+
+// CanLead tells whether a term of the query has an index.
+func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
+	p, err := v.plan(ctx, CardPage{Query: q})
+	_, ok := compiler{&arguments{}, v.caller}.candidates(p.dialect, p.where[i], false)
+	return err == nil && ok
+}
+
+// Matching are the cards that satisfy a query, read from the index of one of
+// its terms, or for -1 one by one.
+func (v *View) Matching(ctx context.Context, q query.Query, lead int) ([]string, error) {
+	p, err := v.plan(ctx, CardPage{Query: q})
+	if err != nil {
+		return nil, err
+	}
+	p.lead = lead
+	var a arguments
+	return v.texts(ctx, "SELECT c.id FROM cards c WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
+}
+
+// Exec runs any SQL.
+func (tx *Tx) Exec(ctx context.Context, text string, args ...any) error {
+	return tx.exec(ctx, text, args...)
+}
+
+// Column reads one column of texts.
+func (v *View) Column(ctx context.Context, text string, args ...any) ([]string, error) {
+	return v.texts(ctx, text, args...)
+}
+
+// Explain is the plan of the page's query.
+func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err error) {
+	spy := &explainer{runner: v.run, postgres: v.db.engine.dialect().lock}
+	other := *v
+	other.run = spy
+	_, _, err = other.Cards(ctx, p)
+	return spy.plans, err
+}
+
+type explainer struct {
+	runner
+	postgres bool
+	plans    []string
+}
+
+func (e *explainer) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	explain, columns := "EXPLAIN QUERY PLAN ", 4
+	if e.postgres {
+		explain, columns = "EXPLAIN (ANALYZE, COSTS OFF) ", 1
+	}
+	rows, err := e.runner.query(ctx, explain+text, args...)
+	if err != nil {
+		return nil, err
+	}
+	plan := text + "\n"
+	for rows.Next() {
+		var line string
+		var n [3]any
+		dest := []any{&n[0], &n[1], &n[2], &line}
+		if err := rows.Scan(dest[4-columns:]...); err != nil {
+			return nil, err
+		}
+		plan += "    " + line + "\n"
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	e.plans = append(e.plans, plan)
+	return e.runner.query(ctx, text, args...)
+}

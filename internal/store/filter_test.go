@@ -1,0 +1,461 @@
+package store_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+// record is a card as the reference evaluator sees it.
+type record struct {
+	id, boardID, listID, boardName, listName string
+	creator                                  string // "" for nobody
+	labels, labelNames                       []string
+	members                                  []string
+	archived, done                           *board.Instant
+	due                                      board.Due
+	created, updated                         board.Instant
+	texts                                    map[query.Place][]string
+	commenters                               []string
+	comments, checklists                     int
+	items, itemsDone                         int
+}
+
+// world is what random queries are about.
+type world struct {
+	me       string
+	names    map[string]string // of people, by id
+	emails   map[string]string
+	admin    map[string]bool // boards of workspaces that I administer
+	lists    []string
+	boards   []string
+	labels   []string
+	listName []string
+	cards    []record
+}
+
+// matches is the slow and plain meaning of a node.
+func (w *world) matches(n query.Node, c *record) bool {
+	switch n := n.(type) {
+	case query.And:
+		for _, m := range n {
+			if !w.matches(m, c) {
+				return false
+			}
+		}
+		return true
+	case query.Or:
+		for _, m := range n {
+			if w.matches(m, c) {
+				return true
+			}
+		}
+		return false
+	case query.Not:
+		return !w.matches(n.Node, c)
+	case query.In:
+		return w.in(n, c)
+	case query.Has:
+		return map[query.Thing]bool{
+			query.ThingDescription: len(c.texts[query.InDescription]) > 0, query.ThingChecklist: c.checklists > 0,
+			query.ThingComment: c.comments > 0, query.ThingDue: c.due.DueDate != nil, query.ThingStart: c.due.StartDate != nil,
+			query.ThingAssignee: len(c.members) > 0, query.ThingLabel: len(c.labels) > 0, query.ThingCreator: c.creator != "",
+		}[n.Thing]
+	case query.IsDone:
+		return c.done != nil
+	case query.IsArchived:
+		return c.archived != nil
+	case query.ChecklistIs:
+		if n.Complete {
+			return c.items > 0 && c.items == c.itemsDone
+		}
+		return c.itemsDone < c.items
+	case query.StatusIs:
+		return false
+	case query.Range:
+		return w.within(n, c)
+	case query.Text:
+		for place, texts := range c.texts {
+			for _, text := range texts {
+				if (n.Place == query.Anywhere || n.Place == place) && says(query.Words(text), n) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	panic("unknown node")
+}
+
+func (w *world) in(n query.In, c *record) bool {
+	var ids, names []string
+	person := true
+	switch n.Ref {
+	case query.RefList:
+		ids, names, person = []string{c.listID}, []string{c.listName}, false
+	case query.RefBoard:
+		ids, names, person = []string{c.boardID}, []string{c.boardName}, false
+	case query.RefLabel:
+		ids, names, person = c.labels, c.labelNames, false
+	case query.RefMember:
+		ids = c.members
+	case query.RefCreator:
+		ids = []string{c.creator}
+	case query.RefCommenter:
+		ids = c.commenters
+	}
+	for _, id := range ids {
+		if slices.Contains(n.IDs, id) || person && id != "" && slices.Contains(n.Names, query.FoldName(w.names[id])) ||
+			person && w.admin[c.boardID] && slices.Contains(n.Emails, w.emails[id]) && id != "" {
+			return true
+		}
+	}
+	for _, name := range names {
+		if slices.Contains(n.Names, query.FoldName(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) within(n query.Range, c *record) bool {
+	at, day := map[query.Field]*board.Instant{
+		query.FieldDue: c.due.DueAt, query.FieldStart: c.due.StartAt, query.FieldCreated: &c.created, query.FieldUpdated: &c.updated, query.FieldCompleted: c.done,
+	}[n.Field], map[query.Field]*string{query.FieldDue: c.due.DueDate, query.FieldStart: c.due.StartDate}[n.Field]
+	switch {
+	case at != nil:
+		return (!n.From.Bounded() || *at >= n.From.At) && (!n.To.Bounded() || *at < n.To.At)
+	case day != nil:
+		return (!n.From.Bounded() || *day >= n.From.Day) && (!n.To.Bounded() || *day < n.To.Day)
+	}
+	return false
+}
+
+func says(words []string, n query.Text) bool {
+	for i := 0; i+len(n.Words) <= len(words); i++ {
+		found := true
+		for j, want := range n.Words {
+			have := words[i+j]
+			if have != want && !(n.Prefix && j == len(n.Words)-1 && strings.HasPrefix(have, want)) {
+				found = false
+				break
+			}
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	vocabulary = []string{"alpha", "alps", "al", "beta", "Straße", "日本", "x1", "İstanbul", "ﬁsh", "not", "or", "near"}
+	folded     = []string{"alpha", "pha", "ta", "alps", "al", "alp", "beta", "be", "strasse", "日", "本", "x1", "x", "istanbul", "fish", "not", "or", "near", "nowhere"}
+	days       = []string{"2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31"}
+)
+
+func newWorld(t *testing.T, s *apptest.Service) *world {
+	r := rand.New(rand.NewPCG(1, 2))
+	ada, bob, eve := s.Person("Ada"), s.Person("Bob"), s.Person("ÉVE")
+	mine := ada.Workspace("Mine", board.PlanTeam)
+	other := bob.Workspace("Other", board.PlanTeam)
+	bob.Joins(mine, board.WorkspaceMember)
+	eve.Joins(mine, board.WorkspaceMember)
+	eve.Joins(other, board.WorkspaceMember)
+	ada.Joins(other, board.WorkspaceMember)
+	people := []string{ada.ID, bob.ID, eve.ID}
+	w := &world{me: ada.ID, admin: map[string]bool{}, listName: []string{"To do", "Dóing", "to  DO"},
+		names:  map[string]string{ada.ID: "Ada", bob.ID: "Bob", eve.ID: "ÉVE"},
+		emails: map[string]string{ada.ID: "ada@example.com", bob.ID: "bob@example.com", eve.ID: "éve@example.com"}}
+	pick := func(from []string) string { return from[r.IntN(len(from))] }
+	phrase := func() string {
+		var words []string
+		for range 1 + r.IntN(4) {
+			words = append(words, pick(vocabulary))
+		}
+		return strings.Join(words, pick([]string{" ", "-", " \"'*"}))
+	}
+	type place struct{ board, boardName, list, name string }
+	var places []place
+	labels := map[string][2][]string{}
+	for i, workspace := range []string{mine, other, mine} {
+		owner := ada
+		if workspace == other {
+			owner = bob
+		}
+		b := owner.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": []string{"One", "Two", "ONE"}[i]})
+		w.admin[b.ID()] = workspace == mine
+		w.boards = append(w.boards, b.ID())
+		var ids [2][]string
+		for _, name := range []string{"Bug", "bug ", "Ünique"} {
+			l := owner.Must("create_label", apptest.Fields{"boardId": b.ID(), "name": name, "color": "red"})
+			ids[0], ids[1] = append(ids[0], l.ID()), append(ids[1], l.Text("name"))
+			w.labels = append(w.labels, l.ID())
+		}
+		labels[b.ID()] = ids
+		for _, name := range w.listName {
+			l := owner.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": name}).ID()
+			w.lists = append(w.lists, l)
+			places = append(places, place{b.ID(), b.Text("name"), l, name})
+		}
+	}
+	for range 70 {
+		at := places[r.IntN(len(places))]
+		caller := board.System()
+		var creator *string
+		if r.IntN(4) > 0 {
+			id := pick(people)
+			creator = &id
+		}
+		s.Write(caller, func(ctx context.Context, tx *store.Tx) error {
+			list, err := tx.List(ctx, at.list, board.Edit)
+			if err != nil {
+				return err
+			}
+			description := ""
+			if r.IntN(2) == 0 {
+				description = phrase()
+			}
+			c := board.Card{ID: tx.NewID("crd_"), BoardID: list.BoardID, ListID: list.ID, Title: phrase(), Description: &description, CreatedBy: creator}
+			in := board.DueInput{TimeZone: pick([]string{"Europe/Berlin", "Pacific/Auckland"})}
+			if r.IntN(3) > 0 {
+				in.DueDate = pick(days)
+				if r.IntN(2) == 0 {
+					in.DueTime = pick([]string{"00:00", "01:30", "23:59"})
+				}
+			}
+			if r.IntN(3) == 0 {
+				in.StartDate = "2026-03-20"
+				if in.DueDate == "" {
+					in.StartDate = pick(days)
+				}
+			}
+			if in.DueTime == "" {
+				in.TimeZone = ""
+			}
+			if in.DueDate != "" || in.StartDate != "" {
+				if c.Due, err = in.Resolve(); err != nil {
+					return err
+				}
+			}
+			rec := record{boardID: at.board, listID: at.list, boardName: at.boardName, listName: at.name, due: c.Due, texts: map[query.Place][]string{}}
+			if creator != nil {
+				rec.creator = *creator
+			}
+			for i, id := range labels[at.board][0] {
+				if r.IntN(3) == 0 {
+					c.Labels = append(c.Labels, board.LabelRef{ID: id})
+					rec.labels, rec.labelNames = append(rec.labels, id), append(rec.labelNames, labels[at.board][1][i])
+				}
+			}
+			for _, id := range people {
+				if r.IntN(3) == 0 {
+					c.Assignees = append(c.Assignees, board.UserRef{ID: id})
+					rec.members = append(rec.members, id)
+				}
+			}
+			if _, err := tx.InsertCard(ctx, &c, board.Position{}); err != nil {
+				return err
+			}
+			rec.id, rec.created = c.ID, c.CreatedAt
+			rec.texts[query.InTitle] = []string{c.Title}
+			if description != "" {
+				rec.texts[query.InDescription] = []string{description}
+			}
+			for range r.IntN(3) {
+				m := board.Comment{ID: tx.NewID("cmt_"), CardID: c.ID, Text: phrase()}
+				if r.IntN(3) > 0 {
+					m.Author = &board.UserRef{ID: pick(people)}
+					rec.commenters = append(rec.commenters, m.Author.ID)
+				}
+				if err := tx.InsertComment(ctx, &m); err != nil {
+					return err
+				}
+				rec.comments++
+				rec.texts[query.InComment] = append(rec.texts[query.InComment], m.Text)
+			}
+			for range r.IntN(2) {
+				k := board.Checklist{ID: tx.NewID("chk_"), CardID: c.ID, Title: phrase()}
+				rec.checklists++
+				rec.texts[query.InChecklist] = append(rec.texts[query.InChecklist], k.Title)
+				for range r.IntN(3) {
+					i := board.ChecklistItem{ID: tx.NewID("chi_"), Title: phrase()}
+					rec.items++
+					if r.IntN(2) == 0 {
+						now := tx.Now()
+						i.DoneAt = &now
+						rec.itemsDone++
+					}
+					k.Items = append(k.Items, i)
+					rec.texts[query.InChecklist] = append(rec.texts[query.InChecklist], i.Title)
+				}
+				if err := tx.InsertChecklist(ctx, &k); err != nil {
+					return err
+				}
+			}
+			at := func(chance int) *board.Instant {
+				if r.IntN(chance) > 0 {
+					return nil
+				}
+				now := tx.Now()
+				return &now
+			}
+			rec.done, rec.archived = at(3), at(4)
+			c.DoneAt, c.ArchivedAt, c.Comments, c.ChecklistItems = rec.done, rec.archived, rec.comments, board.ItemCount{Done: rec.itemsDone, Total: rec.items}
+			if err := tx.UpdateCard(ctx, &c); err != nil {
+				return err
+			}
+			rec.updated = c.UpdatedAt
+			w.cards = append(w.cards, rec)
+			tx.Emit(c.BoardID, board.CardCreated(c, ""))
+			return nil
+		})
+	}
+	slices.SortFunc(w.cards, func(a, b record) int { return strings.Compare(a.id, b.id) })
+	return w
+}
+
+// draw makes a random node.
+func (w *world) draw(t *rapid.T, depth int) query.Node {
+	kinds := 8
+	if depth > 0 {
+		kinds = 11
+	}
+	some := func(from []string) []string {
+		return slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.SampledFrom(from), 0, 3).Draw(t, "some"))))
+	}
+	people := slices.Sorted(func(yield func(string) bool) {
+		for id := range w.names {
+			if !yield(id) {
+				return
+			}
+		}
+	})
+	nodes := func() []query.Node {
+		out := make([]query.Node, rapid.IntRange(0, 3).Draw(t, "nodes"))
+		for i := range out {
+			out[i] = w.draw(t, depth-1)
+		}
+		return out
+	}
+	switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
+	case 0:
+		in := query.In{Ref: rapid.SampledFrom([]query.Ref{query.RefList, query.RefBoard, query.RefLabel, query.RefMember, query.RefCreator, query.RefCommenter}).Draw(t, "ref")}
+		switch in.Ref {
+		case query.RefList:
+			in.IDs, in.Names = some(w.lists), some([]string{"to do", "dóing", "gone"})
+		case query.RefBoard:
+			in.IDs, in.Names = some(w.boards), some([]string{"one", "two", "three"})
+		case query.RefLabel:
+			in.IDs, in.Names = some(w.labels), some([]string{"bug", "ünique", "unique"})
+		default:
+			in.IDs, in.Names = some(people), some([]string{"ada", "bob", "éve", "eve"})
+			in.Emails = some([]string{"ada@example.com", "bob@example.com", "éve@example.com", "x@example.com"})
+		}
+		return in
+	case 1:
+		return query.Has{Thing: rapid.SampledFrom([]query.Thing{query.ThingDescription, query.ThingChecklist, query.ThingComment, query.ThingDue,
+			query.ThingStart, query.ThingAssignee, query.ThingLabel, query.ThingCreator}).Draw(t, "thing")}
+	case 2:
+		return rapid.SampledFrom([]query.Node{query.IsDone{}, query.IsArchived{}, query.StatusIs{Any: []string{"on_track"}}}).Draw(t, "state")
+	case 3:
+		return query.ChecklistIs{Complete: rapid.Bool().Draw(t, "complete")}
+	case 4:
+		n := query.Range{Field: rapid.SampledFrom([]query.Field{query.FieldDue, query.FieldStart, query.FieldCreated, query.FieldUpdated, query.FieldCompleted}).Draw(t, "field")}
+		edge := func() query.Edge {
+			if n.Field == query.FieldCreated || n.Field == query.FieldUpdated || n.Field == query.FieldCompleted {
+				return query.Edge{Day: "x", At: rapid.SampledFrom(w.cards).Draw(t, "card").updated + board.Instant(rapid.IntRange(-1, 1).Draw(t, "off"))}
+			}
+			c := rapid.SampledFrom(w.cards).Draw(t, "card")
+			e := query.Edge{Day: rapid.SampledFrom(days).Draw(t, "day"), At: c.created}
+			if c.due.DueAt != nil {
+				e.At = *c.due.DueAt + board.Instant(rapid.IntRange(-1, 1).Draw(t, "off"))
+			}
+			return e
+		}
+		sides := rapid.IntRange(1, 3).Draw(t, "sides")
+		if sides&1 > 0 {
+			n.From = edge()
+		}
+		if sides&2 > 0 {
+			n.To = edge()
+		}
+		return n
+	case 5, 6, 7:
+		return query.Text{
+			Place:  rapid.SampledFrom([]query.Place{query.Anywhere, query.Anywhere, query.InTitle, query.InDescription, query.InComment, query.InChecklist}).Draw(t, "place"),
+			Words:  rapid.SliceOfN(rapid.SampledFrom(folded), 1, 2).Draw(t, "words"),
+			Prefix: rapid.Bool().Draw(t, "prefix"),
+		}
+	case 8:
+		return query.And(nodes())
+	case 9:
+		return query.Or(nodes())
+	}
+	return query.Not{Node: w.draw(t, depth-1)}
+}
+
+// TestConditionsMeanWhatTheySay compares SQL with the plain meaning of random
+// queries, read one by one and through every index that can lead.
+func TestConditionsMeanWhatTheySay(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(t, s)
+		led, hits := 0, 0
+		compare := func(t *rapid.T) {
+			where := make(query.And, rapid.IntRange(0, 3).Draw(t, "terms"))
+			for i := range where {
+				where[i] = w.draw(t, 2)
+			}
+			q := query.Query{Where: where, Archived: rapid.SampledFrom([]query.Archived{query.ArchivedNo, query.ArchivedAll, query.ArchivedOnly}).Draw(t, "archived")}
+			var want []string
+			for i := range w.cards {
+				c := &w.cards[i]
+				sees := q.Archived == query.ArchivedAll || (c.archived != nil) == (q.Archived == query.ArchivedOnly)
+				if sees && w.matches(where, c) {
+					want = append(want, c.id)
+				}
+			}
+			hits += len(want)
+			err := s.DB.Read(context.Background(), board.Person(w.me), func(v *store.View) error {
+				for lead := -1; lead < len(where); lead++ {
+					if lead >= 0 && !v.CanLead(context.Background(), q, lead) {
+						continue
+					}
+					got, err := v.Matching(context.Background(), q, lead)
+					if err != nil {
+						return err
+					}
+					if !slices.Equal(got, want) {
+						t.Fatalf("%#v, archived %s, lead %d:\ngot  %v\nwant %v", where, q.Archived, lead, got, want)
+					}
+					if lead >= 0 {
+						led++
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatalf("%v: %#v", err, where)
+			}
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			for range 10 {
+				compare(t)
+			}
+		})
+		if led == 0 || hits == 0 {
+			t.Errorf("%d reads through an index and %d cards: the test says nothing", led, hits)
+		}
+		t.Logf("%d reads through an index, %d cards", led, hits)
+	})
+}

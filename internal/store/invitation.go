@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+const (
+	invitationSelect = `SELECT i.id, i.workspace_id, i.email, i.role, i.created_at, i.expires_at, i.accepted_at, i.withdrawn_at,
+		COALESCE(i.accepted_by, ''), u.id, u.name FROM invitations i LEFT JOIN users u ON u.id = i.invited_by `
+	invitationOpen = "i.accepted_at IS NULL AND i.withdrawn_at IS NULL"
+)
+
+// invitations reads what a condition selects; it authorizes nothing.
+func (v *View) invitations(ctx context.Context, where string, args ...any) ([]board.Invitation, error) {
+	out := []board.Invitation{}
+	err := v.each(ctx, invitationSelect+where, args, func(rows *sql.Rows) error {
+		var (
+			i                   board.Invitation
+			accepted, withdrawn sql.NullInt64
+			by, name            sql.NullString
+		)
+		err := rows.Scan(&i.ID, &i.WorkspaceID, &i.Email, &i.Role, &i.CreatedAt, &i.ExpiresAt, &accepted, &withdrawn, &i.AcceptedBy, &by, &name)
+		if by.Valid {
+			i.InvitedBy = &board.UserRef{ID: by.String, Name: name.String}
+		}
+		i.Status = i.StateOf(v.now, accepted.Valid, withdrawn.Valid)
+		out = append(out, i)
+		return err
+	})
+	return out, err
+}
+
+func first(found []board.Invitation, err error) (board.Invitation, error) {
+	if err != nil {
+		return board.Invitation{}, err
+	}
+	if len(found) == 0 {
+		return board.Invitation{}, board.NotFound()
+	}
+	return found[0], nil
+}
+
+// Invitations are the open invitations of a workspace, which a loader has
+// loaded, by id, from behind one on: those that are pending, and those whose
+// time is over.
+func (v *View) Invitations(ctx context.Context, workspaceID, behind string, limit int) ([]board.Invitation, error) {
+	return v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.id > $2 AND "+invitationOpen+" ORDER BY i.id LIMIT $3", workspaceID, behind, limit)
+}
+
+// Invitation is an open invitation of a workspace that a loader has loaded.
+func (v *View) Invitation(ctx context.Context, workspaceID, id string) (board.Invitation, error) {
+	return first(v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.id = $2 AND "+invitationOpen, workspaceID, id))
+}
+
+// InvitationTo is the open invitation of an address to a workspace that a
+// loader has loaded.
+func (v *View) InvitationTo(ctx context.Context, workspaceID, email string) (board.Invitation, error) {
+	return first(v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.email = $2 AND "+invitationOpen, workspaceID, email))
+}
+
+// InvitationAbout is the invitation that a letter is about, in whatever state.
+func (tx *Tx) InvitationAbout(ctx context.Context, id string) (board.Invitation, error) {
+	return first(tx.invitations(ctx, "WHERE i.id = $1", id))
+}
+
+// InvitationOf is the invitation that a secret was sent for, in whatever state:
+// who holds the secret may know of it.
+func (v *View) InvitationOf(ctx context.Context, secret string) (board.Invitation, error) {
+	return first(v.invitations(ctx, "JOIN invitation_tokens t ON t.invitation_id = i.id WHERE t.hash = $1", board.SecretHash(secret)))
+}
+
+// InvitationsTo are the pending invitations of an address, which was verified,
+// by workspace.
+func (v *View) InvitationsTo(ctx context.Context, email string) ([]board.Invitation, error) {
+	return v.invitations(ctx, "WHERE i.email = $1 AND i.expires_at > $2 AND "+invitationOpen+" ORDER BY i.workspace_id", email, int64(v.now))
+}
+
+// CountInvitations counts the pending invitations of a workspace, but for one.
+func (v *View) CountInvitations(ctx context.Context, workspaceID, except string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM invitations i WHERE i.workspace_id = $1 AND i.id <> $2 AND i.expires_at > $3 AND "+invitationOpen, workspaceID, except, int64(v.now))
+}
+
+// InsertInvitation writes a new invitation.
+func (tx *Tx) InsertInvitation(ctx context.Context, i *board.Invitation) error {
+	i.CreatedAt = tx.now
+	return tx.exec(ctx, "INSERT INTO invitations (id, workspace_id, email, role, invited_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		i.ID, i.WorkspaceID, i.Email, string(i.Role), inviter(i), int64(i.CreatedAt), int64(i.ExpiresAt))
+}
+
+// RenewInvitation writes another role, inviter and end of an open invitation.
+func (tx *Tx) RenewInvitation(ctx context.Context, i *board.Invitation) error {
+	return tx.exec(ctx, "UPDATE invitations SET role = $1, invited_by = $2, expires_at = $3 WHERE id = $4", string(i.Role), inviter(i), int64(i.ExpiresAt), i.ID)
+}
+
+func inviter(i *board.Invitation) any {
+	if i.InvitedBy == nil {
+		return nil
+	}
+	return i.InvitedBy.ID
+}
+
+// LetteredAt is when a letter with an invitation last went to an address, from
+// whatever workspace; 0 for never.
+func (tx *Tx) LetteredAt(ctx context.Context, email string) (at board.Instant, err error) {
+	_, err = tx.one(ctx, "SELECT COALESCE(max(lettered_at), 0) FROM invitations WHERE email = $1", []any{email}, &at)
+	return at, err
+}
+
+// AddInvitationSecret makes an invitation be found by a secret, which goes out
+// in a letter now.
+func (tx *Tx) AddInvitationSecret(ctx context.Context, invitationID, secret string) error {
+	if err := tx.exec(ctx, "INSERT INTO invitation_tokens (hash, invitation_id) VALUES ($1, $2)", board.SecretHash(secret), invitationID); err != nil {
+		return fmt.Errorf("add secret: %w", err)
+	}
+	return tx.exec(ctx, "UPDATE invitations SET lettered_at = $1 WHERE id = $2", int64(tx.now), invitationID)
+}
+
+// WithdrawInvitation ends an open invitation.
+func (tx *Tx) WithdrawInvitation(ctx context.Context, id string) error {
+	return tx.exec(ctx, "UPDATE invitations SET withdrawn_at = $1 WHERE id = $2", int64(tx.now), id)
+}
+
+// WithdrawInvitationsBy ends the open invitations that a person has sent for a
+// workspace: all, or those that would make owners.
+func (tx *Tx) WithdrawInvitationsBy(ctx context.Context, workspaceID, userID string, ownersOnly bool) error {
+	text := "UPDATE invitations SET withdrawn_at = $1 WHERE workspace_id = $2 AND invited_by = $3 AND accepted_at IS NULL AND withdrawn_at IS NULL"
+	if ownersOnly {
+		text += " AND role = 'owner'"
+	}
+	return tx.exec(ctx, text, int64(tx.now), workspaceID, userID)
+}
+
+// AcceptInvitation makes the caller a member by an invitation, and ends it.
+func (tx *Tx) AcceptInvitation(ctx context.Context, i board.Invitation) error {
+	if err := tx.exec(ctx, "UPDATE invitations SET accepted_at = $1, accepted_by = $2 WHERE id = $3", int64(tx.now), tx.caller.UserID, i.ID); err != nil {
+		return fmt.Errorf("accept invitation: %w", err)
+	}
+	return tx.SetMember(ctx, i.WorkspaceID, tx.caller.UserID, i.Role)
+}
+
+// InvitationKept is how long an invitation is remembered after its end, so
+// that its link can say what became of it.
+const InvitationKept = 90 * 24 * time.Hour
+
+// PurgeInvitations forgets invitations that ended long ago, with the addresses
+// in them.
+func (tx *Tx) PurgeInvitations(ctx context.Context) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM invitations WHERE COALESCE(accepted_at, withdrawn_at, expires_at) < $1", int64(tx.now)-InvitationKept.Milliseconds())
+}

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// Link is an address of the application, as it stands in a letter.
+func (v *View) Link(path string) string { return v.db.opts.BaseURL + path }
+
+// InsertLetter has a letter sent about a record, not before a time, unless one
+// of the kind waits already.
+func (tx *Tx) InsertLetter(ctx context.Context, kind board.LetterKind, about string, notBefore board.Instant) error {
+	return tx.exec(ctx, "INSERT INTO letters (id, kind, about, due_at, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+		tx.NewID("ltr_"), string(kind), about, int64(max(notBefore, tx.now)), int64(tx.now))
+}
+
+// LettersDue tells whether a letter waits to be sent now.
+func (v *View) LettersDue(ctx context.Context) (bool, error) {
+	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters WHERE due_at <= $1 LIMIT 1) AS n", int64(v.now))
+	return n > 0, err
+}
+
+// claimTries is how many letters a node tries to take before it leaves the
+// others to the nodes that were quicker.
+const claimTries = 8
+
+// ClaimLetter takes the letter that is due longest, and what record it is
+// about. Nobody else gets it before the lease is over.
+func (tx *Tx) ClaimLetter(ctx context.Context, lease time.Duration) (l board.Letter, about string, found bool, err error) {
+	due, err := tx.texts(ctx, "SELECT id FROM letters WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2", int64(tx.now), claimTries)
+	if err != nil {
+		return l, "", false, err
+	}
+	for _, id := range due {
+		// Of two nodes that chose the same letter the second sees here that it
+		// is not due any more.
+		err := tx.each(ctx, "UPDATE letters SET due_at = $1, attempts = attempts + 1 WHERE id = $2 AND due_at <= $3 RETURNING id, kind, about, attempts",
+			[]any{int64(tx.now) + lease.Milliseconds(), id, int64(tx.now)}, func(rows *sql.Rows) error {
+				found = true
+				return rows.Scan(&l.ID, &l.Kind, &about, &l.Attempt)
+			})
+		if err != nil || found {
+			return l, about, found, err
+		}
+	}
+	return l, "", false, nil
+}
+
+// DeleteLetter forgets a letter that was sent, or never can be.
+func (tx *Tx) DeleteLetter(ctx context.Context, id string) error {
+	return tx.exec(ctx, "DELETE FROM letters WHERE id = $1", id)
+}
+
+// PostponeLetter has a letter tried again after a pause, unless another node
+// took it since the attempt.
+func (tx *Tx) PostponeLetter(ctx context.Context, id string, attempt int, pause time.Duration) error {
+	return tx.exec(ctx, "UPDATE letters SET due_at = $1 WHERE id = $2 AND attempts = $3", int64(tx.now)+pause.Milliseconds(), id, attempt)
+}

@@ -1,0 +1,28 @@
+-- +goose Up
+-- What people say of a board's state. Written once, never changed; figures is
+-- the board's figures of that moment, as JSON.
+CREATE TABLE status_updates (
+    id          TEXT NOT NULL PRIMARY KEY,
+    board_id    TEXT NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
+    status      TEXT NOT NULL,
+    title       TEXT NOT NULL,
+    text        TEXT NOT NULL,
+    start_date  TEXT,
+    target_date TEXT,
+    author_id   TEXT REFERENCES users (id),
+    created_at  INTEGER NOT NULL,
+    figures     TEXT NOT NULL
+) STRICT;
+CREATE INDEX status_updates_board ON status_updates (board_id, created_at, id);
+
+-- All that a dashboard counts of the cards of a list, so that it reads no card.
+CREATE INDEX cards_report ON cards (list_id, done_at, due_date, due_at, created_at, updated_at, archived_at, id);
+
+-- The open cards of a board by the last and the first day of their span.
+CREATE INDEX cards_span ON cards (board_id, COALESCE(due_date, start_date), COALESCE(start_date, due_date), done_at, list_id) WHERE archived_at IS NULL;
+
+-- When a card left the list that it was made in.
+CREATE INDEX activity_moved ON activity (card_id, at) WHERE type = 'card.moved';
+
+-- What happened last on a board.
+CREATE INDEX activity_recent ON activity (board_id, at, version);

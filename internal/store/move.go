@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"cardwall/internal/board"
+)
+
+// TakeCard takes a card to a place in a list of another board, both boards
+// loaded, and returns the open card that it stands behind. The card says
+// already which labels of that board it carries and who stays assigned; its
+// number is made here.
+func (tx *Tx) TakeCard(ctx context.Context, c *board.Card, to board.List, at board.Position) (after string, err error) {
+	p, err := tx.find(ctx, cardShelf(), to.ID, "", "", at)
+	if err != nil {
+		return "", err
+	}
+	from, target := tx.On(c.BoardID), tx.On(to.BoardID)
+	from.AllCards--
+	from.OpenCards--
+	target.AllCards++
+	target.OpenCards++
+	c.BoardID, c.ListID, c.Rank, c.Number = to.BoardID, to.ID, p.rank, target.NextNumber
+	target.NextNumber++
+	if err := tx.exec(ctx, "UPDATE cards SET board_id = $1, number = $2, list_id = $3, rank = $4 WHERE id = $5", c.BoardID, c.Number, c.ListID, c.Rank, c.ID); err != nil {
+		return "", fmt.Errorf("take card: %w", err)
+	}
+	if err := tx.exec(ctx, "DELETE FROM card_labels WHERE card_id = $1", c.ID); err != nil {
+		return "", fmt.Errorf("take card: %w", err)
+	}
+	if err := tx.insert(ctx, "card_labels (card_id, label_id)", labelRows([]WholeCard{{CardDetail: board.CardDetail{Card: *c}}})); err != nil {
+		return "", fmt.Errorf("take card: %w", err)
+	}
+	return p.after, tx.UpdateCard(ctx, c)
+}
+
+// TakeList takes a list with its cards, which are all of them in their order,
+// to a place on another board, and returns the open list that it stands
+// behind. The cards are as TakeCard wants them.
+func (tx *Tx) TakeList(ctx context.Context, l *board.List, cards []WholeCard, boardID string, at board.Position) (after string, err error) {
+	p, err := tx.find(ctx, listShelf(), boardID, "", "", at)
+	if err != nil {
+		return "", err
+	}
+	from, target := tx.On(l.BoardID), tx.On(boardID)
+	l.BoardID, l.Rank, l.UpdatedAt = boardID, p.rank, tx.now
+	from.OpenLists--
+	target.OpenLists++
+	if err := tx.exec(ctx, "UPDATE lists SET board_id = $1, rank = $2, updated_at = $3 WHERE id = $4", l.BoardID, l.Rank, int64(tx.now), l.ID); err != nil {
+		return "", fmt.Errorf("take list: %w", err)
+	}
+	if err := tx.exec(ctx, `UPDATE cards SET board_id = $1, updated_at = $2, number = n.number
+		FROM (SELECT id, CAST($3 AS BIGINT) - 1 + row_number() OVER (ORDER BY rank, id) AS number FROM cards WHERE list_id = $4) AS n WHERE n.id = cards.id`,
+		boardID, int64(tx.now), target.NextNumber, l.ID); err != nil {
+		return "", fmt.Errorf("take cards: %w", err)
+	}
+	for i := range cards {
+		c := &cards[i]
+		c.BoardID, c.Number, c.UpdatedAt = boardID, target.NextNumber, tx.now
+		target.NextNumber++
+		from.AllCards--
+		target.AllCards++
+		if c.ArchivedAt == nil {
+			from.OpenCards--
+			target.OpenCards++
+		}
+	}
+	if err := tx.exec(ctx, "DELETE FROM card_labels WHERE card_id IN (SELECT id FROM cards WHERE list_id = $1)", l.ID); err != nil {
+		return "", fmt.Errorf("take labels: %w", err)
+	}
+	if err := tx.insert(ctx, "card_labels (card_id, label_id)", labelRows(cards)); err != nil {
+		return "", fmt.Errorf("take labels: %w", err)
+	}
+	return p.after, nil
+}
+
+func labelRows(cards []WholeCard) (rows [][]any) {
+	for _, c := range cards {
+		for _, l := range c.Labels {
+			rows = append(rows, []any{c.ID, l.ID})
+		}
+	}
+	return rows
+}
+
+// Unassign takes a person off one card, or off all cards of a list.
+func (tx *Tx) Unassign(ctx context.Context, cardOrListID, userID string) error {
+	return tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND (card_id = $2 OR card_id IN (SELECT id FROM cards WHERE list_id = $2))", userID, cardOrListID)
+}

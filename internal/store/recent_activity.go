@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"cardwall/internal/board"
+)
+
+// ActivityMark is where a page of the activity of all boards ended: entries are
+// ordered by time, board and version.
+type ActivityMark struct {
+	At      board.Instant `json:"at"`
+	BoardID string        `json:"b"`
+	Version int64         `json:"v"`
+}
+
+// RecentActivity is what happened on all boards that the caller sees, archived
+// ones too, newest first from behind the mark on. With n the limit, it looks at
+// one entry of each board, then at the first n entries of no more than n
+// boards: all n lie on the boards whose newest entries are the newest.
+func (v *View) RecentActivity(ctx context.Context, mark ActivityMark, limit int) ([]board.Entry, error) {
+	var a arguments
+	at, id, version, n := a.add(int64(mark.At)), a.add(mark.BoardID), a.add(mark.Version), a.add(limit)
+	behind := func(alias string) string {
+		return fmt.Sprintf("%[1]s.at <= %[2]s AND (%[1]s.at < %[2]s OR %[1]s.board_id < %[3]s OR %[1]s.board_id = %[3]s AND %[1]s.version < %[4]s)", alias, at, id, version)
+	}
+	return v.entries(ctx, `JOIN (
+		SELECT e.board_id AS picked_board, e.version AS picked_version FROM (
+			SELECT s.id, (SELECT t.at FROM activity t WHERE t.board_id = s.id AND `+behind("t")+` ORDER BY t.at DESC, t.version DESC LIMIT 1 OFFSET `+n+`) AS enough FROM (
+				SELECT r.id, (SELECT t.at FROM activity t WHERE t.board_id = r.id AND `+behind("t")+` ORDER BY t.at DESC, t.version DESC LIMIT 1) AS newest
+				FROM boards r WHERE r.id IN (`+v.boardsOf(CardPage{PutAway: true}, &a)+`)
+			) s WHERE s.newest IS NOT NULL ORDER BY s.newest DESC, s.id DESC LIMIT `+n+`
+		) f JOIN activity e ON e.board_id = f.id AND e.at >= COALESCE(f.enough, 0) AND `+behind("e")+`
+		ORDER BY e.at DESC, e.board_id DESC, e.version DESC LIMIT `+n+`
+	) p ON picked_board = board_id AND picked_version = version ORDER BY at DESC, board_id DESC, version DESC`, a...)
+}

@@ -1,0 +1,408 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+)
+
+// Full-text search. The table texts holds what each text of a card says, as
+// the words of query.Words; whether a card matches is read from there, alike on
+// both databases. The index of words (FTS5 on SQLite, GIN on PostgreSQL) only
+// finds candidates, and only where they are few: a word that a great many texts
+// hold is looked for in the cards themselves, newest first.
+
+// indexText keeps what a text of a card says. A text that says the same words
+// as before costs no write; one without words is not kept.
+func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
+	words := indexed(text)
+	if words == "" {
+		return tx.dropText(ctx, cardID, place, ref)
+	}
+	return tx.exec(ctx, `INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (card_id, place, ref) DO UPDATE SET words = excluded.words WHERE texts.words <> excluded.words`,
+		cardID, string(place), ref, words)
+}
+
+// dropText forgets a text of a card.
+func (tx *Tx) dropText(ctx context.Context, cardID string, place query.Place, ref string) error {
+	return tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1 AND place = $2 AND ref = $3", cardID, string(place), ref)
+}
+
+// indexed is a text as the table texts holds it: its words with a space around
+// each, or "" when it has none.
+func indexed(text string) string {
+	words := query.Words(text)
+	if len(words) == 0 {
+		return ""
+	}
+	return " " + strings.Join(words, " ") + " "
+}
+
+// indexCard keeps what a card's title and description say.
+func (tx *Tx) indexCard(ctx context.Context, cardID, title, description string) error {
+	if err := tx.indexText(ctx, cardID, query.InTitle, "", title); err != nil {
+		return fmt.Errorf("index title: %w", err)
+	}
+	if err := tx.indexText(ctx, cardID, query.InDescription, "", description); err != nil {
+		return fmt.Errorf("index description: %w", err)
+	}
+	return nil
+}
+
+// fillTexts keeps the texts of all cards, once after the migration that made
+// the table. Ending early does no harm: the next start begins again.
+func (db *DB) fillTexts(ctx context.Context) error {
+	var (
+		state  string
+		boards []string
+	)
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		missing, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{"texts"}, &state)
+		if err != nil || !missing {
+			return err
+		}
+		boards, err = v.texts(ctx, "SELECT id FROM boards ORDER BY id")
+		return err
+	})
+	if err != nil || state == "" {
+		return err
+	}
+	if len(boards) > 0 {
+		db.opts.Progress("indexing the texts of all cards for search")
+	}
+	for _, id := range boards {
+		for behind, more := "", true; more; {
+			last := behind
+			err := db.Write(ctx, board.System(), func(tx *Tx) (err error) {
+				if err := tx.lock(ctx, boardLock, id); err != nil {
+					return err
+				}
+				last, more, err = tx.indexBoard(ctx, id, behind, fillBatch)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			behind = last
+		}
+	}
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "DELETE FROM settings WHERE key = $1", "texts")
+	})
+}
+
+// fillBatch is how many cards are indexed in one transaction.
+const fillBatch = 500
+
+// indexBoard keeps the texts of a locked board's cards, from behind an id on,
+// at most limit cards; more tells whether further ones may follow.
+func (tx *Tx) indexBoard(ctx context.Context, boardID, behind string, limit int) (last string, more bool, err error) {
+	cards, err := tx.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", boardID, behind, limit)
+	if err != nil || len(cards) == 0 {
+		return behind, false, err
+	}
+	type text struct{ card, place, ref, text string }
+	for _, id := range cards {
+		var all []text
+		err := tx.each(ctx, `SELECT c.id, 'title', '', c.title FROM cards c WHERE c.id = $1
+			UNION ALL SELECT c.id, 'description', '', c.description FROM cards c WHERE c.id = $1
+			UNION ALL SELECT m.card_id, 'comment', m.id, m.text FROM comments m WHERE m.card_id = $1
+			UNION ALL SELECT k.card_id, 'checklist', k.id, k.title FROM checklists k WHERE k.card_id = $1
+			UNION ALL SELECT k.card_id, 'checklist', i.id, i.title FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id WHERE k.card_id = $1`,
+			[]any{id}, func(rows *sql.Rows) error {
+				var t text
+				err := rows.Scan(&t.card, &t.place, &t.ref, &t.text)
+				all = append(all, t)
+				return err
+			})
+		if err != nil {
+			return behind, false, err
+		}
+		for _, t := range all {
+			if err := tx.indexText(ctx, t.card, query.Place(t.place), t.ref, t.text); err != nil {
+				return behind, false, fmt.Errorf("index texts: %w", err)
+			}
+		}
+	}
+	return cards[len(cards)-1], len(cards) == limit, nil
+}
+
+// texts reads one column of texts.
+func (v *View) texts(ctx context.Context, text string, args ...any) ([]string, error) {
+	var out []string
+	err := v.each(ctx, text, args, func(rows *sql.Rows) error {
+		var s string
+		err := rows.Scan(&s)
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// resolve replaces the names in a query by the ids of the records that have
+// them and that the page can show. Names are folded in Go, since no database
+// folds as query.FoldName does.
+func (v *View) resolve(ctx context.Context, p CardPage, n query.Node) (query.Node, error) {
+	each := func(nodes []query.Node) ([]query.Node, error) {
+		out := make([]query.Node, len(nodes))
+		for i, m := range nodes {
+			var err error
+			if out[i], err = v.resolve(ctx, p, m); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	switch n := n.(type) {
+	case query.And:
+		nodes, err := each(n)
+		return query.And(nodes), err
+	case query.Or:
+		nodes, err := each(n)
+		return query.Or(nodes), err
+	case query.Not:
+		m, err := v.resolve(ctx, p, n.Node)
+		return query.Not{Node: m}, err
+	case query.In:
+		if len(n.Names) == 0 {
+			return n, nil
+		}
+		ids, err := v.named(ctx, p, n)
+		return query.In{Ref: n.Ref, IDs: append(append([]string(nil), n.IDs...), ids...), Emails: n.Emails}, err
+	}
+	return n, nil
+}
+
+// mostNamed is how many records of one name a query may mean. It keeps a text
+// of SQL far from the most values that the databases take.
+const mostNamed = 4096
+
+// named finds the ids of the records that have one of the names.
+func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, error) {
+	var (
+		a    arguments
+		text string
+	)
+	boards := func(column string) string {
+		if p.BoardID != "" {
+			return column + " = " + a.add(p.BoardID)
+		}
+		return column + " IN (" + v.boardsOf(p, &a) + ")"
+	}
+	switch n.Ref {
+	case query.RefList:
+		text = "SELECT l.id, l.name FROM lists l WHERE " + boards("l.board_id")
+	case query.RefLabel:
+		text = "SELECT l.id, l.name FROM labels l WHERE " + boards("l.board_id")
+	case query.RefBoard:
+		text = "SELECT l.id, l.name FROM boards l WHERE " + boards("l.id")
+	case query.RefMember, query.RefCreator, query.RefCommenter:
+		workspaces := ""
+		if p.BoardID != "" {
+			workspaces = "SELECT b.workspace_id FROM boards b WHERE b.id = " + a.add(p.BoardID)
+		} else {
+			workspaces = "SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = " + a.add(v.caller.UserID)
+		}
+		text = "SELECT u.id, u.name FROM users u WHERE u.deleted_at IS NULL AND u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id IN (" + workspaces + "))"
+	}
+	wanted := make(map[string]bool, len(n.Names))
+	for _, name := range n.Names {
+		wanted[name] = true
+	}
+	var ids []string
+	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
+		var id, name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return err
+		}
+		if wanted[query.FoldName(name)] {
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	if err == nil && len(ids) > mostNamed {
+		err = board.Invalid("%s means more than %d records of that name; give ids, or the board.", string(n.Ref), mostNamed)
+	}
+	return ids, err
+}
+
+// boardsOf selects the ids of the boards whose cards a page without a board
+// shows.
+func (v *View) boardsOf(p CardPage, a *arguments) string {
+	text := `SELECT b.id FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id
+		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
+		WHERE wm.user_id = ` + a.add(v.caller.UserID) + " AND b.trashed_at IS NULL AND " + visible
+	if !p.PutAway {
+		text += " AND b.archived_at IS NULL"
+	}
+	for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
+		if w != "" {
+			text += " AND b.workspace_id = " + a.add(w)
+		}
+	}
+	return text
+}
+
+const (
+	// fewCards is how many candidates are worth collecting before the first
+	// card is read. Reading them costs as much as looking through the newest
+	// cards for a page of what more texts than that hold.
+	fewCards = 2000
+	// enough is so few that to look for a better lead would save nothing.
+	enough = 50
+	// probes is how many terms of one query are tried as its lead.
+	probes = 8
+)
+
+// lead is the term of a query that the fewest cards satisfy, if those are few:
+// the cards are then read from its index. It is -1 when there is none.
+func (v *View) lead(ctx context.Context, where query.And) (int, error) {
+	lead, least, tried := -1, fewCards+1, 0
+	for i, n := range where {
+		var a arguments
+		text, ok := compiler{&a, v.caller}.candidates(v.db.engine.dialect(), n, true)
+		if !ok {
+			continue
+		}
+		if tried++; tried > probes {
+			break
+		}
+		// The limit is no argument: PostgreSQL plans by it.
+		count, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, fewCards+1), a...)
+		if err != nil {
+			return -1, fmt.Errorf("count candidates: %w", err)
+		}
+		if count < least {
+			lead, least = i, count
+		}
+		if least < enough {
+			break
+		}
+	}
+	return lead, nil
+}
+
+// candidates selects the ids of the cards that satisfy a node from an index;
+// ok is false for a node that has none. To probe is to select a row for each of
+// at least as many texts or records, without reading them.
+func (c compiler) candidates(d dialect, n query.Node, probe bool) (text string, ok bool) {
+	switch n := n.(type) {
+	case query.Or:
+		parts := make([]string, len(n))
+		for i, m := range n {
+			if parts[i], ok = c.candidates(d, m, probe); !ok {
+				return "", false
+			}
+		}
+		return strings.Join(parts, " UNION ALL "), len(parts) > 0 && len(parts) <= probes
+	case query.In:
+		if len(n.IDs) == 0 || len(n.Emails) > 0 {
+			return "", false
+		}
+		switch n.Ref {
+		case query.RefLabel:
+			return "SELECT k.card_id FROM card_labels k WHERE k.label_id IN (" + c.args.list(n.IDs) + ")", true
+		case query.RefMember:
+			return "SELECT k.card_id FROM card_assignees k WHERE k.user_id IN (" + c.args.list(n.IDs) + ")", true
+		case query.RefList, query.RefBoard, query.RefCreator, query.RefCommenter:
+		}
+	case query.Text:
+		match, ok := d.match(n)
+		switch {
+		case !ok:
+			return "", false
+		case probe:
+			return d.found(c.args.add(match)), true
+		}
+		return "SELECT t.card_id FROM texts t WHERE " + d.matches(c.args.add(match)) + " AND " + c.holds(n), true
+	}
+	return "", false
+}
+
+const (
+	// matchWords is how many words of a phrase are looked up in the index. The
+	// longest are the rarest, and what is found is read anyway.
+	matchWords = 4
+	// matchPrefix is how many bytes a prefix has at least that is looked up:
+	// the index gathers all words that begin so.
+	matchPrefix = 3
+)
+
+// match asks the index of words for all words of a text or, of a long one, for
+// some of them. This and the two after it are the one place where the full-text
+// engines differ. ok is false when the index is not worth asking. Words are
+// letters, marks and digits, and each is quoted: nothing in them is an operator.
+func (d dialect) match(n query.Text) (match string, ok bool) {
+	words, prefix := n.Words, ""
+	if n.Prefix {
+		words, prefix = n.Words[:len(n.Words)-1], n.Words[len(n.Words)-1]
+	}
+	words = rarest(words)
+	if len(words) == 0 && len(prefix) < matchPrefix {
+		return "", false
+	}
+	quote, and, star := `"`, " AND ", "*"
+	if d.lock {
+		quote, and, star = "'", " & ", ":*"
+	}
+	if len(words) == 0 {
+		return quote + prefix + quote + star, true
+	}
+	return quote + strings.Join(words, quote+and+quote) + quote, true
+}
+
+// matches is that the index finds the text t. On SQLite that is true of the
+// newest texts too, which the index does not know yet.
+func (d dialect) matches(match string) string {
+	if d.lock {
+		return "array_to_tsvector(string_to_array(btrim(t.words), ' ')) @@ " + match + "::tsquery"
+	}
+	return "t.id IN (" + d.found(match) + ")"
+}
+
+// found selects a row for each text that the index finds.
+func (d dialect) found(match string) string {
+	if d.lock {
+		return "SELECT t.id FROM texts t WHERE " + d.matches(match)
+	}
+	return "SELECT rowid FROM texts_words WHERE texts_words MATCH " + match + " UNION ALL SELECT f.id FROM texts f WHERE f.id > (SELECT upto FROM texts_indexed)"
+}
+
+// among is that a value is one of a few that a query selects. PostgreSQL has to
+// be told that they are few.
+func (d dialect) among(text string) string {
+	if d.lock {
+		return "= ANY (ARRAY(" + text + "))"
+	}
+	return "IN (" + text + ")"
+}
+
+// rarest are the longest different words, at most matchWords.
+func rarest(words []string) []string {
+	out := make([]string, 0, matchWords+1)
+	for _, w := range words {
+		at := len(out)
+		for i, o := range out {
+			if o == w {
+				at = -1
+				break
+			}
+			if at == len(out) && len(w) > len(o) {
+				at = i
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		out = append(out[:at], append([]string{w}, out[at:]...)...)
+		if len(out) > matchWords {
+			out = out[:matchWords]
+		}
+	}
+	return out
+}

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base32"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+)
+
+// An export reads a board from end to end, and an import writes records as
+// they were elsewhere: with their own times, numbers, states and versions. No
+// other code may write a record that way.
+
+// TransferCards are the cards of a list on a board that a loader has loaded,
+// archived ones too, in their order from behind a rank on.
+func (v *View) TransferCards(ctx context.Context, listID, behind string, limit int) ([]board.Card, error) {
+	var cards []board.Card
+	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c WHERE c.list_id = $1 AND c.rank > $2 ORDER BY c.rank, c.id LIMIT $3",
+		[]any{listID, behind, limit}, func(rows *sql.Rows) error {
+			var c board.Card
+			err := rows.Scan(cardDest(&c)...)
+			cards = append(cards, c)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	return cards, v.dress(ctx, cards)
+}
+
+// CardsWith tells which of the cards have checklists, and which have comments.
+func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comments map[string]bool, err error) {
+	checklists, comments = map[string]bool{}, map[string]bool{}
+	err = chunks(ids, func(in string, args []any) error {
+		text := "SELECT DISTINCT 1, card_id FROM checklists WHERE card_id IN (" + in + ") UNION ALL SELECT DISTINCT 2, card_id FROM comments WHERE card_id IN (" + in + ")"
+		return v.each(ctx, text, args, func(rows *sql.Rows) error {
+			var (
+				which int
+				id    string
+			)
+			err := rows.Scan(&which, &id)
+			if which == 1 {
+				checklists[id] = true
+			} else {
+				comments[id] = true
+			}
+			return err
+		})
+	})
+	return checklists, comments, err
+}
+
+// UsersOn are the ids of everybody whom a record of a board names: who made
+// it or a card, is assigned, commented or changed something. Those whom the
+// text of a change alone names are not among them.
+func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
+	var ids []string
+	err := v.each(ctx, `SELECT created_by FROM boards WHERE id = $1 AND created_by IS NOT NULL
+		UNION SELECT created_by FROM cards WHERE board_id = $1 AND created_by IS NOT NULL
+		UNION SELECT k.user_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE c.board_id = $1
+		UNION SELECT m.author_id FROM comments m JOIN cards c ON c.id = m.card_id WHERE c.board_id = $1 AND m.author_id IS NOT NULL
+		UNION SELECT actor_id FROM activity WHERE board_id = $1 AND actor_type = 'person' AND actor_id IS NOT NULL`,
+		[]any{boardID}, func(rows *sql.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	return ids, err
+}
+
+// ChangesNaming hands over the changes of a board, as JSON, that hold a text.
+func (v *View) ChangesNaming(ctx context.Context, boardID, text string, fn func(changes []byte) error) error {
+	return v.each(ctx, "SELECT changes FROM activity WHERE board_id = $1 AND changes LIKE $2 ORDER BY version", []any{boardID, "%" + text + "%"}, func(rows *sql.Rows) error {
+		var changes []byte
+		if err := rows.Scan(&changes); err != nil {
+			return err
+		}
+		return fn(changes)
+	})
+}
+
+// UserNames are the users with these ids by name, then by id; those who have
+// left too.
+func (v *View) UserNames(ctx context.Context, ids []string) ([]board.UserRef, error) {
+	out := []board.UserRef{}
+	err := chunks(ids, func(in string, args []any) error {
+		return v.each(ctx, "SELECT id, name FROM users WHERE id IN ("+in+")", args, func(rows *sql.Rows) error {
+			var u board.UserRef
+			err := rows.Scan(&u.ID, &u.Name)
+			out = append(out, u)
+			return err
+		})
+	})
+	return out, err
+}
+
+// WorkspaceBoards are the ids of the boards of a workspace that an export of
+// it may hold, from behind one on: archived ones too, neither trashed nor
+// confidential ones. Whether the caller sees each is for Board to say.
+func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, behind string, limit int) ([]string, error) {
+	var ids []string
+	err := v.each(ctx, "SELECT id FROM boards WHERE workspace_id = $1 AND id > $2 AND trashed_at IS NULL AND visibility <> $3 ORDER BY id LIMIT $4",
+		[]any{workspaceID, behind, string(board.Confidential), limit}, func(rows *sql.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	return ids, err
+}
+
+// TransferBoard writes a board as it was elsewhere into a workspace that a
+// loader has loaded. Its counts are those of what follows it: TransferBoardEnd
+// writes them. The caller becomes its admin; when that is no person and the
+// workspace alone does not open the board, the owners of the workspace do.
+func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
+	tx.remember(&board.Access{
+		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features, WorkspaceRole: in.Role,
+		BoardRole: board.RoleAdmin, ReadOnly: in.ReadOnly, Archived: b.ArchivedAt != nil, Version: b.Version, NextNumber: 1,
+	})
+	if err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, visibility, features, version, archived_at, created_by, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		b.ID, in.ID, b.Name, b.Description, string(b.Visibility), b.Features.Bits(), b.Version, instant(b.ArchivedAt), b.CreatedBy,
+		int64(b.CreatedAt), int64(b.UpdatedAt)); err != nil {
+		return fmt.Errorf("transfer board: %w", err)
+	}
+	switch {
+	case tx.caller.UserID != "":
+		return tx.SetBoardMember(ctx, b.ID, tx.caller.UserID, board.RoleAdmin)
+	case b.Visibility == board.VisibleToWorkspace:
+		return nil
+	}
+	return tx.exec(ctx, `INSERT INTO board_members (board_id, user_id, role, created_at)
+		SELECT $1, user_id, 'admin', $2 FROM workspace_members WHERE workspace_id = $3 AND role = 'owner'`, b.ID, int64(tx.now), in.ID)
+}
+
+// TransferBoardEnd writes what was counted since TransferBoard. Numbers below
+// nextNumber are never given again.
+func (tx *Tx) TransferBoardEnd(ctx context.Context, boardID string, nextNumber int) error {
+	a := tx.On(boardID)
+	a.NextNumber = max(a.NextNumber, nextNumber)
+	return tx.exec(ctx, "UPDATE boards SET open_cards = $1, all_cards = $2, open_lists = $3, next_number = $4 WHERE id = $5",
+		a.OpenCards, a.AllCards, a.OpenLists, a.NextNumber, boardID)
+}
+
+// TransferList writes a list as it was elsewhere, at its rank.
+func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
+	if l.ArchivedAt == nil {
+		tx.On(l.BoardID).OpenLists++
+	}
+	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
+		return fmt.Errorf("transfer list: %w", err)
+	}
+	return nil
+}
+
+// TransferLabel writes a label as it was elsewhere.
+func (tx *Tx) TransferLabel(ctx context.Context, l *board.Label) error {
+	if err := tx.exec(ctx, "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		l.ID, l.BoardID, l.Name, string(l.Color), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
+		return fmt.Errorf("transfer label: %w", err)
+	}
+	return nil
+}
+
+// TransferCard writes a card as it was elsewhere, at its rank and under its
+// number, with labels, assignees (in their order) and counts.
+func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
+	a := tx.On(c.BoardID)
+	a.NextNumber = max(a.NextNumber, c.Number+1)
+	a.AllCards++
+	if c.ArchivedAt == nil {
+		a.OpenCards++
+	}
+	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, archived_at, due_date, due_at, start_date, start_at,
+		time_zone, items_done, items_total, comments, created_by, created_at, updated_at, description)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate, instant(c.DueAt), c.StartDate, instant(c.StartAt),
+		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
+		return fmt.Errorf("transfer card: %w", err)
+	}
+	if err := tx.indexCard(ctx, c.ID, c.Title, *c.Description); err != nil {
+		return err
+	}
+	for _, l := range c.Labels {
+		if err := tx.AddCardLabel(ctx, c.ID, l.ID); err != nil {
+			return err
+		}
+	}
+	for i, u := range c.Assignees { // their order is that of being assigned
+		if err := tx.exec(ctx, "INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ($1, $2, $3)", c.ID, u.ID, int64(c.CreatedAt)+int64(i)); err != nil {
+			return fmt.Errorf("transfer assignee: %w", err)
+		}
+	}
+	return nil
+}
+
+// TransferChecklist writes a checklist as it was elsewhere, with its items.
+func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
+	if err := tx.exec(ctx, "INSERT INTO checklists (id, card_id, title, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)",
+		k.ID, k.CardID, k.Title, int64(k.CreatedAt), int64(k.UpdatedAt)); err != nil {
+		return fmt.Errorf("transfer checklist: %w", err)
+	}
+	ranks, err := board.RanksAfter("", len(k.Items))
+	if err != nil {
+		return err
+	}
+	for n := range k.Items {
+		i := &k.Items[n]
+		i.ChecklistID, i.Rank = k.ID, ranks[n]
+		if err := tx.insertItem(ctx, i); err != nil {
+			return fmt.Errorf("transfer item: %w", err)
+		}
+	}
+	return tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
+}
+
+// TransferComment writes a comment as it was elsewhere.
+func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
+	var author any
+	if m.Author != nil {
+		author = m.Author.ID
+	}
+	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, text, created_at, edited_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		m.ID, m.CardID, author, m.Text, int64(m.CreatedAt), instant(m.EditedAt)); err != nil {
+		return fmt.Errorf("transfer comment: %w", err)
+	}
+	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)
+}
+
+// TransferEntry writes an entry of a board's activity as it was elsewhere.
+func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
+	changes, err := json.Marshal(e.Changes, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode changes: %w", err)
+	}
+	if err := tx.exec(ctx, `INSERT INTO activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		e.BoardID, e.BoardVersion, e.ID, string(e.Type), int64(e.At), string(e.Actor.Type), e.Actor.ID, e.ListID, e.CardID, string(changes)); err != nil {
+		return fmt.Errorf("transfer activity: %w", err)
+	}
+	return nil
+}
+
+// WorkspacePerson tells whether somebody is a person of a workspace.
+func (v *View) WorkspacePerson(ctx context.Context, workspaceID, userID string) (bool, error) {
+	n, err := v.count(ctx, `SELECT count(*) FROM users u JOIN workspace_members wm ON wm.user_id = u.id
+		WHERE wm.workspace_id = $1 AND u.id = $2 AND u.deleted_at IS NULL`, workspaceID, userID)
+	return n > 0, err
+}
+
+// Placeholder is the account without address and password that stands for
+// somebody from elsewhere, so that the name stays: nobody signs in with it and
+// it is a member of nothing. The same person from the same place gets the same
+// one in a workspace every time, and a placeholder stands for itself.
+func (tx *Tx) Placeholder(ctx context.Context, workspaceID, sourceID, name string) (string, error) {
+	sum := sha256.Sum256([]byte(workspaceID + "\x00" + sourceID + "\x00" + name))
+	derived := "usr_" + base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(sum[:16])
+	for _, id := range []string{sourceID, derived} {
+		n, err := tx.count(ctx, `SELECT count(*) FROM users u WHERE u.id = $1 AND u.name = $2 AND u.email IS NULL AND u.password_hash IS NULL
+			AND u.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.user_id = u.id)
+			AND NOT EXISTS (SELECT 1 FROM tokens t WHERE t.user_id = u.id)`, id, name)
+		if err != nil || n > 0 {
+			return id, err
+		}
+	}
+	for _, id := range []string{derived, tx.NewID("usr_")} { // the second when the first has become somebody's account
+		n, err := tx.affected(ctx, "INSERT INTO users (id, name, time_zone, created_at) VALUES ($1, $2, 'UTC', $3) ON CONFLICT DO NOTHING", id, name, int64(tx.now))
+		if err != nil || n > 0 {
+			return id, err
+		}
+	}
+	return "", fmt.Errorf("no id for a placeholder of %s", sourceID)
+}

@@ -1,0 +1,256 @@
+package transfer
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// What an export holds in memory at once.
+const (
+	pageSize    = 100
+	cardsAtOnce = 32 // descriptions are long
+)
+
+// Export writes a board that the caller sees as one cardwall-export/1
+// document, page by page as it is read. Take a view of DB.Stream. After an
+// error the document is not whole, which shows: `complete` is missing.
+func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) error {
+	b, err := v.Board(ctx, boardID, board.View)
+	if err != nil {
+		return err
+	}
+	out := newWriter(ctx, v, w)
+	if _, err := out.board(b); err != nil {
+		return fmt.Errorf("export board %s: %w", boardID, err)
+	}
+	return out.buffer.Flush()
+}
+
+// ExportWorkspace writes the boards of a workspace that the caller sees, each
+// as Export does, as one document. Confidential boards and those in the trash
+// are never in it, whoever asks.
+func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
+	in, err := v.Workspace(ctx, workspaceID, board.ViewWorkspace)
+	if err != nil {
+		return err
+	}
+	out := newWriter(ctx, v, w)
+	if err := out.workspace(in); err != nil {
+		return fmt.Errorf("export workspace %s: %w", workspaceID, err)
+	}
+	return out.buffer.Flush()
+}
+
+type writer struct {
+	ctx    context.Context // of the one call that the writer lives for
+	v      *store.View
+	buffer *bufio.Writer
+	enc    *jsontext.Encoder
+}
+
+func newWriter(ctx context.Context, v *store.View, w io.Writer) *writer {
+	b := bufio.NewWriterSize(w, 64<<10)
+	return &writer{ctx: ctx, v: v, buffer: b, enc: jsontext.NewEncoder(b)}
+}
+
+func (out *writer) value(v any) error {
+	return json.MarshalEncode(out.enc, v, json.Deterministic(true))
+}
+
+func (out *writer) member(name string, v any) error {
+	if err := out.enc.WriteToken(jsontext.String(name)); err != nil {
+		return err
+	}
+	return out.value(v)
+}
+
+// members writes pairs of a name and a value.
+func (out *writer) members(pairs ...any) error {
+	for p := range slices.Chunk(pairs, 2) {
+		if err := out.member(p[0].(string), p[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// array writes a member whose elements fn writes.
+func (out *writer) array(name string, fn func() error) error {
+	if err := out.enc.WriteToken(jsontext.String(name)); err != nil {
+		return err
+	}
+	if err := out.enc.WriteToken(jsontext.BeginArray); err != nil {
+		return err
+	}
+	if err := fn(); err != nil {
+		return err
+	}
+	return out.enc.WriteToken(jsontext.EndArray)
+}
+
+func (out *writer) workspace(in board.Workspace) error {
+	if err := out.enc.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	if err := out.members("format", WorkspaceFormat, "exportedAt", out.v.Now(), "workspace", userRecord{in.ID, in.Name}); err != nil {
+		return err
+	}
+	var total countsRecord
+	err := out.array("boards", func() error {
+		return pages(func(behind string) ([]string, error) {
+			return out.v.WorkspaceBoards(out.ctx, in.ID, behind, pageSize)
+		}, func(id string) (string, error) {
+			b, err := out.v.Board(out.ctx, id, board.View)
+			if board.IsCode(err, board.CodeNotFound) {
+				return id, nil
+			} else if err != nil {
+				return "", err
+			}
+			n, err := out.board(b)
+			n.Boards = 1
+			total.add(n)
+			return id, err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := out.members("counts", total, "complete", true); err != nil {
+		return err
+	}
+	return out.enc.WriteToken(jsontext.EndObject)
+}
+
+// pages reads page after page until one is empty, and hands over every row;
+// each says behind what the next page begins.
+func pages[T, K any](read func(behind K) ([]T, error), each func(T) (K, error)) error {
+	var behind K
+	for {
+		page, err := read(behind)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, row := range page {
+			if behind, err = each(row); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (out *writer) board(b board.Board) (n countsRecord, err error) {
+	a := out.v.On(b.ID)
+	users, err := out.users(b.ID)
+	if err != nil {
+		return n, err
+	}
+	if err := out.enc.WriteToken(jsontext.BeginObject); err != nil {
+		return n, err
+	}
+	n.Users = len(users)
+	if err := out.members("format", Format, "exportedAt", out.v.Now(), "boardVersion", b.Version, "board", boardRecord{
+		ID: b.ID, Name: b.Name, Description: b.Description, Visibility: b.Visibility, Features: b.Features, NextNumber: a.NextNumber,
+		Cards: a.AllCards, ArchivedAt: b.ArchivedAt, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+	}, "users", users); err != nil {
+		return n, err
+	}
+	if err := out.array("labels", func() error { return out.labels(b.ID, &n) }); err != nil {
+		return n, err
+	}
+	if err := out.array("lists", func() error { return out.lists(b.ID, &n) }); err != nil {
+		return n, err
+	}
+	if err := out.array("cards", func() error { return out.cards(b.ID, &n) }); err != nil {
+		return n, err
+	}
+	if err := out.array("activity", func() error { return out.activity(b.ID, &n) }); err != nil {
+		return n, err
+	}
+	if err := out.members("counts", n, "complete", true); err != nil {
+		return n, err
+	}
+	return n, out.enc.WriteToken(jsontext.EndObject)
+}
+
+// users are all whom the board names, in its records or in its changes.
+func (out *writer) users(boardID string) ([]userRecord, error) {
+	ids, err := out.v.UsersOn(out.ctx, boardID)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, id := range ids {
+		known[id] = true
+	}
+	err = out.v.ChangesNaming(out.ctx, boardID, "usr_", func(text []byte) error {
+		var c board.Changes
+		if err := json.Unmarshal(text, &c); err != nil {
+			return fmt.Errorf("changes of %s: %w", boardID, err)
+		}
+		eachID(c, func(id string) string {
+			if id[:4] == "usr_" && !known[id] {
+				known[id] = true
+				ids = append(ids, id)
+			}
+			return id
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	refs, err := out.v.UserNames(out.ctx, ids)
+	slices.SortFunc(refs, func(a, b board.UserRef) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	users := make([]userRecord, len(refs))
+	for i, u := range refs {
+		users[i] = userRecord(u)
+	}
+	return users, err
+}
+
+func (out *writer) labels(boardID string, n *countsRecord) error {
+	type key struct{ name, id string }
+	return pages(func(k key) ([]board.Label, error) {
+		return out.v.Labels(out.ctx, boardID, k.name, k.id, pageSize)
+	}, func(l board.Label) (key, error) {
+		n.Labels++
+		return key{l.Name, l.ID}, out.value(labelRecord{ID: l.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
+	})
+}
+
+func (out *writer) eachList(boardID string, fn func(board.List) error) error {
+	return pages(func(rank string) ([]board.List, error) {
+		return out.v.Lists(out.ctx, boardID, true, rank, pageSize)
+	}, func(l board.List) (string, error) { return l.Rank, fn(l) })
+}
+
+func (out *writer) lists(boardID string, n *countsRecord) error {
+	return out.eachList(boardID, func(l board.List) error {
+		n.Lists++
+		return out.value(listRecord{ID: l.ID, Name: l.Name, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
+			ArchivedAt: l.ArchivedAt, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
+	})
+}
+
+func (out *writer) activity(boardID string, n *countsRecord) error {
+	return pages(func(version int64) ([]board.Entry, error) {
+		if err := out.ctx.Err(); err != nil {
+			return nil, err
+		}
+		return out.v.Changes(out.ctx, boardID, version, pageSize)
+	}, func(e board.Entry) (int64, error) {
+		n.Activity++
+		return e.BoardVersion, out.value(entryRecord{ID: e.ID, Type: e.Type, At: e.At, Actor: e.Actor, ListID: e.ListID, CardID: e.CardID,
+			Changes: e.Changes, BoardVersion: e.BoardVersion})
+	})
+}

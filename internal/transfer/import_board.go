@@ -1,0 +1,268 @@
+package transfer
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// boardReader makes one board of a document.
+type boardReader struct {
+	*reader
+	record     boardRecord
+	made       board.Board
+	counts     countsRecord
+	imported   Imported
+	names      map[string]string // of the document's users, by their ids there
+	people     map[string]string // ids here, by ids there; filled as they are named
+	ids        map[string]string // of all other records, the same way
+	labels     map[string]bool   // ids here
+	ranks      map[string]string // of the last card in each list, by its id here
+	numbers    map[int]bool
+	lastChange int64
+}
+
+var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "labels", "lists", "cards", "activity", "counts", "complete"}
+
+// board reads the rest of a board's document and makes the board.
+func (in *reader) board() (countsRecord, error) {
+	r := &boardReader{
+		reader: in, names: map[string]string{}, people: map[string]string{}, ids: map[string]string{},
+		labels: map[string]bool{}, ranks: map[string]string{}, numbers: map[int]bool{},
+	}
+	if err := in.members(boardMembers, r.member); err != nil {
+		return r.counts, err
+	}
+	if err := in.tx.TransferBoardEnd(in.ctx, r.made.ID, r.record.NextNumber); err != nil {
+		return r.counts, err
+	}
+	in.report.Boards = append(in.report.Boards, r.imported)
+	return r.counts, nil
+}
+
+func (r *boardReader) member(name string) error {
+	switch name {
+	case "boardVersion":
+		return json.UnmarshalDecode(r.dec, &r.made.Version)
+	case "board":
+		return json.UnmarshalDecode(r.dec, &r.record)
+	case "users":
+		if err := each(r.reader, name, r.user); err != nil {
+			return err
+		}
+		return r.begin() // who made it is known only now
+	case "labels":
+		return each(r.reader, name, r.label)
+	case "lists":
+		return each(r.reader, name, r.list)
+	case "cards":
+		return each(r.reader, name, r.card)
+	case "activity":
+		if err := each(r.reader, name, r.entry); err != nil {
+			return err
+		}
+		if r.lastChange != r.made.Version {
+			return board.Invalid("activity ends at version %d; boardVersion is %d.", r.lastChange, r.made.Version)
+		}
+		return nil
+	case "counts":
+		return r.reader.counts(r.counts)
+	case "complete":
+		return r.complete()
+	}
+	return r.dec.SkipValue()
+}
+
+// person is the id here of somebody whom the document names.
+func (r *boardReader) person(at, there string) (string, error) {
+	if id, ok := r.people[there]; ok {
+		return id, nil
+	}
+	name, ok := r.names[there]
+	if !ok {
+		return "", board.Invalid("%s names somebody who is not among the users.", at)
+	}
+	id := there
+	member, err := r.tx.WorkspacePerson(r.ctx, r.workspace.ID, there)
+	if err == nil && !member {
+		if id, err = r.tx.Placeholder(r.ctx, r.workspace.ID, there, name); err == nil {
+			r.report.note("People who are not in the workspace, whose names stay", name)
+		}
+	}
+	r.people[there] = id
+	return id, err
+}
+
+func (r *boardReader) personOrNone(at string, there *string) (*string, error) {
+	if there == nil {
+		return nil, nil
+	}
+	id, err := r.person(at, *there)
+	return &id, err
+}
+
+// fresh is the new id of a record; two records with one id are refused.
+func (r *boardReader) fresh(at, there, prefix string) (string, error) {
+	if there == "" || len(there) > 64 {
+		return "", board.Invalid("%s.id must be an id.", at)
+	}
+	if _, ok := r.ids[there]; ok {
+		return "", board.Invalid("%s.id was there before.", at)
+	}
+	id := r.tx.NewID(prefix)
+	r.ids[there] = id
+	return id, nil
+}
+
+func (r *boardReader) user(at string, u *userRecord) error {
+	if u.ID == "" || len(u.ID) > 64 {
+		return board.Invalid("%s.id must be an id.", at)
+	}
+	if _, ok := r.names[u.ID]; ok {
+		return board.Invalid("%s.id was there before.", at)
+	}
+	r.names[u.ID] = u.Name
+	r.counts.Users++
+	if strings.TrimFunc(u.Name, blank) == "" || strings.ContainsFunc(u.Name, unicode.IsControl) {
+		return board.Invalid("%s.name must be one line, and not empty.", at)
+	}
+	return nil
+}
+
+// begin writes the board itself.
+func (r *boardReader) begin() error {
+	b := r.record
+	id, err := r.fresh("board", b.ID, "brd_")
+	if err != nil {
+		return err
+	}
+	by, err := r.personOrNone("board.createdBy", b.CreatedBy)
+	if err != nil {
+		return err
+	}
+	switch b.Visibility {
+	case board.VisibleToWorkspace, board.Private, board.Confidential:
+	default:
+		return board.Invalid("board.visibility must be one of workspace, private, confidential.")
+	}
+	if r.made.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
+		return board.Invalid("boardVersion and board.nextNumber must be numbers that a board can have.")
+	}
+	if err := first(r.title("board.name", b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt, b.UpdatedAt)); err != nil {
+		return err
+	}
+	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Visibility: b.Visibility, Features: b.Features, Version: r.made.Version,
+		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
+	r.imported = Imported{ID: id, Name: b.Name}
+	return r.tx.TransferBoard(r.ctx, &r.made, r.workspace)
+}
+
+func (r *boardReader) label(at string, l *labelRecord) error {
+	id, err := r.fresh(at, l.ID, "lbl_")
+	if err != nil {
+		return err
+	}
+	if l.Name != "" {
+		err = r.title(at+".name", l.Name)
+	}
+	if err := first(err, color(at, l.Color), r.times(at, l.CreatedAt, l.UpdatedAt),
+		room("labels on a board", r.counts.Labels+1, r.tx.Limits().Labels)); err != nil {
+		return err
+	}
+	r.counts.Labels++
+	r.imported.Labels++
+	r.labels[id] = true
+	return r.tx.TransferLabel(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
+}
+
+func (r *boardReader) list(at string, l *listRecord) error {
+	id, err := r.fresh(at, l.ID, "lst_")
+	if err != nil {
+		return err
+	}
+	if l.WIPMode != board.WIPSoft && l.WIPMode != board.WIPHard {
+		return board.Invalid("%s.wipMode must be one of soft, hard.", at)
+	}
+	if l.WIPLimit != nil && (*l.WIPLimit < 1 || *l.WIPLimit > maxWIPLimit) {
+		return board.Invalid("%s.wipLimit must be from 1 to %d.", at, maxWIPLimit)
+	}
+	if l.ArchivedAt == nil {
+		err = room("open lists on a board", r.tx.On(r.made.ID).OpenLists+1, r.tx.Limits().OpenLists)
+	}
+	if err := first(err, r.title(at+".name", l.Name), r.times(at, l.CreatedAt, l.UpdatedAt)); err != nil {
+		return err
+	}
+	rank, err := board.RankBetween(r.ranks[""], "")
+	if err != nil {
+		return err
+	}
+	r.ranks[""], r.ranks[id] = rank, "" // the lists stand below no list
+	r.counts.Lists++
+	r.imported.Lists++
+	return r.tx.TransferList(r.ctx, &board.List{ID: id, BoardID: r.made.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
+		ArchivedAt: l.ArchivedAt, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
+}
+
+// entry writes an entry of the activity. Every id in it becomes that of the
+// record here. An id of what is gone gets a new one too: an entry of one board
+// must never name a record of another.
+func (r *boardReader) entry(at string, e *entryRecord) error {
+	if e.BoardVersion < 1 || r.lastChange != 0 && e.BoardVersion != r.lastChange+1 {
+		return board.Invalid("%s.boardVersion is %d; the one before is %d, and versions have no gaps.", at, e.BoardVersion, r.lastChange)
+	}
+	r.lastChange = e.BoardVersion
+	if err := first(kind(at, e.Type), r.times(at, e.At, e.At), plainChanges(at, e.Changes)); err != nil {
+		return err
+	}
+	out := board.Entry{ID: r.tx.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes, BoardVersion: e.BoardVersion}
+	var err error
+	switch e.Actor.Type {
+	case board.ActorPerson:
+		out.Actor.ID, err = r.personOrNone(at+".actor.id", e.Actor.ID)
+	case board.ActorAutomation, board.ActorGuest, board.ActorSystem:
+		out.Actor.ID = r.reference(e.Actor.ID, &err)
+	default:
+		err = board.Invalid("%s.actor.type must be one of person, automation, guest, system.", at)
+	}
+	out.ListID, out.CardID = r.reference(e.ListID, &err), r.reference(e.CardID, &err)
+	eachID(out.Changes, func(id string) string { return *r.reference(&id, &err) })
+	if err != nil {
+		return err
+	}
+	r.counts.Activity++
+	r.tell(r.counts.Cards + r.counts.Activity)
+	return r.tx.TransferEntry(r.ctx, &out)
+}
+
+// reference is the id here of what an entry names, which may be gone.
+func (r *boardReader) reference(there *string, failed *error) *string {
+	if there == nil {
+		return nil
+	}
+	if _, ok := r.names[*there]; ok {
+		id, err := r.person("activity", *there)
+		if err != nil {
+			*failed = err
+		}
+		return &id
+	}
+	id, ok := r.ids[*there]
+	if !ok {
+		prefix := "gon_"
+		if isID(*there) {
+			prefix = (*there)[:4]
+		}
+		id = r.tx.NewID(prefix)
+		r.ids[*there] = id
+	}
+	return &id
+}
+
+func (r *boardReader) tell(done int) {
+	if r.progress != nil && done%pageSize == 0 {
+		r.progress(done, r.record.Cards+int(r.made.Version))
+	}
+}

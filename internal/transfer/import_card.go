@@ -1,0 +1,270 @@
+package transfer
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cardwall/internal/board"
+)
+
+const (
+	maxWIPLimit = 200_000 // as update_list takes it
+	maxNumber   = 1_000_000_000
+)
+
+type importedCard struct {
+	cardRecord
+	Comments []commentRecord `json:"comments"`
+}
+
+func (r *boardReader) card(at string, in *importedCard) error {
+	c, err := r.cardOf(at, in)
+	if err != nil {
+		return err
+	}
+	checklists, err := r.checklists(at, c.ID, in.Checklists)
+	if err != nil {
+		return err
+	}
+	for _, k := range checklists {
+		for _, i := range k.Items {
+			c.ChecklistItems.Total++
+			if i.DoneAt != nil {
+				c.ChecklistItems.Done++
+			}
+		}
+	}
+	c.Comments = len(in.Comments)
+	if err := r.tx.TransferCard(r.ctx, &c); err != nil {
+		return err
+	}
+	for i := range checklists {
+		if err := r.tx.TransferChecklist(r.ctx, &checklists[i]); err != nil {
+			return err
+		}
+	}
+	for i, m := range in.Comments {
+		if err := r.comment(fmt.Sprintf("%s.comments[%d]", at, i), c.ID, m); err != nil {
+			return err
+		}
+	}
+	r.counts.Cards++
+	r.imported.Cards++
+	r.tell(r.counts.Cards)
+	return nil
+}
+
+func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
+	a, limits := r.tx.On(r.made.ID), r.tx.Limits()
+	id, err := r.fresh(at, in.ID, "crd_")
+	if err != nil {
+		return board.Card{}, err
+	}
+	if in.ArchivedAt == nil {
+		err = room("open cards on a board", a.OpenCards+1, limits.OpenCards)
+	}
+	if err := first(err, room("cards on a board, archived ones counted in", a.AllCards+1, limits.AllCards),
+		room("assignees on a card", len(in.Assignees), limits.Assignees),
+		r.title(at+".title", in.Title), r.text(at+".description", in.Description), r.times(at, in.CreatedAt, in.UpdatedAt), due(at, in.Due)); err != nil {
+		return board.Card{}, err
+	}
+	if in.Number < 1 || in.Number > maxNumber || r.numbers[in.Number] {
+		return board.Card{}, board.Invalid("%s.number must be one that no card before has.", at)
+	}
+	r.numbers[in.Number] = true
+	list, ok := r.ids[in.ListID]
+	last, isList := r.ranks[list]
+	if !ok || !isList {
+		return board.Card{}, board.Invalid("%s.listId must be one of the lists.", at)
+	}
+	rank, err := board.RankBetween(last, "")
+	if err != nil {
+		return board.Card{}, err
+	}
+	r.ranks[list] = rank
+	c := board.Card{ID: id, BoardID: r.made.ID, ListID: list, Rank: rank, Number: in.Number, Title: in.Title, Description: &in.Description,
+		DoneAt: in.DoneAt, ArchivedAt: in.ArchivedAt, Due: in.Due, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt}
+	if c.CreatedBy, err = r.personOrNone(at+".createdBy", in.CreatedBy); err != nil {
+		return c, err
+	}
+	carried := map[string]bool{}
+	for _, there := range in.Labels {
+		l := r.ids[there]
+		if !r.labels[l] || carried[l] {
+			return c, board.Invalid("%s.labels must be labels of the board, each once.", at)
+		}
+		carried[l] = true
+		c.Labels = append(c.Labels, board.LabelRef{ID: l})
+	}
+	for _, there := range in.Assignees {
+		id, err := r.person(at+".assignees", there)
+		if err != nil {
+			return c, err
+		}
+		if carried[id] {
+			return c, board.Invalid("%s.assignees must name each person once.", at)
+		}
+		carried[id] = true
+		c.Assignees = append(c.Assignees, board.UserRef{ID: id})
+	}
+	return c, nil
+}
+
+func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]board.Checklist, error) {
+	if err := room("checklists on a card", len(in), r.tx.Limits().Checklists); err != nil {
+		return nil, err
+	}
+	out := make([]board.Checklist, len(in))
+	for n, k := range in {
+		at := fmt.Sprintf("%s.checklists[%d]", at, n)
+		id, err := r.fresh(at, k.ID, "chk_")
+		if err := first(err, r.title(at+".title", k.Title), r.times(at, k.CreatedAt, k.UpdatedAt),
+			room("items in a checklist", len(k.Items), r.tx.Limits().Items)); err != nil {
+			return nil, err
+		}
+		out[n] = board.Checklist{ID: id, CardID: cardID, Title: k.Title, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt}
+		for m, i := range k.Items {
+			at := fmt.Sprintf("%s.items[%d]", at, m)
+			id, err := r.fresh(at, i.ID, "chi_")
+			if err := first(err, r.title(at+".title", i.Title), r.times(at, i.CreatedAt, i.UpdatedAt)); err != nil {
+				return nil, err
+			}
+			out[n].Items = append(out[n].Items, board.ChecklistItem{ID: id, Title: i.Title, DoneAt: i.DoneAt, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt})
+			r.counts.Items++
+			r.imported.Items++
+		}
+		r.counts.Checklists++
+		r.imported.Checklists++
+	}
+	return out, nil
+}
+
+func (r *boardReader) comment(at, cardID string, in commentRecord) error {
+	id, err := r.fresh(at, in.ID, "cmt_")
+	if err := first(err, r.text(at+".text", in.Text), r.times(at, in.CreatedAt, in.CreatedAt)); err != nil {
+		return err
+	}
+	m := board.Comment{ID: id, CardID: cardID, Text: in.Text, CreatedAt: in.CreatedAt, EditedAt: in.EditedAt}
+	author, err := r.personOrNone(at+".author", in.Author)
+	if err != nil {
+		return err
+	}
+	if author != nil {
+		m.Author = &board.UserRef{ID: *author}
+	}
+	r.counts.Comments++
+	r.imported.Comments++
+	return r.tx.TransferComment(r.ctx, &m)
+}
+
+// The checks refuse only what no operation could have written.
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func room(what string, count, limit int) error {
+	if count <= limit {
+		return nil
+	}
+	return board.Refuse(board.CodeLimitReached, "There can be at most %d %s; the file has more.", limit, what)
+}
+
+func (r *boardReader) title(at, s string) error {
+	if strings.TrimFunc(s, blank) == "" || strings.ContainsFunc(s, unicode.IsControl) || utf8.RuneCountInString(s) > r.tx.Limits().Title {
+		return board.Invalid("%s must be one line of at most %d characters, and not empty.", at, r.tx.Limits().Title)
+	}
+	return nil
+}
+
+func (r *boardReader) text(at, s string) error {
+	if strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > r.tx.Limits().Text {
+		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, r.tx.Limits().Text)
+	}
+	return nil
+}
+
+// times refuses instants that are missing. Zero is 1970, before all boards.
+func (r *boardReader) times(at string, created, updated board.Instant) error {
+	if created == 0 || updated == 0 {
+		return board.Invalid("%s must say when it was made and last changed.", at)
+	}
+	return nil
+}
+
+func color(at string, c board.Color) error {
+	for _, known := range board.Colors {
+		if c == known {
+			return nil
+		}
+	}
+	return board.Invalid("%s.color must be one of %s.", at, fmt.Sprint(board.Colors))
+}
+
+func due(at string, d board.Due) error {
+	for _, day := range []struct {
+		field string
+		date  *string
+		at    *board.Instant
+	}{{"dueDate", d.DueDate, d.DueAt}, {"startDate", d.StartDate, d.StartAt}} {
+		if day.date == nil && day.at != nil || day.at != nil && d.TimeZone == nil {
+			return board.Invalid("%s: an instant needs %s and timeZone beside it.", at, day.field)
+		}
+		if day.date != nil {
+			if _, err := board.ParseDate(at+"."+day.field, *day.date); err != nil {
+				return err
+			}
+		}
+	}
+	if d.TimeZone != nil {
+		_, err := board.LoadZone(at+".timeZone", *d.TimeZone)
+		return err
+	}
+	return nil
+}
+
+func kind(at string, k board.Kind) error {
+	if k == "" || len(k) > 64 || strings.Trim(string(k), "abcdefghijklmnopqrstuvwxyz_.") != "" {
+		return board.Invalid("%s.type must be a kind of event.", at)
+	}
+	return nil
+}
+
+const maxDepth = 32
+
+// plainChanges refuses what no change holds: U+0000 and deep nesting.
+func plainChanges(at string, c board.Changes) error {
+	for field, ft := range c {
+		if strings.ContainsRune(field, 0) || !plain(ft.From, maxDepth) || !plain(ft.To, maxDepth) {
+			return board.Invalid("%s.changes must hold no U+0000 and be nested no more than %d levels deep.", at, maxDepth)
+		}
+	}
+	return nil
+}
+
+func plain(v any, depth int) bool {
+	switch v := v.(type) {
+	case string:
+		return !strings.ContainsRune(v, 0)
+	case []any:
+		for _, e := range v {
+			if depth == 0 || !plain(e, depth-1) {
+				return false
+			}
+		}
+	case map[string]any:
+		for name, e := range v {
+			if depth == 0 || strings.ContainsRune(name, 0) || !plain(e, depth-1) {
+				return false
+			}
+		}
+	}
+	return true
+}

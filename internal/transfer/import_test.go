@@ -1,0 +1,282 @@
+package transfer_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+	"cardwall/internal/transfer"
+)
+
+func renamed(doc, from, to string) string {
+	doc = strings.Replace(doc, from, to, 1)
+	return strings.Replace(doc, `"name":"Again"`, `"name":"Engines"`, 1)
+}
+
+// sample is a service with a board of some size, and its export.
+func sample(t *testing.T, s *apptest.Service) (ada *apptest.Person, workspace string, doc []byte) {
+	t.Helper()
+	ada = s.Person("Ada")
+	workspace = ada.Workspace("Engines", board.PlanTeam)
+	r, err := importTrello(s, board.Person(ada.ID), workspace, rich)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := r.Boards[0].ID
+	list := ada.Must("list_lists", apptest.Fields{"boardId": id}).Text("0.id")
+	for i := range 15 {
+		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": fmt.Sprint("Card ", i), "description": strings.Repeat("ä", 200), "assignees": []string{ada.ID}})
+		ada.Must("add_comment", apptest.Fields{"cardId": card.ID(), "text": "Said."})
+	}
+	return ada, workspace, export(t, s, board.Person(ada.ID), id)
+}
+
+func TestTruncatedFileIsRefused(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, workspace, doc := sample(t, s)
+		before := ada.All("list_boards", "id", nil)
+		for n := 0; n < len(doc)-1; n += 1000 {
+			_, err := importDocument(s, board.Person(ada.ID), workspace, doc[:n])
+			if f, ok := board.AsFault(err); !ok || f.Code != board.CodeInvalidRequest {
+				t.Fatalf("cut at byte %d of %d: %v", n, len(doc), err)
+			}
+		}
+		if after := ada.All("list_boards", "id", nil); len(after) != len(before) {
+			t.Errorf("there are %d boards, want %d", len(after), len(before))
+		}
+		if _, err := importDocument(s, board.Person(ada.ID), workspace, doc); err != nil {
+			t.Errorf("the whole file: %v", err)
+		}
+		if _, err := importDocument(s, board.Person(ada.ID), workspace, append(doc, "{}"...)); err == nil {
+			t.Error("a file that goes on is not refused")
+		}
+	})
+}
+
+func TestDocumentThatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, workspace, doc := sample(t, s)
+		text := string(doc)
+		change := func(from, to string) string {
+			if !strings.Contains(text, from) {
+				t.Fatalf("the document has no %s", from)
+			}
+			return strings.Replace(text, from, to, 1)
+		}
+		for name, c := range map[string]struct{ text, want string }{
+			"another version":         {change("cardwall-export/1", "cardwall-export/2"), "format"},
+			"Trello's":                {rich, "no export of Cardwall"},
+			"not complete":            {change(`"complete":true`, `"complete":false`), "cut off"},
+			"without complete":        {change(`,"complete":true`, ``), "complete is missing"},
+			"other counts":            {change(`"counts":{"users":`, `"counts":{"users":9`), "counts"},
+			"a card less":             {text[:strings.Index(text, `"cards":[`)] + `"cards":[]` + text[strings.Index(text, `,"activity":`):], "counts"},
+			"an unknown list":         {change(`"listId":"`, `"listId":"x`), "listId"},
+			"an unknown user":         {change(`"author":"usr_`, `"author":"usr_x`), "among the users"},
+			"an empty title":          {change(`"title":"first"`, `"title":" "`), "title"},
+			"NUL in a text":           {change(`"text":"`, `"text":"\u0000`), "U+0000"},
+			"NUL in a change":         {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":"\u0000"}`), "U+0000"},
+			"depth in a change":       {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "levels deep"},
+			"a gap in the versions":   {change(`"boardVersion":2}`, `"boardVersion":3}`), "no gaps"},
+			"another last version":    {change(`"boardVersion":31`, `"boardVersion":32`), "boardVersion is 32"},
+			"a number twice":          {change(`"number":9,`, `"number":4,`), "number"},
+			"an unknown colour":       {change(`"color":"red"`, `"color":"mauve"`), "color"},
+			"a zone of the machine":   {change(`"timeZone":"UTC"`, `"timeZone":"Local"`), "timeZone"},
+			"a wrong type":            {change(`"number":9,`, `"number":"9",`), "number"},
+			"a name twice":            {change(`"format":`, `"format":"x","format":`), "format"},
+			"bad UTF-8":               {change(`"title":"first"`, "\"title\":\"\xff\""), "not valid JSON"},
+			"an id twice":             {change(lastLabelID(text), firstLabelID(text)), "before"},
+			"a visibility of its own": {change(`"visibility":"private"`, `"visibility":"secret"`), "visibility"},
+		} {
+			_, err := importDocument(s, board.Person(ada.ID), workspace, []byte(c.text))
+			if f, ok := board.AsFault(err); !ok || !strings.Contains(f.Message, c.want) {
+				t.Errorf("%s: got %v, want a fault with %q", name, err, c.want)
+			}
+		}
+		if n := len(ada.All("list_boards", "id", nil)); n != 1 {
+			t.Errorf("there are %d boards, want 1", n)
+		}
+		r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(change(`"activity":[`, `"statusUpdates":[{"x":[1]}],"activity":[`)))
+		if err != nil || len(r.Notes) == 0 || r.Notes[0].Examples[0] != "statusUpdates" {
+			t.Errorf("a part of a newer version: %v, %+v", err, r.Notes)
+		}
+	})
+}
+
+func labelsPart(text string) string {
+	return text[strings.Index(text, `"labels":[{"id":"`)+len(`"labels":[{"id":"`) : strings.Index(text, `"lists":[`)]
+}
+
+func firstLabelID(text string) string { return labelsPart(text)[:30] }
+
+func lastLabelID(text string) string {
+	part := labelsPart(text)
+	i := strings.LastIndex(part, `"id":"`) + len(`"id":"`)
+	return part[i : i+30]
+}
+
+// TestImportNamesNoOtherBoard: an entry of the activity that names a card of
+// another board would show up in that card's history.
+func TestImportNamesNoOtherBoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, workspace, doc := sample(t, s)
+		victim := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Victim"}).ID()
+		list := ada.Must("create_list", apptest.Fields{"boardId": victim, "name": "To do"}).ID()
+		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Card"}).ID()
+		text := strings.Replace(string(doc), `"listId":null,"cardId":null,"changes":{"cards":{"from":null,"to":5}`,
+			`"listId":"`+list+`","cardId":"`+card+`","changes":{"cards":{"from":null,"to":["`+card+`"]}`, 1)
+		if text == string(doc) {
+			t.Fatal("the document has no such entry")
+		}
+		r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := string(export(t, s, board.Person(ada.ID), r.Boards[0].ID)); strings.Contains(out, card) || strings.Contains(out, list) {
+			t.Error("the imported board names records of another board")
+		}
+	})
+}
+
+// TestNumbersOfCardsThatLeftAreNotGivenAgain: the highest number may belong to
+// a card that was moved to another board.
+func TestNumbersOfCardsThatLeftAreNotGivenAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, workspace, doc := sample(t, s)
+		text := regexp.MustCompile(`"nextNumber":\d+`).ReplaceAllString(string(doc), `"nextNumber":500`)
+		r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := ada.Must("list_lists", apptest.Fields{"boardId": r.Boards[0].ID}).Text("0.id")
+		if card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Next"}); card.Get("number") != 500.0 {
+			t.Errorf("the next number is %v, want 500", card.Get("number"))
+		}
+	})
+}
+
+func TestPlaceholderIsNobody(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		_, _, doc := sample(t, s)
+		eve := s.Person("Eve")
+		other := eve.Workspace("Elsewhere", board.PlanTeam)
+		r, err := importDocument(s, board.Person(eve.ID), other, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Notes) != 1 || r.Notes[0].Examples[0] != "Ada" {
+			t.Errorf("the notes are %+v", r.Notes)
+		}
+		if got := eve.All("list_workspace_members", "name", apptest.Fields{"workspaceId": other}); len(got) != 1 {
+			t.Errorf("the members are %q, want Eve alone", got)
+		}
+		in := apptest.Fields{"boardId": r.Boards[0].ID}
+		cards := eve.Must("list_cards", in)
+		if !strings.Contains(string(cards.Raw), `"assignees":[{"id":"usr_`) || !strings.Contains(string(cards.Raw), `"name":"Ada"`) {
+			t.Errorf("the name has not stayed: %s", cards.Raw)
+		}
+		if got := eve.All("list_board_members", "name", in); len(got) != 1 || got[0] != "Eve" {
+			t.Errorf("the board's members are %q, want Eve alone", got)
+		}
+	})
+}
+
+// TestExportInConstantMemory exports 20,000 cards and measures what is alive
+// on the way.
+func TestExportInConstantMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("20,000 cards take some seconds")
+	}
+	const cards, most = 20_000, 4 << 20
+	limits := board.DefaultLimits()
+	limits.OpenCards = cards
+	for name, database := range map[string]func() string{
+		"sqlite":   func() string { return filepath.Join(t.TempDir(), "cardwall.db") },
+		"postgres": func() string { return apptest.PostgresURL(t) },
+	} {
+		t.Run(name, func(t *testing.T) { // not parallel: what others allocate would count
+			s := apptest.New(t, database(), apptest.Options{Limits: limits})
+			ada := s.Person("Ada")
+			workspace := ada.Workspace("Engines", board.PlanTeam)
+			var id string
+			if err := s.DB.Write(t.Context(), board.Person(ada.ID), func(tx *store.Tx) error {
+				r, err := transfer.Import(t.Context(), tx, workspace, largeDocument(cards), nil)
+				if err == nil {
+					id = r.Boards[0].ID
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			w := &heapWriter{}
+			if err := s.DB.Stream(t.Context(), board.Person(ada.ID), func(v *store.View) error {
+				return transfer.Export(t.Context(), v, id, w)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d bytes written, from %d to %d bytes alive meanwhile", w.written, w.least, w.most)
+			if w.written < cards*2000 || w.most-w.least > most {
+				t.Errorf("%d bytes were written, and what was alive meanwhile grew by %d, want at most %d", w.written, w.most-w.least, most)
+			}
+		})
+	}
+}
+
+func liveHeap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// heapWriter measures the live heap at every megabyte that it is given.
+type heapWriter struct {
+	least, most uint64
+	written     int
+}
+
+func (w *heapWriter) Write(b []byte) (int, error) {
+	if w.written>>20 != (w.written+len(b))>>20 {
+		now := liveHeap()
+		w.most = max(w.most, now)
+		if w.least == 0 || now < w.least {
+			w.least = now
+		}
+	}
+	w.written += len(b)
+	return len(b), nil
+}
+
+// largeDocument is an export of one list with many cards, made while it is read.
+func largeDocument(cards int) io.Reader {
+	const at = `"createdAt":"2026-01-05T09:00:00.000Z","updatedAt":"2026-01-05T09:00:00.000Z"`
+	r, w := io.Pipe()
+	go func() {
+		var b bytes.Buffer
+		fmt.Fprintf(&b, `{"format":"cardwall-export/1","exportedAt":"2026-01-05T09:00:00.000Z","boardVersion":0,"board":{"id":"brd_x","name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft","archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
+		description := strings.Repeat("All work and no play. ", 100)
+		for i := range cards {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `{"id":"crd_%d","listId":"lst_x","number":%d,"title":"Card %d","description":%q,%s,"comments":[]}`, i, i+1, i, description, at)
+			_, _ = b.WriteTo(w)
+		}
+		fmt.Fprintf(&b, `],"activity":[],"counts":{"users":0,"labels":0,"lists":1,"cards":%d,"checklists":0,"items":0,"comments":0,"activity":0},"complete":true}`, cards)
+		_, err := b.WriteTo(w)
+		w.CloseWithError(err)
+	}()
+	return r
+}

@@ -1,0 +1,33 @@
+package transfer
+
+import (
+	"context"
+	"io"
+
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// BoardInput names the board to export.
+type BoardInput struct {
+	BoardID string `json:"boardId" maxLength:"64" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// WorkspaceInput names the workspace to export.
+type WorkspaceInput struct {
+	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// AddOperations registers the exports.
+func AddOperations(r *op.Registry) *op.Registry {
+	r.In("Exports", "Whole boards as one document.")
+	op.Stream(r, "export_board", "GET /boards/{boardId}/export", "Export a board as one streamed document. It ends with its counts and complete: true; cardwall import cardwall reads it.",
+		func(ctx context.Context, v *store.View, in BoardInput, w io.Writer) error {
+			return Export(ctx, v, in.BoardID, w)
+		})
+	op.Stream(r, "export_workspace", "GET /workspaces/{workspaceId}/export", "Export the boards of a workspace that the caller sees as one streamed document. Confidential boards are left out.",
+		func(ctx context.Context, v *store.View, in WorkspaceInput, w io.Writer) error {
+			return ExportWorkspace(ctx, v, in.WorkspaceID, w)
+		})
+	return r
+}

@@ -1,0 +1,132 @@
+package transfer
+
+import (
+	"cardwall/internal/board"
+)
+
+// The formats that Export and ExportWorkspace write, and that Import reads.
+const (
+	Format          = "cardwall-export/1"
+	WorkspaceFormat = "cardwall-workspace-export/1"
+)
+
+// The records of the format are its own, apart from those of the interface:
+// what a client sees may grow, a document on somebody's disk stays as it is.
+// Ranks, addresses and counts that follow from the rest are not in it. A
+// change that an older reader would get wrong needs another format.
+
+type boardRecord struct {
+	ID          string           `json:"id"`
+	Name        string           `json:"name"`
+	Description string           `json:"description"`
+	Visibility  board.Visibility `json:"visibility"`
+	Features    board.Features   `json:"features"`
+	NextNumber  int              `json:"nextNumber"` // of the next card
+	Cards       int              `json:"cards"`      // archived ones too; for who shows progress
+	ArchivedAt  *board.Instant   `json:"archivedAt"`
+	CreatedBy   *string          `json:"createdBy"`
+	CreatedAt   board.Instant    `json:"createdAt"`
+	UpdatedAt   board.Instant    `json:"updatedAt"`
+}
+
+type userRecord struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type labelRecord struct {
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	Color     board.Color   `json:"color"`
+	CreatedAt board.Instant `json:"createdAt"`
+	UpdatedAt board.Instant `json:"updatedAt"`
+}
+
+type listRecord struct {
+	ID         string         `json:"id"`
+	Name       string         `json:"name"`
+	WIPLimit   *int           `json:"wipLimit"`
+	WIPMode    board.WIPMode  `json:"wipMode"`
+	ArchivedAt *board.Instant `json:"archivedAt"`
+	CreatedAt  board.Instant  `json:"createdAt"`
+	UpdatedAt  board.Instant  `json:"updatedAt"`
+}
+
+// cardRecord is a card but for its comments, which are read and written one
+// by one.
+type cardRecord struct {
+	ID          string         `json:"id"`
+	ListID      string         `json:"listId"`
+	Number      int            `json:"number"`
+	Title       string         `json:"title"`
+	Description string         `json:"description"`
+	DoneAt      *board.Instant `json:"doneAt"`
+	ArchivedAt  *board.Instant `json:"archivedAt"`
+	Labels      []string       `json:"labels"`
+	Assignees   []string       `json:"assignees"`
+	board.Due
+	CreatedBy  *string           `json:"createdBy"`
+	CreatedAt  board.Instant     `json:"createdAt"`
+	UpdatedAt  board.Instant     `json:"updatedAt"`
+	Checklists []checklistRecord `json:"checklists"`
+}
+
+type checklistRecord struct {
+	ID        string        `json:"id"`
+	Title     string        `json:"title"`
+	CreatedAt board.Instant `json:"createdAt"`
+	UpdatedAt board.Instant `json:"updatedAt"`
+	Items     []itemRecord  `json:"items"`
+}
+
+type itemRecord struct {
+	ID        string         `json:"id"`
+	Title     string         `json:"title"`
+	DoneAt    *board.Instant `json:"doneAt"`
+	CreatedAt board.Instant  `json:"createdAt"`
+	UpdatedAt board.Instant  `json:"updatedAt"`
+}
+
+type commentRecord struct {
+	ID        string         `json:"id"`
+	Author    *string        `json:"author"`
+	Text      string         `json:"text"`
+	CreatedAt board.Instant  `json:"createdAt"`
+	EditedAt  *board.Instant `json:"editedAt"`
+}
+
+type entryRecord struct {
+	ID           string        `json:"id"`
+	Type         board.Kind    `json:"type"`
+	At           board.Instant `json:"at"`
+	Actor        board.Actor   `json:"actor"`
+	ListID       *string       `json:"listId"`
+	CardID       *string       `json:"cardId"`
+	Changes      board.Changes `json:"changes"`
+	BoardVersion int64         `json:"boardVersion"`
+}
+
+// countsRecord closes a document: what it holds, so that a loss shows.
+type countsRecord struct {
+	Boards     int `json:"boards,omitzero"` // of a workspace
+	Users      int `json:"users"`
+	Labels     int `json:"labels"`
+	Lists      int `json:"lists"`
+	Cards      int `json:"cards"`
+	Checklists int `json:"checklists"`
+	Items      int `json:"items"`
+	Comments   int `json:"comments"`
+	Activity   int `json:"activity"`
+}
+
+func (c *countsRecord) add(o countsRecord) {
+	c.Boards += o.Boards
+	c.Users += o.Users
+	c.Labels += o.Labels
+	c.Lists += o.Lists
+	c.Cards += o.Cards
+	c.Checklists += o.Checklists
+	c.Items += o.Items
+	c.Comments += o.Comments
+	c.Activity += o.Activity
+}

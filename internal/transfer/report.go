@@ -1,0 +1,130 @@
+package transfer
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Counts are how many records an import made.
+type Counts struct {
+	Lists      int
+	Cards      int
+	Labels     int
+	Checklists int
+	Items      int
+	Comments   int
+}
+
+func (c *Counts) add(o Counts) {
+	c.Lists += o.Lists
+	c.Cards += o.Cards
+	c.Labels += o.Labels
+	c.Checklists += o.Checklists
+	c.Items += o.Items
+	c.Comments += o.Comments
+}
+
+// Imported is a board that an import made.
+type Imported struct {
+	ID   string
+	Name string
+	Counts
+}
+
+// Note is something that was not taken over, or not as it was: how often, and
+// the first few places.
+type Note struct {
+	What     string
+	Count    int
+	Examples []string
+	more     bool // places beyond the examples
+}
+
+// Report tells people what an import did. Its texts are single lines without
+// control characters, whatever the file held.
+type Report struct {
+	Boards []Imported
+	Notes  []Note
+}
+
+// Total sums up the boards.
+func (r *Report) Total() Counts {
+	var c Counts
+	for _, b := range r.Boards {
+		c.add(b.Counts)
+	}
+	return c
+}
+
+const (
+	examplesKept  = 3
+	exampleLength = 60
+	notesKept     = 200 // a hostile file could ask for one a record
+)
+
+// note counts one more case of something; an empty example is none.
+func (r *Report) note(what, example string) { r.notes(what, 1, example) }
+
+func (r *Report) notes(what string, count int, examples ...string) {
+	if count == 0 {
+		return
+	}
+	what = excerpt(what, 200)
+	i := slices.IndexFunc(r.Notes, func(n Note) bool { return n.What == what })
+	if i < 0 && len(r.Notes) > notesKept {
+		i = notesKept
+	} else if i < 0 {
+		if i = len(r.Notes); i == notesKept {
+			what = "More that was not taken over as it was"
+		}
+		r.Notes = append(r.Notes, Note{What: what})
+	}
+	n := &r.Notes[i]
+	n.Count += count
+	for _, e := range examples {
+		switch e = excerpt(e, exampleLength); {
+		case e == "" || slices.Contains(n.Examples, e):
+		case len(n.Examples) < examplesKept:
+			n.Examples = append(n.Examples, e)
+		default:
+			n.more = true
+		}
+	}
+}
+
+// String is the report for people, one line a fact.
+func (r *Report) String() string {
+	var b strings.Builder
+	for _, m := range r.Boards {
+		c := m.Counts
+		fmt.Fprintf(&b, "Imported %q as %s: lists %d, cards %d, labels %d, checklists %d with items %d, comments %d.\n",
+			m.Name, m.ID, c.Lists, c.Cards, c.Labels, c.Checklists, c.Items, c.Comments)
+	}
+	if len(r.Notes) > 0 {
+		b.WriteString("Not taken over, or not as it was:\n")
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "- %s: %d", n.What, n.Count)
+		if len(n.Examples) > 0 {
+			quoted := make([]string, len(n.Examples))
+			for i, e := range n.Examples {
+				quoted[i] = fmt.Sprintf("%q", e)
+			}
+			fmt.Fprintf(&b, " (%s", strings.Join(quoted, ", "))
+			if n.more {
+				b.WriteString(", …")
+			}
+			b.WriteString(")")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// WriteTo writes what String returns.
+func (r *Report) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, r.String())
+	return int64(n), err
+}

@@ -1,0 +1,231 @@
+package transfer_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// TestExportImportExport makes boards through the operations of the interface
+// and compares their exports after an import: on the same database, and from
+// each to the other.
+func TestExportImportExport(t *testing.T) {
+	t.Parallel()
+	type side struct {
+		*apptest.Service
+		people    []*apptest.Person
+		workspace string
+	}
+	sides := map[string]*side{}
+	for name, database := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "cardwall.db"), "postgres": apptest.PostgresURL(t)} {
+		s := &side{Service: apptest.New(t, database, apptest.Options{})}
+		s.people = []*apptest.Person{s.Person("Ada"), s.Person("Bob"), s.Person("Guest")}
+		s.workspace = s.people[0].Workspace("Engines", board.PlanBusiness)
+		s.people[1].Joins(s.workspace, board.WorkspaceMember)
+		s.people[2].Joins(s.workspace, board.WorkspaceGuest)
+		sides[name] = s
+	}
+	for name, from := range sides {
+		rapid.Check(t, func(rt *rapid.T) {
+			id := randomBoard(rt, from.people, from.workspace)
+			for other, to := range sides {
+				made := roundTrip(rt, from.Service, to.Service, board.Person(to.people[0].ID), to.workspace, id)
+				in, copied := from.people[0].Must("get_board", apptest.Fields{"boardId": id}), to.people[0].Must("get_board", apptest.Fields{"boardId": made})
+				for _, field := range []string{"version", "openCards", "limits.openCards.count", "limits.allCards.count", "limits.openLists.count", "limits.labels.count", "archivedAt"} {
+					if in.Get(field) != copied.Get(field) {
+						rt.Fatalf("from %s to %s: %s is %v, was %v", name, other, field, copied.Get(field), in.Get(field))
+					}
+				}
+				titles := func(p *apptest.Person, id string) []string {
+					return p.All("list_cards", "title", apptest.Fields{"boardId": id, "archived": "true"})
+				}
+				if a, b := titles(from.people[0], id), titles(to.people[0], made); !slices.Equal(a, b) {
+					rt.Fatalf("from %s to %s: the cards are %q, were %q", name, other, b, a)
+				}
+				if in.Get("archivedAt") == nil { // the copy takes changes, and no number or version twice
+					list := to.people[0].Must("create_list", apptest.Fields{"boardId": made, "name": "Next"})
+					if list.Version != int64(in.Get("version").(float64))+1 {
+						rt.Fatalf("the next version is %d", list.Version)
+					}
+					to.people[0].Must("create_card", apptest.Fields{"listId": list.ID(), "title": "Next", "position": "top"})
+				}
+			}
+		})
+	}
+}
+
+// shelf is what a random board has so far, by kind.
+type shelf map[string][]string
+
+func (s shelf) pick(rt *rapid.T, kind string) string {
+	if len(s[kind]) == 0 {
+		return "none"
+	}
+	return rapid.SampledFrom(s[kind]).Draw(rt, kind)
+}
+
+func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string {
+	ada := people[0]
+	texts := rapid.SampledFrom([]string{"plain", "ümläut ✓", "a \"quote\" \\ </script>", "  spaced  ", "crd_01jb2m3n4p5q6r7s8t9v0w1x2y", ada.ID, "🏗️ emoji", "null"})
+	text := func() string { return texts.Draw(rt, "text") }
+	visibility := rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(rt, "visibility")
+	id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": text(), "description": text(), "visibility": visibility}).ID()
+	s := shelf{"user": {}}
+	for _, p := range people {
+		s["user"] = append(s["user"], p.ID)
+	}
+	made := func(kind string, a apptest.Answer) {
+		if a.Status/100 == 2 {
+			s[kind] = append(s[kind], a.ID())
+		}
+	}
+	who := func() *apptest.Person { return rapid.SampledFrom(people).Draw(rt, "who") }
+	place := func(kind string) any {
+		return rapid.SampledFrom([]any{"top", "bottom", map[string]string{"after": s.pick(rt, kind)}}).Draw(rt, "place")
+	}
+	due := func() apptest.Fields {
+		f := apptest.Fields{"dueDate": rapid.SampledFrom([]string{"2026-03-29", "2026-10-25"}).Draw(rt, "day")}
+		if rapid.Bool().Draw(rt, "timed") {
+			f["dueTime"], f["timeZone"] = rapid.SampledFrom([]string{"02:30", "23:59"}).Draw(rt, "time"), rapid.SampledFrom([]string{"Europe/Berlin", "America/Lima"}).Draw(rt, "zone")
+		}
+		if rapid.Bool().Draw(rt, "start") {
+			f["startDate"] = "2026-03-01"
+		}
+		return f
+	}
+	with := func(f apptest.Fields, more ...any) apptest.Fields {
+		for pair := range slices.Chunk(more, 2) {
+			f[pair[0].(string)] = pair[1]
+		}
+		return f
+	}
+	list := func() {
+		made("list", ada.Call("create_list", apptest.Fields{"boardId": id, "name": text(), "position": place("list")}))
+	}
+	card := func() {
+		made("card", ada.Call("create_card", apptest.Fields{"listId": s.pick(rt, "list"), "title": text(), "description": text(), "due": due(), "position": "top", "assignees": []string{ada.ID}}))
+	}
+	made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
+	made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
+	for _, name := range []string{"To do", "Doing", "Done"} {
+		made("list", ada.Must("create_list", apptest.Fields{"boardId": id, "name": name}))
+	}
+	ada.Must("share_board", apptest.Fields{"boardId": id, "userId": people[2].ID, "role": "commenter"})
+	for range 4 {
+		card()
+	}
+	for _, p := range people {
+		made("comment", p.Call("add_comment", apptest.Fields{"cardId": s.pick(rt, "card"), "text": text()}))
+	}
+	for range 2 {
+		k := ada.Must("add_checklist", apptest.Fields{"cardId": s.pick(rt, "card"), "title": text(), "items": []string{"one", "two", "three"}})
+		made("checklist", k)
+		s["item"] = append(s["item"], k.Text("items.0.id"), k.Text("items.2.id"))
+	}
+	cardField := func() apptest.Fields { return apptest.Fields{"cardId": s.pick(rt, "card")} }
+	listField := func() apptest.Fields { return apptest.Fields{"listId": s.pick(rt, "list")} }
+	steps := []func(){
+		list, card, card, card,
+		func() {
+			made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": text(), "color": "teal"}))
+		},
+		func() {
+			ada.Call("move_card", with(cardField(), "listId", s.pick(rt, "list"), "position", place("card")))
+		},
+		func() {
+			ada.Call("update_card", with(cardField(), "done", rapid.Bool().Draw(rt, "done"), "title", text()))
+		},
+		func() { ada.Call("archive_card", cardField()) },
+		func() { ada.Call("restore_card", cardField()) },
+		func() { ada.Call("move_list", with(listField(), "position", place("list"))) },
+		func() { ada.Call("update_list", with(listField(), "wipLimit", 9, "wipMode", "hard")) },
+		func() { ada.Call("archive_list", listField()) },
+		func() { ada.Call("restore_list", listField()) },
+		func() { ada.Call("set_card_labels", with(cardField(), "add", []string{s.pick(rt, "label")})) },
+		func() { ada.Call("set_card_assignees", with(cardField(), "add", []string{s.pick(rt, "user")})) },
+		func() { ada.Call("set_card_assignees", with(cardField(), "remove", []string{s.pick(rt, "user")})) },
+		func() { ada.Call("set_card_due", with(due(), "cardId", s.pick(rt, "card"))) },
+		func() { ada.Call("clear_card_due", cardField()) },
+		func() {
+			made("checklist", ada.Call("add_checklist", with(cardField(), "title", text(), "items", []string{text(), text()})))
+		},
+		func() {
+			made("item", ada.Call("add_checklist_item", apptest.Fields{"checklistId": s.pick(rt, "checklist"), "title": text(), "position": "top"}))
+		},
+		func() {
+			ada.Call("update_checklist_item", apptest.Fields{"itemId": s.pick(rt, "item"), "done": rapid.Bool().Draw(rt, "done"), "position": "bottom"})
+		},
+		func() { ada.Call("delete_checklist", apptest.Fields{"checklistId": s.pick(rt, "checklist")}) },
+		func() { made("comment", who().Call("add_comment", with(cardField(), "text", text()))) },
+		func() { made("comment", who().Call("add_comment", with(cardField(), "text", text()))) },
+		func() { ada.Call("edit_comment", apptest.Fields{"commentId": s.pick(rt, "comment"), "text": text()}) },
+		func() { ada.Call("delete_comment", apptest.Fields{"commentId": s.pick(rt, "comment")}) },
+		func() { ada.Call("update_label", apptest.Fields{"labelId": s.pick(rt, "label"), "color": "lime"}) },
+		func() { ada.Call("delete_label", apptest.Fields{"labelId": s.pick(rt, "label")}) },
+		func() {
+			ada.Call("share_board", apptest.Fields{"boardId": id, "userId": s.pick(rt, "user"), "role": "editor"})
+		},
+		func() { ada.Call("remove_board_member", apptest.Fields{"boardId": id, "userId": s.pick(rt, "user")}) },
+		func() {
+			ada.Call("update_board", apptest.Fields{"boardId": id, "name": text(), "features": map[string]bool{"calendar": false}})
+		},
+	}
+	for range rapid.IntRange(5, 50).Draw(rt, "steps") {
+		rapid.SampledFrom(steps).Draw(rt, "step")()
+	}
+	if rapid.IntRange(0, 5).Draw(rt, "archived") == 0 {
+		ada.Must("archive_board", apptest.Fields{"boardId": id})
+	}
+	return id
+}
+
+func TestExportWorkspace(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace, other := ada.Workspace("Engines", board.PlanTeam), ada.Workspace("Elsewhere", board.PlanTeam)
+		bob := s.Person("Bob").Joins(workspace, board.WorkspaceMember)
+		var trashed string
+		for i, visibility := range []string{"workspace", "private", "confidential", "workspace"} {
+			trashed = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i), "visibility": visibility}).ID()
+			list := ada.Must("create_list", apptest.Fields{"boardId": trashed, "name": "To do"}).ID()
+			ada.Must("create_card", apptest.Fields{"listId": list, "title": "Card"})
+		}
+		ada.Must("trash_board", apptest.Fields{"boardId": trashed})
+		for _, c := range []struct {
+			caller board.Caller
+			want   []string
+		}{
+			{board.Person(ada.ID), []string{"Board 0", "Board 1"}},
+			{board.Person(bob.ID), []string{"Board 0"}},
+			{board.System(), []string{"Board 0", "Board 1"}},
+		} {
+			doc := exportWorkspace(t, s, c.caller, workspace)
+			r, err := importDocument(s, board.Person(ada.ID), other, doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, b := range r.Boards {
+				names = append(names, b.Name)
+			}
+			if !slices.Equal(names, c.want) || r.Total().Cards != len(c.want) {
+				t.Errorf("the export holds %q, want %q", names, c.want)
+			}
+		}
+		again := ada.Workspace("Again", board.PlanTeam)
+		doc := exportWorkspace(t, s, board.Person(ada.ID), workspace)
+		if _, err := importDocument(s, board.System(), again, doc); err != nil {
+			t.Fatal(err)
+		}
+		second := exportWorkspace(t, s, board.Person(ada.ID), again)
+		// The workspace's own id and name are not part of what is imported.
+		mustEqual(t, "the workspace", doc, []byte(renamed(string(second), again, workspace)))
+	})
+}

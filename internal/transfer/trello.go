@@ -1,0 +1,314 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// maxTrelloFile is the most that is read of a file. Trello's own limits keep
+// an export far below.
+const maxTrelloFile = 256 << 20
+
+// ImportTrello makes a board of the JSON document that Trello's "Export as
+// JSON" writes, in a workspace where the caller may make boards, with one
+// entry of activity, board.imported.
+//
+// People are those of the workspace: found by e-mail where the file has it,
+// else by a full or user name that only one person there has. Nobody else
+// becomes an account; the report says whose work that leaves unassigned. What
+// has no place here, and what was repaired, is in the report too.
+//
+// A file that is not JSON, has values of a wrong type or more than this server
+// allows on a board is refused, with a fault that says where, before anything
+// is written.
+func ImportTrello(ctx context.Context, tx *store.Tx, workspaceID string, r io.Reader, progress Progress) (Report, error) {
+	tx.Quiet()
+	w, err := tx.Workspace(ctx, workspaceID, board.CreateBoards)
+	if err != nil {
+		return Report{}, err
+	}
+	file, err := readTrello(r)
+	if err != nil {
+		return Report{}, err
+	}
+	members, err := everyMember(ctx, tx, workspaceID)
+	if err != nil {
+		return Report{}, err
+	}
+	p := newPlan(file, members, planContext{workspaceID, tx.Caller().UserID, tx.Limits(), tx.Now(), tx.NewID})
+	if err := p.make(); err != nil {
+		return Report{}, err
+	}
+	if err := p.write(ctx, tx, w, progress); err != nil {
+		return Report{}, fmt.Errorf("import from Trello: %w", err)
+	}
+	return p.report, nil
+}
+
+func everyMember(ctx context.Context, tx *store.Tx, workspaceID string) ([]board.Member, error) {
+	var all []board.Member
+	err := pages(func(behind string) ([]board.Member, error) {
+		return tx.Members(ctx, workspaceID, behind, pageSize)
+	}, func(m board.Member) (string, error) {
+		all = append(all, m)
+		return m.ID, nil
+	})
+	return all, err
+}
+
+// readTrello decodes a file. It knows only what an import uses and what a
+// report counts; everything else may be of any form.
+func readTrello(r io.Reader) (*trelloBoard, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxTrelloFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the file: %w", err)
+	}
+	if len(text) > maxTrelloFile {
+		return nil, board.Invalid("The file is larger than %d MiB.", maxTrelloFile>>20)
+	}
+	var file trelloBoard
+	// Trello cuts texts between the halves of a character: such a half becomes
+	// U+FFFD.
+	if err := json.Unmarshal(text, &file, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, trelloFault(err)
+	}
+	if file.Lists == nil || file.Cards == nil {
+		return nil, board.Invalid("lists and cards must both be there; the file is no export of a Trello board.")
+	}
+	return &file, nil
+}
+
+func trelloFault(err error) error {
+	var (
+		syntax   *jsontext.SyntacticError
+		semantic *json.SemanticError
+	)
+	switch {
+	case errors.As(err, &semantic):
+		return valueFault(semantic)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return board.Invalid("The file is cut off: it ends in the middle of a value.")
+	case errors.As(err, &syntax):
+		return jsonFault(syntax.Err, string(syntax.JSONPointer), syntax.ByteOffset)
+	}
+	return board.Invalid("The file is not what Trello exports.")
+}
+
+// pile counts things that have no place here: the elements of an array, or one
+// for anything else that is there.
+type pile int
+
+// UnmarshalJSONFrom takes a value of any form.
+func (p *pile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*p = 0
+	switch dec.PeekKind() {
+	case 'n', 'f', '{', '"', '0', 't':
+		if k := dec.PeekKind(); k != 'n' && k != 'f' && k != '"' {
+			*p = 1
+		}
+		return dec.SkipValue()
+	case '[':
+		if _, err := dec.ReadToken(); err != nil {
+			return err
+		}
+		for dec.PeekKind() != ']' {
+			if err := dec.SkipValue(); err != nil {
+				return err
+			}
+			*p++
+		}
+		_, err := dec.ReadToken()
+		return err
+	}
+	return dec.SkipValue()
+}
+
+// present tells whether a value of any form is there and not null, false or
+// empty text.
+type present bool
+
+// UnmarshalJSONFrom takes a value of any form.
+func (p *present) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch string(v) {
+	case "null", "false", `""`, "{}", "[]":
+		*p = false
+	default:
+		*p = true
+	}
+	return nil
+}
+
+type trelloBoard struct {
+	ID               string  `json:"id"`
+	Name             string  `json:"name"`
+	Desc             string  `json:"desc"`
+	Closed           bool    `json:"closed"`
+	DateClosed       string  `json:"dateClosed"`
+	DateLastActivity string  `json:"dateLastActivity"`
+	Subscribed       present `json:"subscribed"`
+	Prefs            struct {
+		PermissionLevel string  `json:"permissionLevel"`
+		IsTemplate      present `json:"isTemplate"`
+	} `json:"prefs"`
+	Lists        []trelloList       `json:"lists"`
+	Labels       []trelloLabel      `json:"labels"`
+	Cards        []trelloCard       `json:"cards"`
+	Checklists   []trelloChecklist  `json:"checklists"`
+	Members      []trelloMember     `json:"members"`
+	Memberships  []trelloMembership `json:"memberships"`
+	Actions      []trelloAction     `json:"actions"`
+	CustomFields []struct {
+		Name string `json:"name"`
+	} `json:"customFields"`
+	PluginData pile `json:"pluginData"`
+	PowerUps   pile `json:"powerUps"`
+}
+
+type trelloList struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"`
+	Closed     bool     `json:"closed"`
+	DateClosed string   `json:"dateClosed"`
+	Pos        float64  `json:"pos"`
+	SoftLimit  *float64 `json:"softLimit"`
+	Subscribed present  `json:"subscribed"`
+}
+
+type trelloLabel struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Color string `json:"color"`
+}
+
+type trelloCard struct {
+	ID               string        `json:"id"`
+	IDShort          float64       `json:"idShort"`
+	IDList           string        `json:"idList"`
+	Name             string        `json:"name"`
+	Desc             string        `json:"desc"`
+	Closed           bool          `json:"closed"`
+	DateClosed       string        `json:"dateClosed"`
+	Pos              float64       `json:"pos"`
+	Due              string        `json:"due"`
+	Start            string        `json:"start"`
+	DueComplete      bool          `json:"dueComplete"`
+	DateCompleted    string        `json:"dateCompleted"`
+	DateLastActivity string        `json:"dateLastActivity"`
+	IDMembers        []string      `json:"idMembers"`
+	IDLabels         []string      `json:"idLabels"`
+	Labels           []trelloLabel `json:"labels"` // in place of idLabels in older files
+	IDMembersVoted   pile          `json:"idMembersVoted"`
+	Attachments      pile          `json:"attachments"`
+	Stickers         pile          `json:"stickers"`
+	PluginData       pile          `json:"pluginData"`
+	CustomFieldItems pile          `json:"customFieldItems"`
+	Address          present       `json:"address"`
+	Coordinates      present       `json:"coordinates"`
+	LocationName     present       `json:"locationName"`
+	IsTemplate       present       `json:"isTemplate"`
+	CardRole         present       `json:"cardRole"`
+	Subscribed       present       `json:"subscribed"`
+	Cover            struct {
+		IDAttachment         present `json:"idAttachment"`
+		IDUploadedBackground present `json:"idUploadedBackground"`
+		Color                present `json:"color"`
+	} `json:"cover"`
+	Badges struct {
+		Comments float64 `json:"comments"`
+		Votes    float64 `json:"votes"`
+	} `json:"badges"`
+}
+
+type trelloChecklist struct {
+	ID         string      `json:"id"`
+	IDCard     string      `json:"idCard"`
+	Name       string      `json:"name"`
+	Pos        float64     `json:"pos"`
+	CheckItems []checkItem `json:"checkItems"`
+}
+
+type checkItem struct {
+	ID       string  `json:"id"`
+	Name     string  `json:"name"`
+	State    string  `json:"state"`
+	Pos      float64 `json:"pos"`
+	Due      present `json:"due"`
+	IDMember present `json:"idMember"`
+}
+
+type trelloMember struct {
+	ID       string `json:"id"`
+	FullName string `json:"fullName"`
+	Username string `json:"username"`
+	Email    string `json:"email"`
+}
+
+type trelloMembership struct {
+	IDMember    string `json:"idMember"`
+	MemberType  string `json:"memberType"`
+	Deactivated bool   `json:"deactivated"`
+}
+
+type trelloAction struct {
+	ID              string       `json:"id"`
+	Type            string       `json:"type"`
+	Date            string       `json:"date"`
+	IDMemberCreator string       `json:"idMemberCreator"`
+	MemberCreator   trelloMember `json:"memberCreator"`
+	Data            trelloData   `json:"data"`
+}
+
+// trelloData holds what an action was about. Other actions have other things
+// under the same names, so its values are read one by one.
+type trelloData struct {
+	Text           loose[string] `json:"text"`
+	DateLastEdited loose[string] `json:"dateLastEdited"`
+	Card           loose[struct {
+		ID          string `json:"id"`
+		Closed      bool   `json:"closed"`
+		DueComplete bool   `json:"dueComplete"`
+	}] `json:"card"`
+	List loose[struct {
+		ID     string `json:"id"`
+		Closed bool   `json:"closed"`
+	}] `json:"list"`
+	Old loose[struct {
+		Closed      *bool `json:"closed"`
+		DueComplete *bool `json:"dueComplete"`
+	}] `json:"old"`
+	CheckItem loose[struct {
+		ID    string `json:"id"`
+		State string `json:"state"`
+	}] `json:"checkItem"`
+	Plugin loose[struct {
+		Name string `json:"name"`
+	}] `json:"plugin"`
+}
+
+// loose is a value that may be of another form than expected; then it is zero.
+type loose[T any] struct{ is T }
+
+// UnmarshalJSONFrom takes a value of any form.
+func (l *loose[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	var is T
+	if json.Unmarshal(v, &is, jsontext.AllowInvalidUTF8(true)) == nil {
+		l.is = is
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package transfer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// planContext is what a plan needs to know of where the board goes.
+type planContext struct {
+	workspaceID string
+	caller      string // the person who imports; empty for the operator
+	limits      board.Limits
+	now         board.Instant
+	newID       func(prefix string) string
+}
+
+// plan is the board that a file of Trello's becomes, complete before anything
+// of it is written.
+type plan struct {
+	planContext
+	file    *trelloBoard
+	members []board.Member // of the workspace
+	people  *people
+	history history
+	report  Report
+	board   board.Board
+	roles   map[string]board.Role // on the board, by user id
+	lists   []board.List
+	labels  []board.Label
+	cards   []*plannedCard
+	byList  map[string]*board.List  // by Trello's ids, as the two below; a copy is enough, its id counts
+	byLabel map[string]*board.Label // every label of the file
+	byCard  map[string]*plannedCard
+	ranks   map[string]string // of the last card in each list
+}
+
+type plannedCard struct {
+	board.Card
+	source     *trelloCard
+	checklists []board.Checklist
+	comments   []board.Comment
+}
+
+func newPlan(file *trelloBoard, members []board.Member, c planContext) *plan {
+	return &plan{
+		planContext: c, file: file, members: members, people: newPeople(members), history: readHistory(file.Actions), roles: map[string]board.Role{},
+		byList: map[string]*board.List{}, byLabel: map[string]*board.Label{}, byCard: map[string]*plannedCard{},
+		ranks: map[string]string{},
+	}
+}
+
+// make fills the plan from the file; it refuses only what passes a limit.
+func (p *plan) make() error {
+	if err := p.checkLimits(); err != nil {
+		return err
+	}
+	p.planBoard()
+	for _, step := range []func() error{p.planLists, p.planLabels, p.planCards} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	p.planChecklists()
+	p.planComments()
+	p.noteUnassigned()
+	p.noteLeftovers()
+	p.report.Boards = []Imported{p.count()}
+	return nil
+}
+
+func (p *plan) checkLimits() error {
+	open, openLists := 0, 0
+	for _, c := range p.file.Cards {
+		if !c.Closed {
+			open++
+		}
+	}
+	for _, l := range p.file.Lists {
+		if !l.Closed {
+			openLists++
+		}
+	}
+	for _, l := range []struct {
+		what         string
+		count, limit int
+	}{
+		{"open cards", open, p.limits.OpenCards},
+		{"cards, archived ones counted in,", len(p.file.Cards), p.limits.AllCards},
+		{"open lists", openLists, p.limits.OpenLists},
+		{"labels", len(p.file.Labels), p.limits.Labels},
+	} {
+		if l.count > l.limit {
+			return board.Refuse(board.CodeLimitReached, "There can be at most %d %s on a board; the file has %d.", l.limit, l.what, l.count)
+		}
+	}
+	return nil
+}
+
+func (p *plan) planBoard() {
+	f := p.file
+	made, _ := p.instant(p.history.boardCreated)
+	created := cmp.Or(made, instantOfID(f.ID, p.now), p.now)
+	p.board = board.Board{
+		ID: p.newID("brd_"), WorkspaceID: p.workspaceID, Name: p.title("board", f.Name), Description: p.text(f.Name, f.Desc),
+		Visibility: board.VisibleToWorkspace, Features: board.NewBoardFeatures(), CreatedAt: created, UpdatedAt: p.now,
+	}
+	if p.caller != "" {
+		p.board.CreatedBy = &p.caller
+		p.roles[p.caller] = board.RoleAdmin
+	}
+	if f.Closed {
+		p.board.ArchivedAt = p.since(f.DateClosed, f.DateLastActivity)
+	}
+	switch f.Prefs.PermissionLevel {
+	case "private":
+		p.board.Visibility = board.Private
+	case "public":
+		p.report.note("Public boards, which only the workspace sees now", f.Name)
+	}
+	p.planPeople()
+}
+
+// since is the first of some instants that can be read, else now.
+func (p *plan) since(dates ...string) *board.Instant {
+	at := p.now
+	for _, d := range dates {
+		if i, ok := p.instant(d); ok {
+			at = i
+			break
+		}
+	}
+	return &at
+}
+
+// instant reads a date. One outside of what a card can be due is none.
+func (p *plan) instant(s string) (board.Instant, bool) {
+	if s == "" {
+		return 0, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || t.UTC().Year() < 1900 || t.UTC().Year() > 2999 {
+		p.report.note("Dates that cannot be read", s)
+		return 0, false
+	}
+	return board.InstantOf(t), true
+}
+
+// instantOfID reads the instant that is embedded in an id of Trello's: its
+// first eight hexadecimal digits are Unix seconds. 0 when there is none.
+func instantOfID(id string, now board.Instant) board.Instant {
+	if len(id) != 24 {
+		return 0
+	}
+	seconds, err := strconv.ParseUint(id[:8], 16, 32)
+	at := board.Instant(seconds * 1000)
+	if err != nil || at < 1_200_000_000_000 || at > now { // 2008, before Trello
+		return 0
+	}
+	return at
+}
+
+func (p *plan) planLists() error {
+	for _, l := range byPlace(p.file.Lists, func(l *trelloList) float64 { return l.Pos }) {
+		planned := board.List{Name: p.title("list", l.Name), WIPMode: board.WIPSoft, CreatedAt: cmp.Or(instantOfID(l.ID, p.now), p.board.CreatedAt)}
+		if l.Closed {
+			planned.ArchivedAt = p.since(p.history.closed[l.ID], l.DateClosed, p.file.DateLastActivity)
+		}
+		if l.SoftLimit != nil && *l.SoftLimit >= 1 && *l.SoftLimit <= maxWIPLimit && *l.SoftLimit == math.Trunc(*l.SoftLimit) {
+			limit := int(*l.SoftLimit)
+			planned.WIPLimit = &limit
+		}
+		if _, ok := p.byList[l.ID]; ok {
+			p.report.note("Lists with the id of another, which stay without cards", l.Name)
+		}
+		if err := p.addList(planned); err != nil {
+			return err
+		}
+		if _, ok := p.byList[l.ID]; !ok {
+			p.byList[l.ID] = &p.lists[len(p.lists)-1]
+		}
+	}
+	return nil
+}
+
+func (p *plan) addList(l board.List) error {
+	var last string
+	if n := len(p.lists); n > 0 {
+		last = p.lists[n-1].Rank
+	}
+	var err error
+	l.ID, l.BoardID, l.UpdatedAt = p.newID("lst_"), p.board.ID, l.CreatedAt
+	if l.Rank, err = board.RankBetween(last, ""); err != nil {
+		return err
+	}
+	p.lists = append(p.lists, l)
+	return nil
+}
+
+// byPlace sorts things as Trello shows them; equal places stay as they are.
+func byPlace[T any](all []T, pos func(*T) float64) []*T {
+	out := make([]*T, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	slices.SortStableFunc(out, func(a, b *T) int { return cmp.Compare(pos(a), pos(b)) })
+	return out
+}
+
+func (p *plan) planLabels() error {
+	for _, l := range p.file.Labels {
+		if _, ok := p.byLabel[l.ID]; ok {
+			p.report.note("Labels with the id of another", l.Name)
+			continue
+		}
+		p.addLabel(l)
+	}
+	return nil
+}
+
+func (p *plan) addLabel(l trelloLabel) {
+	color, exact := trelloColor(l.Color)
+	if !exact {
+		p.report.note("Colours that are not here, shown as gray", l.Color)
+	}
+	name, was := cut(oneLine(l.Name), p.limits.Title)
+	if was {
+		p.report.note("Names longer than allowed, which were cut", l.Name)
+	}
+	created := cmp.Or(instantOfID(l.ID, p.now), p.board.CreatedAt)
+	planned := board.Label{ID: p.newID("lbl_"), BoardID: p.board.ID, Name: name, Color: color, CreatedAt: created, UpdatedAt: created}
+	p.labels = append(p.labels, planned)
+	p.byLabel[l.ID] = &planned
+}
+
+// trelloColor is the colour of our palette for one of Trello's, which come in
+// three shades; false for a colour that Trello does not have.
+func trelloColor(s string) (board.Color, bool) {
+	base := s
+	for _, shade := range []string{"_light", "_dark"} {
+		if n := len(s) - len(shade); n > 0 && s[n:] == shade {
+			base = s[:n]
+		}
+	}
+	switch base {
+	case "black", "":
+		return "gray", true
+	case "green", "yellow", "orange", "red", "purple", "blue", "sky", "lime", "pink":
+		return board.Color(base), true
+	}
+	return "gray", slices.Contains(board.Colors[:], board.Color(base))
+}
+
+// title is a name that there must be one of.
+func (p *plan) title(what, s string) string {
+	name := oneLine(s)
+	if name == "" {
+		p.report.note(fmt.Sprintf("Names that were empty, of a %s, now Untitled", what), "")
+		return "Untitled"
+	}
+	p.noteRepairs(s, name)
+	name, was := cut(name, p.limits.Title)
+	if was {
+		p.report.note("Names longer than allowed, which were cut", name)
+	}
+	return name
+}
+
+// text is a description or comment; of what only serves the report.
+func (p *plan) text(of, s string) string {
+	clean := plainText(s)
+	p.noteRepairs(s, clean)
+	clean, was := cut(clean, p.limits.Text)
+	if was {
+		p.report.note("Texts longer than allowed, which were cut", of)
+	}
+	return clean
+}

@@ -1,0 +1,164 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// noteRepairs counts texts from which something was taken that no text may
+// hold, or in which half a character was replaced.
+func (p *plan) noteRepairs(was, is string) {
+	if strings.TrimFunc(was, blank) != is && was != is {
+		p.report.note("Texts with control characters, which were taken out", is)
+	}
+	if strings.ContainsRune(is, '\ufffd') {
+		p.report.note("Texts with broken characters, now U+FFFD", is)
+	}
+}
+
+// noteLeftovers counts what has no place here.
+func (p *plan) noteLeftovers() {
+	f := p.file
+	for _, d := range f.CustomFields {
+		p.report.note("Custom fields", d.Name)
+	}
+	for _, of := range []struct {
+		what string
+		here func(c *trelloCard) int
+	}{
+		{"Values of custom fields", func(c *trelloCard) int { return int(c.CustomFieldItems) }},
+		{"Attachments", func(c *trelloCard) int { return int(c.Attachments) }},
+		{"Covers", func(c *trelloCard) int {
+			return one(c.Cover.IDAttachment || c.Cover.IDUploadedBackground || c.Cover.Color)
+		}},
+		{"Stickers", func(c *trelloCard) int { return int(c.Stickers) }},
+		{"Votes", func(c *trelloCard) int { return max(int(c.IDMembersVoted), whole(c.Badges.Votes)) }},
+		{"Locations of cards", func(c *trelloCard) int { return one(c.Address || c.Coordinates || c.LocationName) }},
+		{"Card templates, now cards", func(c *trelloCard) int { return one(c.IsTemplate) }},
+		{"Mirrors, links and separators, now cards", func(c *trelloCard) int { return one(c.CardRole) }},
+		{"Subscriptions to cards", func(c *trelloCard) int { return one(c.Subscribed) }},
+		{"Power-up data of cards", func(c *trelloCard) int { return int(c.PluginData) }},
+	} {
+		for i := range f.Cards {
+			p.report.notes(of.what, of.here(&f.Cards[i]), f.Cards[i].Name)
+		}
+	}
+	p.report.notes("Power-up data of the board", int(f.PluginData))
+	for _, name := range p.history.powerUps {
+		p.report.note("Power-ups", name)
+	}
+	p.report.notes("Power-ups", max(0, int(f.PowerUps)-len(p.history.powerUps)))
+	p.report.notes("Board templates, now boards", one(f.Prefs.IsTemplate))
+	lists := one(f.Subscribed)
+	for _, l := range f.Lists {
+		lists += one(l.Subscribed)
+	}
+	p.report.notes("Subscriptions to the board and its lists", lists)
+	p.noteMissingComments()
+	p.noteHistory()
+}
+
+// noteMissingComments compares the comments with what Trello counts on its
+// cards: an export holds the latest thousand actions alone.
+func (p *plan) noteMissingComments() {
+	for _, c := range p.cards {
+		if p.byCard[c.source.ID] == c {
+			p.report.notes("Comments that Trello left out of the file (it exports the latest 1,000 actions)", max(0, whole(c.source.Badges.Comments)-len(c.comments)), c.Title)
+		}
+	}
+}
+
+func (p *plan) noteHistory() {
+	kinds := slices.SortedFunc(maps.Keys(p.history.others), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.history.others[b], p.history.others[a]), cmp.Compare(a, b))
+	})
+	for _, k := range kinds {
+		n := p.history.others[k]
+		p.report.notes("Other actions of the history", n, fmt.Sprintf("%s %d", excerpt(k, 40), n))
+	}
+}
+
+func one(b present) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// whole is a count that a file says, within reason.
+func whole(n float64) int { return int(min(max(n, 0), 1e6)) }
+
+func (p *plan) count() Imported {
+	c := Counts{Lists: len(p.lists), Cards: len(p.cards), Labels: len(p.labels)}
+	for _, card := range p.cards {
+		c.Checklists += len(card.checklists)
+		c.Items += card.ChecklistItems.Total
+		c.Comments += len(card.comments)
+	}
+	return Imported{ID: p.board.ID, Name: p.board.Name, Counts: c}
+}
+
+// write makes the board that was planned.
+func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, progress Progress) error {
+	if err := tx.TransferBoard(ctx, &p.board, in); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.roles)) {
+		if err := tx.SetBoardMember(ctx, p.board.ID, id, p.roles[id]); err != nil {
+			return err
+		}
+	}
+	for i := range p.lists {
+		if err := tx.TransferList(ctx, &p.lists[i]); err != nil {
+			return err
+		}
+	}
+	for i := range p.labels {
+		if err := tx.TransferLabel(ctx, &p.labels[i]); err != nil {
+			return err
+		}
+	}
+	for i, c := range p.cards {
+		if err := p.writeCard(ctx, tx, c); err != nil {
+			return err
+		}
+		if i%pageSize == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if progress != nil {
+				progress(i, len(p.cards))
+			}
+		}
+	}
+	made := p.report.Boards[0]
+	tx.Emit(p.board.ID, board.BoardEvent("board.imported", board.Changes{
+		"name": {To: p.board.Name}, "source": {To: "Trello"}, "lists": {To: made.Lists}, "cards": {To: made.Cards},
+	}))
+	return nil
+}
+
+func (p *plan) writeCard(ctx context.Context, tx *store.Tx, c *plannedCard) error {
+	if err := tx.TransferCard(ctx, &c.Card); err != nil {
+		return err
+	}
+	for i := range c.checklists {
+		if err := tx.TransferChecklist(ctx, &c.checklists[i]); err != nil {
+			return err
+		}
+	}
+	for i := range c.comments {
+		c.comments[i].ID = tx.NewID("cmt_") // in the order of being said
+		if err := tx.TransferComment(ctx, &c.comments[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
