@@ -16,9 +16,10 @@ const (
 
 // Housekept says what was forgotten.
 type Housekept struct {
-	Boards  int
-	Keys    int64
-	Reranks int64
+	Boards      int
+	Keys        int64
+	Invitations int64
+	Reranks     int64
 }
 
 // Housekeep forgets what has had its time: boards after 30 days in the trash,
@@ -34,10 +35,13 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		if done.Keys, err = tx.PurgeKeys(ctx); err != nil {
 			return err
 		}
+		if done.Invitations, err = tx.PurgeInvitations(ctx); err != nil {
+			return err
+		}
 		done.Reranks, err = tx.PurgeReranks(ctx)
 		return err
 	}); err != nil {
-		return done, fmt.Errorf("forget keys: %w", err)
+		return done, fmt.Errorf("forget what is old: %w", err)
 	}
 	for {
 		var id string

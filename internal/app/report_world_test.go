@@ -153,7 +153,7 @@ func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *r
 		c.moves = append(c.moves, *ago("moved", 110))
 	}
 	day := func(label string, from, to int) string {
-		return now.AddDate(0, 0, rapid.IntRange(from, to).Draw(rt, label)).UTC().Format(board.DateLayout)
+		return now.AddDate(0, 0, rapid.OneOf(rapid.IntRange(-1, 1), rapid.IntRange(from, to)).Draw(rt, label)).UTC().Format(board.DateLayout)
 	}
 	clock := func(label string) string {
 		if maybe(label, 1) {

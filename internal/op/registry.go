@@ -131,7 +131,9 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 		o.subject = field
 	}
 	o.Input = newInput(r, reflect.TypeFor[I](), o)
-	r.schemaOf(o.Output)
+	if o.Output != reflect.TypeFor[Document]() {
+		r.schemaOf(o.Output)
+	}
 	if o.Echo != nil {
 		r.schemaOf(o.Echo)
 	}
