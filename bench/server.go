@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// ownerEmail is the address of the user who owns the workspace.
+const ownerEmail = "ada@example.com"
+
 // server is the program under test with a data folder of its own.
 type server struct {
 	binary  string
@@ -22,6 +25,7 @@ type server struct {
 
 	addr      string // host:port of the running one
 	token     string
+	owner     string // the user's id
 	workspace string
 	proc      *process // nil when none runs
 }
@@ -39,15 +43,14 @@ func newServer(ctx context.Context, binary, dir string) (*server, error) {
 	if err := os.Mkdir(s.data, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	const email = "ada@example.com"
 	password := rand.Text()
-	if _, err := s.command(ctx, password+"\n", "user", "add", "--email", email, "--name", "Ada", "--password-stdin"); err != nil {
+	if s.owner, err = s.command(ctx, password+"\n", "user", "add", "--email", ownerEmail, "--name", "Ada", "--password-stdin"); err != nil {
 		return nil, err
 	}
-	if s.workspace, err = s.command(ctx, "", "workspace", "add", "--owner", email, "--name", "Bench"); err != nil {
+	if s.workspace, err = s.command(ctx, "", "workspace", "add", "--owner", ownerEmail, "--name", "Bench"); err != nil {
 		return nil, err
 	}
-	if s.token, err = s.command(ctx, "", "token", "add", "--user", email, "--name", "bench", "--scopes", "read,write,admin"); err != nil {
+	if s.token, err = s.command(ctx, "", "token", "add", "--user", ownerEmail, "--name", "bench", "--scopes", "read,write,admin"); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -55,7 +58,20 @@ func newServer(ctx context.Context, binary, dir string) (*server, error) {
 
 // command runs the binary on the data folder and answers the one word that it prints.
 func (s *server) command(ctx context.Context, stdin string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	out, err := s.output(ctx, time.Minute, stdin, args...)
+	if err != nil {
+		return "", err
+	}
+	words := strings.Fields(out)
+	if len(words) != 1 {
+		return "", fmt.Errorf("run %s %s: printed %q instead of one word", args[0], args[1], clip([]byte(out)))
+	}
+	return words[0], nil
+}
+
+// output runs the binary on the data folder, for so long at most, and answers what it prints.
+func (s *server) output(ctx context.Context, limit time.Duration, stdin string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.binary, append(args, "--data", s.data)...)
 	cmd.Env = s.env()
@@ -64,13 +80,10 @@ func (s *server) command(ctx context.Context, stdin string, args ...string) (str
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("run %s %s: %w: %s", args[0], args[1], err, clip(stderr.Bytes()))
+		said := stderr.Bytes() // progress first, the reason last
+		return "", fmt.Errorf("run %s %s: %w: %s", args[0], args[1], err, clip(said[max(len(said)-400, 0):]))
 	}
-	words := strings.Fields(string(out))
-	if len(words) != 1 {
-		return "", fmt.Errorf("run %s %s: printed %q instead of one word", args[0], args[1], clip(out))
-	}
-	return words[0], nil
+	return string(out), nil
 }
 
 // env lifts what would measure a setting instead of the server: the rate limits and the cap on a board's open cards.

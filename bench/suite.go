@@ -26,7 +26,7 @@ type suite struct {
 	seed  uint64
 }
 
-// run measures the server first and the machine after it, when the server has ended.
+// run measures the server first, the machine after it, when the server has ended, and at last the reports.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
 	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder) ||
@@ -39,7 +39,10 @@ func (s *suite) run(ctx context.Context) error {
 			return fmt.Errorf("%w\nThe server's last lines:\n%s", err, srv.lastWords())
 		}
 	}
-	return s.measureMachine(ctx)
+	if err := s.measureMachine(ctx); err != nil {
+		return err
+	}
+	return s.measureReports(ctx)
 }
 
 // wants says whether one of the names was asked for.

@@ -48,7 +48,7 @@ var layers = []layer{
 	{"internal/rest/docs", nothing, nil, "it draws a page from an OpenAPI document and knows nothing else of the program"},
 	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session"}, nil, "a door takes operations from the registry and names none of them"},
 	{"internal/automate", []string{"internal/board", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
-	{"internal/transfer", []string{"internal/board", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
+	{"internal/transfer", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
 	{"internal/hook", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
 	{"internal/live", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
 	{"internal/session", []string{"internal/board", "internal/store"}, nil, "who is asking is known before any operation is"},

@@ -126,6 +126,7 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 	if err != nil {
 		return card, err
 	}
+	before := card
 	changes := board.Changes{}
 	if in.Title != nil {
 		t, err := title("title", *in.Title)
@@ -156,7 +157,7 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 		tx.Emit(card.BoardID, board.CardReopened(card))
 	}
 	if len(changes) > 0 {
-		return card, tx.UpdateCardText(ctx, &card)
+		return card, tx.UpdateCardText(ctx, &card, before.Title, *before.Description)
 	}
 	return card, tx.UpdateCard(ctx, &card)
 }

@@ -85,7 +85,7 @@ func (w *world) give(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID
 var samples = map[string]func(w *world) fields{
 	"get_me":                 func(*world) fields { return nil },
 	"list_my_cards":          func(w *world) fields { return fields{"workspaceId": w.workspace} },
-	"search_cards":           func(w *world) fields { return fields{"q": "press", "workspaceId": w.workspace} },
+	"search_cards":           func(w *world) fields { return fields{"q": "is:open", "workspaceId": w.workspace} },
 	"export_board":           onBoard(nil),
 	"export_workspace":       func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"list_workspaces":        func(*world) fields { return nil },

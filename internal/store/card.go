@@ -134,13 +134,8 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 		c.TimeZone, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
 		return "", fmt.Errorf("insert card: %w", err)
 	}
-	if err := tx.indexText(ctx, c.ID, query.InTitle, "", c.Title); err != nil {
+	if err := tx.addCardTexts(ctx, c); err != nil {
 		return "", err
-	}
-	if *c.Description != "" {
-		if err := tx.indexText(ctx, c.ID, query.InDescription, "", *c.Description); err != nil {
-			return "", err
-		}
 	}
 	for _, l := range c.Labels {
 		if err := tx.AddCardLabel(ctx, c.ID, l.ID); err != nil {
@@ -170,16 +165,26 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 	return p.after, true, tx.UpdateCard(ctx, c)
 }
 
-// UpdateCardText writes another title or description, and the rest of the card
-// as UpdateCard does.
-func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card) error {
-	if err := tx.exec(ctx, "UPDATE cards SET title = $1, description = $2 WHERE id = $3", c.Title, *c.Description, c.ID); err != nil {
+// UpdateCardText writes a card's title, description and whether it is done.
+// Before they were the other title and description: what changed is indexed.
+func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, title, description string) error {
+	c.UpdatedAt = tx.now
+	c.Done = c.DoneAt != nil
+	if err := tx.exec(ctx, "UPDATE cards SET title = $1, description = $2, done_at = $3, updated_at = $4 WHERE id = $5",
+		c.Title, *c.Description, instant(c.DoneAt), int64(c.UpdatedAt), c.ID); err != nil {
 		return err
 	}
-	if err := tx.indexCard(ctx, c.ID, c.Title, *c.Description); err != nil {
-		return err
+	if c.Title != title {
+		if err := tx.indexText(ctx, c.ID, query.InTitle, "", c.Title); err != nil {
+			return fmt.Errorf("index title: %w", err)
+		}
 	}
-	return tx.UpdateCard(ctx, c)
+	if *c.Description != description {
+		if err := tx.indexText(ctx, c.ID, query.InDescription, "", *c.Description); err != nil {
+			return fmt.Errorf("index description: %w", err)
+		}
+	}
+	return nil
 }
 
 // UpdateCard writes the card as it is, but for labels, assignees and text,

@@ -35,7 +35,8 @@ type world struct {
 	me       string
 	names    map[string]string // of people, by id
 	emails   map[string]string
-	admin    map[string]bool // boards of workspaces that I administer
+	status   map[string]string // the latest of boards that have one
+	admin    map[string]bool   // boards of workspaces that I administer
 	lists    []string
 	boards   []string
 	labels   []string
@@ -80,7 +81,7 @@ func (w *world) matches(n query.Node, c *record) bool {
 		}
 		return c.itemsDone < c.items
 	case query.StatusIs:
-		return false
+		return slices.Contains(n.Any, w.status[c.boardID])
 	case query.Range:
 		return w.within(n, c)
 	case query.Text:
@@ -173,7 +174,7 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 	eve.Joins(other, board.WorkspaceMember)
 	ada.Joins(other, board.WorkspaceMember)
 	people := []string{ada.ID, bob.ID, eve.ID}
-	w := &world{me: ada.ID, admin: map[string]bool{}, listName: []string{"To do", "Dóing", "to  DO"},
+	w := &world{me: ada.ID, admin: map[string]bool{}, status: map[string]string{}, listName: []string{"To do", "Dóing", "to  DO"},
 		names:  map[string]string{ada.ID: "Ada", bob.ID: "Bob", eve.ID: "ÉVE"},
 		emails: map[string]string{ada.ID: "ada@example.com", bob.ID: "bob@example.com", eve.ID: "éve@example.com"}}
 	pick := func(from []string) string { return from[r.IntN(len(from))] }
@@ -202,6 +203,10 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 			w.labels = append(w.labels, l.ID())
 		}
 		labels[b.ID()] = ids
+		for _, status := range [][]string{{"off_track", "on_track"}, {"at_risk"}, {}}[i] {
+			owner.Must("post_status_update", apptest.Fields{"boardId": b.ID(), "status": status, "title": "So far"})
+			w.status[b.ID()] = status
+		}
 		for _, name := range w.listName {
 			l := owner.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": name}).ID()
 			w.lists = append(w.lists, l)
@@ -366,7 +371,8 @@ func (w *world) draw(t *rapid.T, depth int) query.Node {
 		return query.Has{Thing: rapid.SampledFrom([]query.Thing{query.ThingDescription, query.ThingChecklist, query.ThingComment, query.ThingDue,
 			query.ThingStart, query.ThingAssignee, query.ThingLabel, query.ThingCreator}).Draw(t, "thing")}
 	case 2:
-		return rapid.SampledFrom([]query.Node{query.IsDone{}, query.IsArchived{}, query.StatusIs{Any: []string{"on_track"}}}).Draw(t, "state")
+		return rapid.SampledFrom([]query.Node{query.IsDone{}, query.IsArchived{}, query.StatusIs{
+			Any: rapid.SliceOfN(rapid.SampledFrom([]string{"on_track", "at_risk", "off_track", "complete"}), 1, 3).Draw(t, "statuses")}}).Draw(t, "state")
 	case 3:
 		return query.ChecklistIs{Complete: rapid.Bool().Draw(t, "complete")}
 	case 4:

@@ -27,12 +27,10 @@ type Stored struct {
 // waits for another transaction that has just claimed the same key.
 func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []byte) (*Stored, error) {
 	// An expired answer makes room for the same key.
-	if err := tx.exec(ctx, "DELETE FROM idempotency WHERE user_id = $1 AND key = $2 AND created_at < $3",
-		tx.caller.UserID, key, int64(tx.now)-KeyLifetime.Milliseconds()); err != nil {
-		return nil, err
-	}
 	n, err := tx.affected(ctx, `INSERT INTO idempotency (user_id, key, operation, fingerprint, fault, answer, created_at)
-		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT DO NOTHING`, tx.caller.UserID, key, operation, fingerprint, []byte{}, int64(tx.now))
+		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT (user_id, key) DO UPDATE SET operation = excluded.operation,
+		fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE idempotency.created_at < $7`,
+		tx.caller.UserID, key, operation, fingerprint, []byte{}, int64(tx.now), int64(tx.now)-KeyLifetime.Milliseconds())
 	if errors.Is(err, errLocked) {
 		return nil, board.InFlight()
 	}

@@ -53,7 +53,7 @@ var sameType = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "b
 
 // The tables of goose and of SQLite itself, and where the search index of
 // SQLite stands.
-const ownTables = "'texts_indexed', 'goose_db_version', 'migration_lease', 'sqlite_sequence', 'sqlite_schema', 'sqlite_temp_schema'"
+const ownTables = "'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', 'sqlite_schema', 'sqlite_temp_schema'"
 
 // The two migrations of one number make the same tables: names, columns in
 // their order, types, nullability, keys and indexes. What only one database

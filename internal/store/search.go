@@ -17,15 +17,25 @@ import (
 // hold is looked for in the cards themselves, newest first.
 
 // indexText keeps what a text of a card says. A text that says the same words
-// as before costs no write; one without words is not kept.
+// as before stays; one without words is not kept.
 func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
 	words := indexed(text)
 	if words == "" {
 		return tx.dropText(ctx, cardID, place, ref)
 	}
-	return tx.exec(ctx, `INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (card_id, place, ref) DO UPDATE SET words = excluded.words WHERE texts.words <> excluded.words`,
-		cardID, string(place), ref, words)
+	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1 AND place = $2 AND ref = $3 AND words <> $4", cardID, string(place), ref, words); err != nil {
+		return err
+	}
+	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", cardID, string(place), ref, words)
+}
+
+// addText keeps what a text of a card says that was not there before.
+func (tx *Tx) addText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
+	words := indexed(text)
+	if words == "" {
+		return nil
+	}
+	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4)", cardID, string(place), ref, words)
 }
 
 // dropText forgets a text of a card.
@@ -43,12 +53,12 @@ func indexed(text string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// indexCard keeps what a card's title and description say.
-func (tx *Tx) indexCard(ctx context.Context, cardID, title, description string) error {
-	if err := tx.indexText(ctx, cardID, query.InTitle, "", title); err != nil {
+// addCardTexts keeps what a new card's title and description say.
+func (tx *Tx) addCardTexts(ctx context.Context, c *board.Card) error {
+	if err := tx.addText(ctx, c.ID, query.InTitle, "", c.Title); err != nil {
 		return fmt.Errorf("index title: %w", err)
 	}
-	if err := tx.indexText(ctx, cardID, query.InDescription, "", description); err != nil {
+	if err := tx.addText(ctx, c.ID, query.InDescription, "", *c.Description); err != nil {
 		return fmt.Errorf("index description: %w", err)
 	}
 	return nil

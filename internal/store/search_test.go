@@ -38,6 +38,8 @@ func sound(t *testing.T, s *apptest.Service) {
 		for _, text := range []string{
 			"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts WHERE id > (SELECT upto FROM texts_indexed)",
 			"UPDATE texts_indexed SET upto = COALESCE((SELECT max(id) FROM texts), upto)",
+			"DELETE FROM texts_words WHERE rowid IN (SELECT id FROM texts_gone)",
+			"DELETE FROM texts_gone",
 			"INSERT INTO texts_words (texts_words, rank) VALUES ('integrity-check', 1)",
 		} {
 			if err := tx.Exec(ctx, text); err != nil {
@@ -46,6 +48,10 @@ func sound(t *testing.T, s *apptest.Service) {
 		}
 		return nil
 	})
+	known := s.Column("SELECT id FROM texts_words_docsize ORDER BY id")
+	if there := s.Column("SELECT id FROM texts ORDER BY id"); !slices.Equal(known, there) {
+		t.Errorf("the index knows the texts %v, there are %v", known, there)
+	}
 }
 
 func TestIndexFollowsEveryText(t *testing.T) {

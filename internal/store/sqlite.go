@@ -56,6 +56,7 @@ func sqliteAddress(path string) string {
 	q.Add("_pragma", "busy_timeout(10000)")
 	q.Add("_pragma", "journal_mode(WAL)")
 	q.Add("_pragma", "synchronous(FULL)")
+	q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; the same pages are written again and again
 	q.Add("_pragma", "foreign_keys(1)")
 	q.Add("_pragma", "mmap_size(1073741824)") // a commit empties every reader's page cache; mapped pages stay
 	q.Add("_pragma", "temp_store(MEMORY)")

@@ -57,7 +57,7 @@ func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comment
 }
 
 // UsersOn are the ids of everybody whom a record of a board names: who made
-// it or a card, is assigned, commented or changed something. Those whom the
+// it or a card, is assigned, commented, said how it does or changed something. Those whom the
 // text of a change alone names are not among them.
 func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 	var ids []string
@@ -65,6 +65,7 @@ func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 		UNION SELECT created_by FROM cards WHERE board_id = $1 AND created_by IS NOT NULL
 		UNION SELECT k.user_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE c.board_id = $1
 		UNION SELECT m.author_id FROM comments m JOIN cards c ON c.id = m.card_id WHERE c.board_id = $1 AND m.author_id IS NOT NULL
+		UNION SELECT author_id FROM status_updates WHERE board_id = $1 AND author_id IS NOT NULL
 		UNION SELECT actor_id FROM activity WHERE board_id = $1 AND actor_type = 'person' AND actor_id IS NOT NULL`,
 		[]any{boardID}, func(rows *sql.Rows) error {
 			var id string
@@ -73,6 +74,72 @@ func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 			return err
 		})
 	return ids, err
+}
+
+// TransferStatusUpdates are what was said of a board, which a loader has
+// loaded, oldest first from behind the mark on. Of authors they hold the id.
+func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateMark, limit int) ([]board.StatusUpdate, error) {
+	var out []board.StatusUpdate
+	err := v.each(ctx, `SELECT id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures FROM status_updates
+		WHERE board_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT $4`,
+		[]any{boardID, int64(mark.At), mark.ID, limit}, func(rows *sql.Rows) error {
+			var (
+				s       board.StatusUpdate
+				author  sql.NullString
+				figures []byte
+			)
+			if err := rows.Scan(&s.ID, &s.BoardID, &s.Status, &s.Title, &s.Text, &s.StartDate, &s.TargetDate, &author, &s.CreatedAt, &figures); err != nil {
+				return err
+			}
+			if author.Valid {
+				s.Author = &board.UserRef{ID: author.String}
+			}
+			out = append(out, s)
+			return json.Unmarshal(figures, &out[len(out)-1].Snapshot)
+		})
+	return out, err
+}
+
+// SharedFilters are the filters of a workspace, which a loader has loaded or a
+// board of it, that their owners share with the caller, by id from behind one on.
+func (v *View) SharedFilters(ctx context.Context, workspaceID, behind string, limit int) ([]board.SavedFilter, error) {
+	var a arguments
+	text := `SELECT f.id, f.workspace_id, f.name, f.query, f.created_at, f.updated_at, u.id, u.name FROM saved_filters f JOIN users u ON u.id = f.owner_id
+		WHERE f.shared = 1 AND f.workspace_id = ` + a.add(workspaceID) + " AND f.id > " + a.add(behind)
+	if !v.caller.System {
+		text += " AND EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = f.workspace_id AND m.role <> 'guest' AND m.user_id = " + a.add(v.caller.UserID) + ")"
+	}
+	var out []board.SavedFilter
+	err := v.each(ctx, text+" ORDER BY f.id LIMIT "+a.add(limit), a, func(rows *sql.Rows) error {
+		f := board.SavedFilter{Shared: true}
+		err := rows.Scan(&f.ID, &f.WorkspaceID, &f.Name, &f.Query, &f.CreatedAt, &f.UpdatedAt, &f.Owner.ID, &f.Owner.Name)
+		out = append(out, f)
+		return err
+	})
+	return out, err
+}
+
+// Home is where a list or a label is; a board is its own.
+type Home struct{ WorkspaceID, BoardID string }
+
+// Homes finds those of the ids that are boards, lists or labels. It tells
+// nobody: whether the caller sees them is not asked.
+func (v *View) Homes(ctx context.Context, ids []string) (map[string]Home, error) {
+	homes := map[string]Home{}
+	err := chunks(ids, func(in string, args []any) error {
+		return v.each(ctx, "SELECT id, workspace_id, id FROM boards WHERE id IN ("+in+`)
+			UNION ALL SELECT x.id, b.workspace_id, b.id FROM lists x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+`)
+			UNION ALL SELECT x.id, b.workspace_id, b.id FROM labels x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+")", args, func(rows *sql.Rows) error {
+			var (
+				id string
+				h  Home
+			)
+			err := rows.Scan(&id, &h.WorkspaceID, &h.BoardID)
+			homes[id] = h
+			return err
+		})
+	})
+	return homes, err
 }
 
 // ChangesNaming hands over the changes of a board, as JSON, that hold a text.
@@ -188,7 +255,7 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
 		return fmt.Errorf("transfer card: %w", err)
 	}
-	if err := tx.indexCard(ctx, c.ID, c.Title, *c.Description); err != nil {
+	if err := tx.addCardTexts(ctx, c); err != nil {
 		return err
 	}
 	for _, l := range c.Labels {
@@ -221,7 +288,7 @@ func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
 			return fmt.Errorf("transfer item: %w", err)
 		}
 	}
-	return tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
+	return tx.addText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
 }
 
 // TransferComment writes a comment as it was elsewhere.
@@ -234,7 +301,39 @@ func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
 		m.ID, m.CardID, author, m.Text, int64(m.CreatedAt), instant(m.EditedAt)); err != nil {
 		return fmt.Errorf("transfer comment: %w", err)
 	}
-	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)
+	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
+}
+
+// TransferStatusUpdate writes a status update as it was elsewhere.
+func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
+	figures, err := json.Marshal(s.Snapshot)
+	if err != nil {
+		return fmt.Errorf("encode figures: %w", err)
+	}
+	var author any
+	if s.Author != nil {
+		author = s.Author.ID
+	}
+	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, author, int64(s.CreatedAt), string(figures)); err != nil {
+		return fmt.Errorf("transfer status update: %w", err)
+	}
+	return nil
+}
+
+// CountFiltersOf counts the filters of anybody in a workspace.
+func (v *View) CountFiltersOf(ctx context.Context, workspaceID, ownerID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM saved_filters WHERE owner_id = $1 AND workspace_id = $2", ownerID, workspaceID)
+}
+
+// TransferSavedFilter writes a filter as it was elsewhere, of anybody.
+func (tx *Tx) TransferSavedFilter(ctx context.Context, f *board.SavedFilter) error {
+	if err := tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		f.ID, f.WorkspaceID, f.Owner.ID, f.Name, f.Query, flag(f.Shared), int64(f.CreatedAt), int64(f.UpdatedAt)); err != nil {
+		return fmt.Errorf("transfer saved filter: %w", err)
+	}
+	return nil
 }
 
 // TransferEntry writes an entry of a board's activity as it was elsewhere.

@@ -12,5 +12,5 @@
 // file and not a slow connection, and rewind it in the function given to
 // DB.Write, which may run twice.
 //
-// The package knows board and store; the command line and operations import it.
+// The package knows board, query and store; the command line and operations import it.
 package transfer

@@ -30,15 +30,15 @@ func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) err
 		return err
 	}
 	out := newWriter(ctx, v, w)
-	if _, err := out.board(b); err != nil {
+	if _, err := out.board(b, true); err != nil {
 		return fmt.Errorf("export board %s: %w", boardID, err)
 	}
 	return out.buffer.Flush()
 }
 
 // ExportWorkspace writes the boards of a workspace that the caller sees, each
-// as Export does, as one document. Confidential boards and those in the trash
-// are never in it, whoever asks.
+// as Export does, and the workspace's shared filters as one document.
+// Confidential boards and those in the trash are never in it, whoever asks.
 func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
 	in, err := v.Workspace(ctx, workspaceID, board.ViewWorkspace)
 	if err != nil {
@@ -116,13 +116,16 @@ func (out *writer) workspace(in board.Workspace) error {
 			} else if err != nil {
 				return "", err
 			}
-			n, err := out.board(b)
+			n, err := out.board(b, false)
 			n.Boards = 1
 			total.add(n)
 			return id, err
 		})
 	})
 	if err != nil {
+		return err
+	}
+	if err := out.savedFilters(in.ID, "", &total); err != nil {
 		return err
 	}
 	if err := out.members("counts", total, "complete", true); err != nil {
@@ -148,7 +151,8 @@ func pages[T, K any](read func(behind K) ([]T, error), each func(T) (K, error)) 
 	}
 }
 
-func (out *writer) board(b board.Board) (n countsRecord, err error) {
+// board writes a board, with its filters unless a workspace's document has them.
+func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error) {
 	a := out.v.On(b.ID)
 	users, err := out.users(b.ID)
 	if err != nil {
@@ -172,6 +176,14 @@ func (out *writer) board(b board.Board) (n countsRecord, err error) {
 	}
 	if err := out.array("cards", func() error { return out.cards(b.ID, &n) }); err != nil {
 		return n, err
+	}
+	if err := out.statusUpdates(b.ID, &n); err != nil {
+		return n, err
+	}
+	if filters {
+		if err := out.savedFilters(a.WorkspaceID, b.ID, &n); err != nil {
+			return n, err
+		}
 	}
 	if err := out.array("activity", func() error { return out.activity(b.ID, &n) }); err != nil {
 		return n, err

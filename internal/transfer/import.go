@@ -27,6 +27,7 @@ type Progress func(done, total int)
 //
 // Who is a person of the workspace, by id, stays that person. Everybody else
 // becomes a placeholder: an account without address that nobody signs in with.
+// Shared filters whose owner is no person of the workspace become the caller's.
 //
 // It refuses, with a fault that says where, a document of another format, one
 // that is cut off or does not hold what it says at its end, and one that holds
@@ -38,7 +39,10 @@ func Import(ctx context.Context, tx *store.Tx, workspaceID string, r io.Reader, 
 	if err != nil {
 		return Report{}, err
 	}
-	in := &reader{ctx: ctx, tx: tx, dec: jsontext.NewDecoder(r), workspace: w, progress: progress}
+	in := &reader{
+		ctx: ctx, tx: tx, dec: jsontext.NewDecoder(r), workspace: w, progress: progress,
+		users: map[string]string{}, named: map[string]string{}, gone: map[string]string{}, filters: map[string]bool{}, owned: map[string]int{},
+	}
 	if err := in.document(); err != nil {
 		return Report{}, in.fault(err)
 	}
@@ -52,6 +56,11 @@ type reader struct {
 	workspace board.Workspace
 	progress  Progress
 	report    Report
+	users     map[string]string // names of all users of the document, by their ids there
+	named     map[string]string // ids here of what a query can name, by ids there
+	gone      map[string]string // the same of what the document names and does not hold
+	filters   map[string]bool   // ids there of the filters that were read
+	owned     map[string]int    // how many filters people have, by id
 }
 
 // errWhole marks a document that says itself that it is not whole.
@@ -157,6 +166,17 @@ func cmpOr(s, other string) string {
 	return excerpt(s, 100)
 }
 
+// required is the first of the members without which a document is not whole.
+// Older programs wrote it without the others.
+func required(members []string) string {
+	for _, name := range members {
+		if name != "statusUpdates" && name != "savedFilters" {
+			return name
+		}
+	}
+	return ""
+}
+
 // members reads the rest of an object whose members must be these in this
 // order; what it does not know it skips, and notes.
 func (in *reader) members(order []string, read func(name string) error) error {
@@ -167,8 +187,8 @@ func (in *reader) members(order []string, read func(name string) error) error {
 			return err
 		}
 		if t.Kind() == '}' {
-			if next < len(order) {
-				return board.Invalid("The document is not whole: %s is missing.", order[next])
+			if missing := required(order[next:]); missing != "" {
+				return board.Invalid("The document is not whole: %s is missing.", missing)
 			}
 			return nil
 		}
@@ -179,10 +199,10 @@ func (in *reader) members(order []string, read func(name string) error) error {
 			if err := in.dec.SkipValue(); err != nil {
 				return err
 			}
-		case i != next:
+		case i < next || required(order[next:i]) != "":
 			return board.Invalid("%s is not where it belongs (byte %d): the members of the document are %s, in this order.", name, in.dec.InputOffset(), strings.Join(order, ", "))
 		default:
-			next++
+			next = i + 1
 			if err := read(name); err != nil {
 				return err
 			}
@@ -216,7 +236,7 @@ func each[T any](in *reader, name string, read func(at string, record *T) error)
 // boards reads the rest of a workspace's document.
 func (in *reader) boards() error {
 	var total countsRecord
-	order := []string{"exportedAt", "workspace", "boards", "counts", "complete"}
+	order := []string{"exportedAt", "workspace", "boards", "savedFilters", "counts", "complete"}
 	return in.members(order, func(name string) error {
 		switch name {
 		case "boards":
@@ -240,6 +260,8 @@ func (in *reader) boards() error {
 			}
 			_, err := in.dec.ReadToken()
 			return err
+		case "savedFilters":
+			return in.savedFilters(&total)
 		case "counts":
 			return in.counts(total)
 		case "complete":

@@ -18,14 +18,14 @@ type boardReader struct {
 	imported   Imported
 	names      map[string]string // of the document's users, by their ids there
 	people     map[string]string // ids here, by ids there; filled as they are named
-	ids        map[string]string // of all other records, the same way
+	ids        map[string]string // of all other records that it holds, the same way
 	labels     map[string]bool   // ids here
 	ranks      map[string]string // of the last card in each list, by its id here
 	numbers    map[int]bool
 	lastChange int64
 }
 
-var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "labels", "lists", "cards", "activity", "counts", "complete"}
+var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "labels", "lists", "cards", "statusUpdates", "savedFilters", "activity", "counts", "complete"}
 
 // board reads the rest of a board's document and makes the board.
 func (in *reader) board() (countsRecord, error) {
@@ -60,6 +60,10 @@ func (r *boardReader) member(name string) error {
 		return each(r.reader, name, r.list)
 	case "cards":
 		return each(r.reader, name, r.card)
+	case "statusUpdates":
+		return each(r.reader, name, r.statusUpdate)
+	case "savedFilters":
+		return r.savedFilters(&r.counts)
 	case "activity":
 		if err := each(r.reader, name, r.entry); err != nil {
 			return err
@@ -85,14 +89,21 @@ func (r *boardReader) person(at, there string) (string, error) {
 	if !ok {
 		return "", board.Invalid("%s names somebody who is not among the users.", at)
 	}
-	id := there
-	member, err := r.tx.WorkspacePerson(r.ctx, r.workspace.ID, there)
-	if err == nil && !member {
-		if id, err = r.tx.Placeholder(r.ctx, r.workspace.ID, there, name); err == nil {
-			r.report.note("People who are not in the workspace, whose names stay", name)
-		}
+	id, err := r.someone(there, name)
+	r.people[there], r.named[there] = id, id
+	return id, err
+}
+
+// someone is the id here of a person: their own in the workspace, or that of a
+// placeholder.
+func (in *reader) someone(there, name string) (string, error) {
+	if member, err := in.tx.WorkspacePerson(in.ctx, in.workspace.ID, there); err != nil || member {
+		return there, err
 	}
-	r.people[there] = id
+	id, err := in.tx.Placeholder(in.ctx, in.workspace.ID, there, name)
+	if err == nil {
+		in.report.note("People who are not in the workspace, whose names stay", name)
+	}
 	return id, err
 }
 
@@ -106,25 +117,28 @@ func (r *boardReader) personOrNone(at string, there *string) (*string, error) {
 
 // fresh is the new id of a record; two records with one id are refused.
 func (r *boardReader) fresh(at, there, prefix string) (string, error) {
-	if there == "" || len(there) > 64 {
-		return "", board.Invalid("%s.id must be an id.", at)
+	if err := identifier(at, there); err != nil {
+		return "", err
 	}
 	if _, ok := r.ids[there]; ok {
 		return "", board.Invalid("%s.id was there before.", at)
 	}
 	id := r.tx.NewID(prefix)
 	r.ids[there] = id
+	if prefix == "brd_" || prefix == "lst_" || prefix == "lbl_" {
+		r.named[there] = id
+	}
 	return id, nil
 }
 
 func (r *boardReader) user(at string, u *userRecord) error {
-	if u.ID == "" || len(u.ID) > 64 {
-		return board.Invalid("%s.id must be an id.", at)
+	if err := identifier(at, u.ID); err != nil {
+		return err
 	}
 	if _, ok := r.names[u.ID]; ok {
 		return board.Invalid("%s.id was there before.", at)
 	}
-	r.names[u.ID] = u.Name
+	r.names[u.ID], r.users[u.ID] = u.Name, u.Name
 	r.counts.Users++
 	if strings.TrimFunc(u.Name, blank) == "" || strings.ContainsFunc(u.Name, unicode.IsControl) {
 		return board.Invalid("%s.name must be one line, and not empty.", at)
@@ -251,14 +265,24 @@ func (r *boardReader) reference(there *string, failed *error) *string {
 	}
 	id, ok := r.ids[*there]
 	if !ok {
-		prefix := "gon_"
-		if isID(*there) {
-			prefix = (*there)[:4]
-		}
-		id = r.tx.NewID(prefix)
-		r.ids[*there] = id
+		id = r.lost(*there)
 	}
 	return &id
+}
+
+// lost is the id here, of nothing, for what the document names and does not
+// hold.
+func (in *reader) lost(there string) string {
+	id, ok := in.gone[there]
+	if !ok {
+		prefix := "gon_"
+		if isID(there) {
+			prefix = there[:4]
+		}
+		id = in.tx.NewID(prefix)
+		in.gone[there] = id
+	}
+	return id
 }
 
 func (r *boardReader) tell(done int) {

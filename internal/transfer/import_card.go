@@ -177,22 +177,30 @@ func room(what string, count, limit int) error {
 	return board.Refuse(board.CodeLimitReached, "There can be at most %d %s; the file has more.", limit, what)
 }
 
-func (r *boardReader) title(at, s string) error {
-	if strings.TrimFunc(s, blank) == "" || strings.ContainsFunc(s, unicode.IsControl) || utf8.RuneCountInString(s) > r.tx.Limits().Title {
-		return board.Invalid("%s must be one line of at most %d characters, and not empty.", at, r.tx.Limits().Title)
+// identifier refuses what cannot be an id of any program.
+func identifier(at, s string) error {
+	if s == "" || len(s) > 64 || strings.ContainsFunc(s, unicode.IsControl) {
+		return board.Invalid("%s.id must be an id.", at)
 	}
 	return nil
 }
 
-func (r *boardReader) text(at, s string) error {
-	if strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > r.tx.Limits().Text {
-		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, r.tx.Limits().Text)
+func (in *reader) title(at, s string) error {
+	if strings.TrimFunc(s, blank) == "" || strings.ContainsFunc(s, unicode.IsControl) || utf8.RuneCountInString(s) > in.tx.Limits().Title {
+		return board.Invalid("%s must be one line of at most %d characters, and not empty.", at, in.tx.Limits().Title)
+	}
+	return nil
+}
+
+func (in *reader) text(at, s string) error {
+	if strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > in.tx.Limits().Text {
+		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, in.tx.Limits().Text)
 	}
 	return nil
 }
 
 // times refuses instants that are missing. Zero is 1970, before all boards.
-func (r *boardReader) times(at string, created, updated board.Instant) error {
+func (in *reader) times(at string, created, updated board.Instant) error {
 	if created == 0 || updated == 0 {
 		return board.Invalid("%s must say when it was made and last changed.", at)
 	}

@@ -36,6 +36,9 @@ func sample(t *testing.T, s *apptest.Service) (ada *apptest.Person, workspace st
 		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": fmt.Sprint("Card ", i), "description": strings.Repeat("ä", 200), "assignees": []string{ada.ID}})
 		ada.Must("add_comment", apptest.Fields{"cardId": card.ID(), "text": "Said."})
 	}
+	ada.Must("post_status_update", apptest.Fields{"boardId": id, "status": "at_risk", "title": "Late", "text": strings.Repeat("ü", 600), "startDate": "2026-03-01", "targetDate": "2026-03-02"})
+	ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": "Shared", "query": "board:" + id + " " + strings.Repeat("ü", 600), "shared": true})
+	ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": "Private", "query": "board:" + id})
 	return ada, workspace, export(t, s, board.Person(ada.ID), id)
 }
 
@@ -44,7 +47,15 @@ func TestTruncatedFileIsRefused(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, workspace, doc := sample(t, s)
 		before := ada.All("list_boards", "id", nil)
+		cuts := []int{}
 		for n := 0; n < len(doc)-1; n += 1000 {
+			cuts = append(cuts, n)
+		}
+		for _, part := range []string{`"statusUpdates":[`, `"savedFilters":[`, `"activity":[`} {
+			n := bytes.Index(doc, []byte(part))
+			cuts = append(cuts, n, n+len(part), n+len(part)+500)
+		}
+		for _, n := range cuts {
 			_, err := importDocument(s, board.Person(ada.ID), workspace, doc[:n])
 			if f, ok := board.AsFault(err); !ok || f.Code != board.CodeInvalidRequest {
 				t.Fatalf("cut at byte %d of %d: %v", n, len(doc), err)
@@ -73,13 +84,32 @@ func TestDocumentThatIsNotOurs(t *testing.T) {
 			}
 			return strings.Replace(text, from, to, 1)
 		}
+		without := func(from, to string) string {
+			return text[:strings.Index(text, `"`+from+`":[`)] + text[strings.Index(text, `"`+to+`":[`):]
+		}
 		for name, c := range map[string]struct{ text, want string }{
 			"another version":         {change("cardwall-export/1", "cardwall-export/2"), "format"},
 			"Trello's":                {rich, "no export of Cardwall"},
 			"not complete":            {change(`"complete":true`, `"complete":false`), "cut off"},
 			"without complete":        {change(`,"complete":true`, ``), "complete is missing"},
 			"other counts":            {change(`"counts":{"users":`, `"counts":{"users":9`), "counts"},
-			"a card less":             {text[:strings.Index(text, `"cards":[`)] + `"cards":[]` + text[strings.Index(text, `,"activity":`):], "counts"},
+			"a card less":             {text[:strings.Index(text, `"cards":[`)] + `"cards":[]` + text[strings.Index(text, `,"statusUpdates":`):], "counts"},
+			"no status updates":       {without("statusUpdates", "savedFilters"), "counts"},
+			"no filters":              {without("savedFilters", "activity"), "counts"},
+			"filters first":           {strings.Replace(without("savedFilters", "activity"), `"statusUpdates":[`, `"savedFilters":[`+filters(text)+`],"statusUpdates":[`, 1), "where it belongs"},
+			"a status of its own":     {change(`"status":"at_risk"`, `"status":"fine"`), "status"},
+			"an end before its start": {change(`"targetDate":"2026-03-02"`, `"targetDate":"2026-02-02"`), "targetDate"},
+			"no date":                 {change(`"startDate":"2026-03-01","targetDate"`, `"startDate":"soon","targetDate"`), "startDate"},
+			"figures below zero":      {change(`"overdue":`, `"overdue":-1`), "snapshot"},
+			"figures in words":        {change(`"overdue":`, `"overdue":"1","x":`), "overdue"},
+			"said by a stranger":      {change(`2026-03-02","author":"`, `2026-03-02","author":"x`), "among the users"},
+			"said never":              {regexp.MustCompile(`("author":"[a-z0-9_]*","createdAt":)"[^"]*"(,"snapshot")`).ReplaceAllString(text, `${1}"1969-01-01T00:00:00.000Z"$2`), "1970"},
+			"NUL in a query":          {change(`"query":"`, `"query":"\u0000`), "U+0000"},
+			"a query too long":        {change(`"query":"`, `"query":"`+strings.Repeat("x ", 8000)), "query"},
+			"an unnamed filter":       {change(`"name":"Shared"`, `"name":""`), "name"},
+			"NUL in an owner":         {change(`"owner":{"id":"`, `"owner":{"id":"\u0000`), "owner"},
+			"NUL in a user":           {change(`"users":[{"id":"`, `"users":[{"id":"\u0000`), "id"},
+			"a filter twice":          {text[:strings.Index(text, `"savedFilters":[`)] + `"savedFilters":[` + filters(text) + "," + filters(text) + text[strings.Index(text, `],"activity":`):], "before"},
 			"an unknown list":         {change(`"listId":"`, `"listId":"x`), "listId"},
 			"an unknown user":         {change(`"author":"usr_`, `"author":"usr_x`), "among the users"},
 			"an empty title":          {change(`"title":"first"`, `"title":" "`), "title"},
@@ -87,7 +117,7 @@ func TestDocumentThatIsNotOurs(t *testing.T) {
 			"NUL in a change":         {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":"\u0000"}`), "U+0000"},
 			"depth in a change":       {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "levels deep"},
 			"a gap in the versions":   {change(`"boardVersion":2}`, `"boardVersion":3}`), "no gaps"},
-			"another last version":    {change(`"boardVersion":31`, `"boardVersion":32`), "boardVersion is 32"},
+			"another last version":    {change(`"boardVersion":32`, `"boardVersion":33`), "boardVersion is 33"},
 			"a number twice":          {change(`"number":9,`, `"number":4,`), "number"},
 			"an unknown colour":       {change(`"color":"red"`, `"color":"mauve"`), "color"},
 			"a zone of the machine":   {change(`"timeZone":"UTC"`, `"timeZone":"Local"`), "timeZone"},
@@ -105,11 +135,20 @@ func TestDocumentThatIsNotOurs(t *testing.T) {
 		if n := len(ada.All("list_boards", "id", nil)); n != 1 {
 			t.Errorf("there are %d boards, want 1", n)
 		}
-		r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(change(`"activity":[`, `"statusUpdates":[{"x":[1]}],"activity":[`)))
-		if err != nil || len(r.Notes) == 0 || r.Notes[0].Examples[0] != "statusUpdates" {
+		r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(change(`"activity":[`, `"pictures":[{"x":[1]}],"activity":[`)))
+		if err != nil || len(r.Notes) == 0 || r.Notes[0].Examples[0] != "pictures" {
 			t.Errorf("a part of a newer version: %v, %+v", err, r.Notes)
 		}
+		older := without("statusUpdates", "activity")
+		older = strings.Replace(older, `"statusUpdates":1,"savedFilters":1,`, "", 1)
+		if r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(older)); err != nil || r.Total().StatusUpdates+r.SavedFilters != 0 {
+			t.Errorf("a document of an older version: %v, %+v", err, r)
+		}
 	})
+}
+
+func filters(text string) string {
+	return text[strings.Index(text, `"savedFilters":[`)+len(`"savedFilters":[`) : strings.Index(text, `],"activity":`)]
 }
 
 func labelsPart(text string) string {
@@ -176,7 +215,7 @@ func TestPlaceholderIsNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Notes) != 1 || r.Notes[0].Examples[0] != "Ada" {
+		if len(r.Notes) != 2 || r.Notes[0].Examples[0] != "Ada" || r.Notes[1].Examples[0] != "Shared" {
 			t.Errorf("the notes are %+v", r.Notes)
 		}
 		if got := eve.All("list_workspace_members", "name", apptest.Fields{"workspaceId": other}); len(got) != 1 {

@@ -95,6 +95,29 @@ type commentRecord struct {
 	EditedAt  *board.Instant `json:"editedAt"`
 }
 
+type statusUpdateRecord struct {
+	ID         string        `json:"id"`
+	Status     board.Status  `json:"status"`
+	Title      string        `json:"title"`
+	Text       string        `json:"text"`
+	StartDate  *string       `json:"startDate"`
+	TargetDate *string       `json:"targetDate"`
+	Author     *string       `json:"author"`
+	CreatedAt  board.Instant `json:"createdAt"`
+	Snapshot   board.Figures `json:"snapshot"`
+}
+
+// savedFilterRecord is a filter that is shared; others are in no document. Its
+// owner need not be among the users, who are those of the boards.
+type savedFilterRecord struct {
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	Query     string        `json:"query"`
+	Owner     userRecord    `json:"owner"`
+	CreatedAt board.Instant `json:"createdAt"`
+	UpdatedAt board.Instant `json:"updatedAt"`
+}
+
 type entryRecord struct {
 	ID           string        `json:"id"`
 	Type         board.Kind    `json:"type"`
@@ -108,15 +131,17 @@ type entryRecord struct {
 
 // countsRecord closes a document: what it holds, so that a loss shows.
 type countsRecord struct {
-	Boards     int `json:"boards,omitzero"` // of a workspace
-	Users      int `json:"users"`
-	Labels     int `json:"labels"`
-	Lists      int `json:"lists"`
-	Cards      int `json:"cards"`
-	Checklists int `json:"checklists"`
-	Items      int `json:"items"`
-	Comments   int `json:"comments"`
-	Activity   int `json:"activity"`
+	Boards        int `json:"boards,omitzero"` // of a workspace
+	Users         int `json:"users"`
+	Labels        int `json:"labels"`
+	Lists         int `json:"lists"`
+	Cards         int `json:"cards"`
+	Checklists    int `json:"checklists"`
+	Items         int `json:"items"`
+	Comments      int `json:"comments"`
+	StatusUpdates int `json:"statusUpdates"`
+	SavedFilters  int `json:"savedFilters"`
+	Activity      int `json:"activity"`
 }
 
 func (c *countsRecord) add(o countsRecord) {
@@ -128,5 +153,7 @@ func (c *countsRecord) add(o countsRecord) {
 	c.Checklists += o.Checklists
 	c.Items += o.Items
 	c.Comments += o.Comments
+	c.StatusUpdates += o.StatusUpdates
+	c.SavedFilters += o.SavedFilters
 	c.Activity += o.Activity
 }

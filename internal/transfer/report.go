@@ -9,12 +9,13 @@ import (
 
 // Counts are how many records an import made.
 type Counts struct {
-	Lists      int
-	Cards      int
-	Labels     int
-	Checklists int
-	Items      int
-	Comments   int
+	Lists         int
+	Cards         int
+	Labels        int
+	Checklists    int
+	Items         int
+	Comments      int
+	StatusUpdates int
 }
 
 func (c *Counts) add(o Counts) {
@@ -24,6 +25,7 @@ func (c *Counts) add(o Counts) {
 	c.Checklists += o.Checklists
 	c.Items += o.Items
 	c.Comments += o.Comments
+	c.StatusUpdates += o.StatusUpdates
 }
 
 // Imported is a board that an import made.
@@ -45,8 +47,9 @@ type Note struct {
 // Report tells people what an import did. Its texts are single lines without
 // control characters, whatever the file held.
 type Report struct {
-	Boards []Imported
-	Notes  []Note
+	Boards       []Imported
+	SavedFilters int // over all boards
+	Notes        []Note
 }
 
 // Total sums up the boards.
@@ -99,8 +102,15 @@ func (r *Report) String() string {
 	var b strings.Builder
 	for _, m := range r.Boards {
 		c := m.Counts
-		fmt.Fprintf(&b, "Imported %q as %s: lists %d, cards %d, labels %d, checklists %d with items %d, comments %d.\n",
+		fmt.Fprintf(&b, "Imported %q as %s: lists %d, cards %d, labels %d, checklists %d with items %d, comments %d",
 			m.Name, m.ID, c.Lists, c.Cards, c.Labels, c.Checklists, c.Items, c.Comments)
+		if c.StatusUpdates > 0 {
+			fmt.Fprintf(&b, ", status updates %d", c.StatusUpdates)
+		}
+		b.WriteString(".\n")
+	}
+	if r.SavedFilters > 0 {
+		fmt.Fprintf(&b, "Imported saved filters: %d.\n", r.SavedFilters)
 	}
 	if len(r.Notes) > 0 {
 		b.WriteString("Not taken over, or not as it was:\n")

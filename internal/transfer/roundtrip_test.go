@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -33,6 +34,9 @@ func TestExportImportExport(t *testing.T) {
 	}
 	for name, from := range sides {
 		rapid.Check(t, func(rt *rapid.T) {
+			for _, s := range sides { // a person keeps no more than so many filters
+				withoutFilters(s.people, s.workspace)
+			}
 			id := randomBoard(rt, from.people, from.workspace)
 			for other, to := range sides {
 				made := roundTrip(rt, from.Service, to.Service, board.Person(to.people[0].ID), to.workspace, id)
@@ -57,6 +61,14 @@ func TestExportImportExport(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func withoutFilters(people []*apptest.Person, workspace string) {
+	for _, p := range people {
+		for _, id := range p.All("list_saved_filters", "id", apptest.Fields{"workspaceId": workspace}) {
+			p.Call("delete_saved_filter", apptest.Fields{"filterId": id})
+		}
 	}
 }
 
@@ -128,10 +140,30 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		made("checklist", k)
 		s["item"] = append(s["item"], k.Text("items.0.id"), k.Text("items.2.id"))
 	}
+	queries := func() string {
+		texts := []string{"board:" + id, "is:open BOARD:" + strings.ToUpper(id) + ",one sort:-due", `-list:"` + s.pick(rt, "list") + `",none x ümläut`,
+			"#" + s.pick(rt, "label") + ",#bug -@ME", "label:any title:" + id, "member:" + s.pick(rt, "user") + ",me board:" + id, `board:"see ` + id + `",` + id}
+		return rapid.SampledFrom(texts).Draw(rt, "query")
+	}
+	filter := func() {
+		made("filter", who().Call("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": text(), "query": queries(), "shared": rapid.IntRange(0, 3).Draw(rt, "private") > 0}))
+	}
+	say := func() {
+		in := apptest.Fields{"boardId": id, "status": rapid.SampledFrom([]string{"on_track", "off_track", "complete"}).Draw(rt, "status"), "title": text(), "text": text()}
+		if rapid.Bool().Draw(rt, "dated") {
+			in["startDate"], in["targetDate"] = "2026-03-01", "2026-03-29"
+		}
+		made("status", who().Call("post_status_update", in))
+	}
+	say()
+	filter()
 	cardField := func() apptest.Fields { return apptest.Fields{"cardId": s.pick(rt, "card")} }
 	listField := func() apptest.Fields { return apptest.Fields{"listId": s.pick(rt, "list")} }
 	steps := []func(){
-		list, card, card, card,
+		list, card, card, card, say, filter,
+		func() {
+			ada.Call("update_saved_filter", apptest.Fields{"filterId": s.pick(rt, "filter"), "query": queries()})
+		},
 		func() {
 			made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": text(), "color": "teal"}))
 		},
@@ -196,6 +228,8 @@ func TestExportWorkspace(t *testing.T) {
 			trashed = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i), "visibility": visibility}).ID()
 			list := ada.Must("create_list", apptest.Fields{"boardId": trashed, "name": "To do"}).ID()
 			ada.Must("create_card", apptest.Fields{"listId": list, "title": "Card"})
+			ada.Must("post_status_update", apptest.Fields{"boardId": trashed, "status": "on_hold", "title": "Waits"})
+			ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": visibility, "query": "list:" + list + " board:other", "shared": visibility == "workspace"})
 		}
 		ada.Must("trash_board", apptest.Fields{"boardId": trashed})
 		for _, c := range []struct {
@@ -215,7 +249,7 @@ func TestExportWorkspace(t *testing.T) {
 			for _, b := range r.Boards {
 				names = append(names, b.Name)
 			}
-			if !slices.Equal(names, c.want) || r.Total().Cards != len(c.want) {
+			if !slices.Equal(names, c.want) || r.Total().Cards != len(c.want) || r.Total().StatusUpdates != len(c.want) || r.SavedFilters != 2 {
 				t.Errorf("the export holds %q, want %q", names, c.want)
 			}
 		}
@@ -225,6 +259,9 @@ func TestExportWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := exportWorkspace(t, s, board.Person(ada.ID), again)
+		if n := strings.Count(string(doc), `"query":`); n != 2 {
+			t.Errorf("the document holds %d filters, want those two that are shared, once", n)
+		}
 		// The workspace's own id and name are not part of what is imported.
 		mustEqual(t, "the workspace", doc, []byte(renamed(string(second), again, workspace)))
 	})

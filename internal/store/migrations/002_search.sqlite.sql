@@ -17,34 +17,37 @@ CREATE UNIQUE INDEX texts_card ON texts (card_id, place, ref);
 -- SQLite. Positions are not kept: that words stand side by side is read from
 -- the text itself.
 CREATE VIRTUAL TABLE texts_words USING fts5 (
-    words, content = 'texts', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0
+    words, content = '', contentless_delete = 1, tokenize = 'ascii', detail = none
 );
 INSERT INTO texts_words (texts_words, rank) VALUES ('automerge', 8);
 
 -- A row of the index costs a short card more than its own insert, 64 rows at
 -- once little more than one. So the index knows the texts up to here, and the
--- few behind are read one by one. AUTOINCREMENT gives no id twice.
+-- few behind are read one by one. AUTOINCREMENT gives no id twice, and a text
+-- that changes gets another id.
 CREATE TABLE texts_indexed (
     upto INTEGER NOT NULL
 ) STRICT;
 INSERT INTO texts_indexed (upto) VALUES (0);
+
+-- Texts that are gone and that the index still knows: it only finds
+-- candidates, so they do no harm until the next 64 take them along.
+CREATE TABLE texts_gone (
+    id INTEGER NOT NULL PRIMARY KEY
+) STRICT;
 
 -- The triggers also run for rows that ON DELETE CASCADE takes away.
 -- +goose StatementBegin
 CREATE TRIGGER texts_inserted AFTER INSERT ON texts WHEN new.id >= (SELECT upto FROM texts_indexed) + 64 BEGIN
     INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts WHERE id > (SELECT upto FROM texts_indexed);
     UPDATE texts_indexed SET upto = new.id;
+    DELETE FROM texts_words WHERE rowid IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256);
+    DELETE FROM texts_gone WHERE id IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256);
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER texts_deleted AFTER DELETE ON texts WHEN old.id <= (SELECT upto FROM texts_indexed) BEGIN
-    INSERT INTO texts_words (texts_words, rowid, words) VALUES ('delete', old.id, old.words);
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER texts_updated AFTER UPDATE ON texts WHEN old.id <= (SELECT upto FROM texts_indexed) BEGIN
-    INSERT INTO texts_words (texts_words, rowid, words) VALUES ('delete', old.id, old.words);
-    INSERT INTO texts_words (rowid, words) VALUES (new.id, new.words);
+    INSERT INTO texts_gone (id) VALUES (old.id);
 END;
 -- +goose StatementEnd
 

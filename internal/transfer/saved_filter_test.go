@@ -1,0 +1,97 @@
+package transfer_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+func TestFiltersOfABoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob, guest := s.Person("Ada"), s.Person("Bob"), s.Person("Guest")
+		workspace, other := ada.Workspace("Engines", board.PlanTeam), ada.Workspace("Elsewhere", board.PlanTeam)
+		bob.Joins(workspace, board.WorkspaceMember)
+		guest.Joins(workspace, board.WorkspaceGuest)
+		id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Board"}).ID()
+		list := ada.Must("create_list", apptest.Fields{"boardId": id, "name": "To do"}).ID()
+		label := ada.Must("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}).ID()
+		stays := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Other"}).ID()
+		ada.Must("share_board", apptest.Fields{"boardId": id, "userId": guest.ID, "role": "viewer"})
+		keep := func(p *apptest.Person, name, query string, shared bool) {
+			p.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": name, "query": query, "shared": shared})
+		}
+		keep(bob, "board", "BOARD:"+strings.ToUpper(id)+`,"`+stays+`" title:`+id, true)
+		keep(bob, "list", `-list:"see `+list+`",`+list+",none @"+bob.ID, true)
+		keep(ada, "label", "is:open #bug,#"+label+" -@ME", true)
+		keep(ada, "text", "title:"+id+" board:"+list+" board:Board", true)
+		keep(ada, "other", "board:"+stays, true)
+		keep(ada, "private", "board:"+id, false)
+		names := func(p *apptest.Person, workspace string) []string {
+			return p.All("list_saved_filters", "name", apptest.Fields{"workspaceId": workspace})
+		}
+		all := []string{"board", "list", "label"}
+		for caller, want := range map[*apptest.Person][]string{ada: all, bob: all, guest: nil} {
+			var got []string
+			for _, part := range strings.Split(filters(string(export(t, s, board.Person(caller.ID), id))), `"name":"`)[1:] {
+				if name, _, _ := strings.Cut(part, `"`); name != "Ada" && name != "Bob" {
+					got = append(got, name)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s exports the filters %q, want %q", caller.Name, got, want)
+			}
+		}
+		doc := export(t, s, board.System(), id)
+		r, err := importDocument(s, board.Person(ada.ID), workspace, doc)
+		if err != nil || r.SavedFilters != 3 {
+			t.Fatalf("%+v: %v", r, err)
+		}
+		made := r.Boards[0].ID
+		in := apptest.Fields{"boardId": made}
+		newList, newLabel := ada.Must("list_lists", in).Text("0.id"), ada.Must("list_labels", in).Text("0.id")
+		read := func(workspace, field string) []string {
+			got := ada.All("list_saved_filters", field, apptest.Fields{"workspaceId": workspace, "limit": 200})
+			return got[len(got)-3:]
+		}
+		owners := func(workspace string) []string {
+			got := s.Column("SELECT u.name FROM saved_filters f JOIN users u ON u.id = f.owner_id WHERE f.workspace_id = $1 ORDER BY f.id", workspace)
+			return got[len(got)-3:]
+		}
+		want := []string{"BOARD:" + made + `,"` + stays + `" title:` + id, `-list:"see ` + list + `",` + newList + ",none @" + bob.ID, "is:open #bug,#" + newLabel + " -@ME"}
+		if got := read(workspace, "query"); !slices.Equal(got, want) {
+			t.Errorf("the queries are\n%q, want\n%q", got, want)
+		}
+		if got := owners(workspace); !slices.Equal(got, []string{"Bob", "Bob", "Ada"}) {
+			t.Errorf("the owners are %q", got)
+		}
+		if n := len(s.Column("SELECT id FROM events WHERE board_id = $1", made)); n != 0 {
+			t.Errorf("the import sent %d events", n)
+		}
+
+		// Elsewhere nobody knows Bob, and the other board is not there.
+		if _, err := importDocument(s, board.System(), other, doc); err != nil {
+			t.Fatal(err)
+		}
+		if got := owners(other); !slices.Equal(got, []string{"Ada", "Ada", "Ada"}) {
+			t.Errorf("the owners are %q", got)
+		}
+		if got := read(other, "broken"); !slices.Equal(got, []string{"true", "true", "false"}) {
+			t.Errorf("broken are %q", got)
+		}
+		if got := strings.Join(read(other, "query"), " "); strings.Contains(got, stays) || strings.Contains(got, bob.ID) {
+			t.Errorf("the queries name what is not in their workspace: %s", got)
+		}
+
+		for range board.MaxSavedFilters - 1 - len(names(ada, other)) {
+			ada.Must("create_saved_filter", apptest.Fields{"workspaceId": other, "name": "Mine", "query": ""})
+		}
+		r, err = importDocument(s, board.Person(ada.ID), other, doc)
+		if err != nil || r.SavedFilters != 1 || !strings.Contains(r.String(), "one person can keep in a workspace, left out: 2") {
+			t.Errorf("beyond the limit: %v\n%s", err, r.String())
+		}
+	})
+}
