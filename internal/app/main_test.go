@@ -1,20 +1,18 @@
 package app_test
 
 import (
-	"flag"
+	"log/slog"
 	"os"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"cardwall/internal/apptest"
 )
 
-// A property here is many calls on two databases: fewer checks than rapid's
-// hundred, unless the command line says how many.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given && flag.Set("rapid.checks", "20") != nil {
+	if err := apptest.FewerChecks(); err != nil {
+		slog.Error(err.Error())
 		os.Exit(2)
 	}
 	goleak.VerifyTestMain(m)

@@ -47,6 +47,7 @@ type Registry struct {
 	Areas   []Area
 	all     []*Operation
 	byName  map[string]*Operation
+	mended  map[string]bool // schemas that allowNull has seen
 }
 
 // Option says what the signature of an operation's function cannot.
@@ -81,7 +82,7 @@ func NewRegistry() *Registry {
 	setHuma()
 	schemas := huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[board.Position](), reflect.TypeFor[positionSchema]())
-	return &Registry{Schemas: schemas, byName: map[string]*Operation{}}
+	return &Registry{Schemas: schemas, byName: map[string]*Operation{}, mended: map[string]bool{}}
 }
 
 // In begins an area: what is registered next stands in it.
@@ -168,7 +169,10 @@ func (o *Operation) subjectOf(out any, in any) string {
 func (r *Registry) schemaOf(t reflect.Type) *huma.Schema {
 	s := r.Schemas.Schema(t, true, t.Name())
 	for name, component := range r.Schemas.Map() {
-		r.allowNull(component, r.Schemas.TypeFromRef(SchemaPrefix+name))
+		if !r.mended[name] {
+			r.mended[name] = true
+			r.allowNull(component, r.Schemas.TypeFromRef(SchemaPrefix+name))
+		}
 	}
 	return s
 }

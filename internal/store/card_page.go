@@ -34,8 +34,8 @@ type CardMark struct {
 	Values []any     `json:"v,omitempty"`
 }
 
-// Cards reads one page of cards, and for each the mark that a cursor behind it
-// needs.
+// Cards reads one page of cards, and their marks: that of the last card but one
+// is good for a cursor, since the last only shows that more follow.
 func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
 	var (
 		cards []board.Card
@@ -106,19 +106,23 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 		}
 	}
 	var a arguments
-	text := "SELECT " + p.columns() + `, l.rank, COALESCE((SELECT max(e.epoch) FROM reranks e WHERE e.parent_id = l.id), 0)
-		FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = ` + a.add(p.BoardID) + " AND l.id <> " + a.add(p.Mark.ListID)
+	text := "SELECT " + p.columns() + ", l.rank FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = " + a.add(p.BoardID) + " AND l.id <> " + a.add(p.Mark.ListID)
 	if p.Mark.ListID != "" {
 		text += " AND l.rank " + dir.beyond + a.add(lists.Rank)
 	}
 	text += " AND " + plan.condition(&a) + " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + a.add(p.Limit-len(cards))
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 		m := CardMark{List: lists}
-		c, err := p.scan(rows, &m.List.Rank, &m.Card.Epoch)
+		c, err := p.scan(rows, &m.List.Rank)
 		m.ListID, m.Card.Rank = c.ListID, c.Rank
 		cards, marks = append(cards, c), append(marks, m)
 		return err
 	})
+	if n := len(marks); err == nil && n == p.Limit && n > 1 {
+		// Of all marks only that of the last card but one is ever used.
+		last := &marks[n-2]
+		last.Card.Epoch, err = v.rankEpoch(ctx, last.ListID)
+	}
 	return cards, marks, err
 }
 

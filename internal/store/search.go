@@ -378,7 +378,7 @@ func (d dialect) matches(match string) string {
 // found selects a row for each text that the index finds.
 func (d dialect) found(match string) string {
 	if d.lock {
-		return "SELECT t.id FROM texts t WHERE " + d.matches(match)
+		return "SELECT '' FROM texts t WHERE " + d.matches(match) // a text, as the other candidates in a UNION
 	}
 	return "SELECT rowid FROM texts_words WHERE texts_words MATCH " + match + " UNION ALL SELECT f.id FROM texts f WHERE f.id > (SELECT upto FROM texts_indexed)"
 }

@@ -52,6 +52,10 @@ func TestExportImportExport(t *testing.T) {
 				if a, b := titles(from.people[0], id), titles(to.people[0], made); !slices.Equal(a, b) {
 					rt.Fatalf("from %s to %s: the cards are %q, were %q", name, other, b, a)
 				}
+				said := func(p *apptest.Person, id string) []byte {
+					return p.Must("list_status_updates", apptest.Fields{"boardId": id, "limit": 200}).Raw
+				}
+				mustEqual(rt, "what was said, from "+name+" to "+other, said(from.people[0], id), said(to.people[0], made))
 				if in.Get("archivedAt") == nil { // the copy takes changes, and no number or version twice
 					list := to.people[0].Must("create_list", apptest.Fields{"boardId": made, "name": "Next"})
 					if list.Version != int64(in.Get("version").(float64))+1 {
@@ -142,7 +146,7 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 	}
 	queries := func() string {
 		texts := []string{"board:" + id, "is:open BOARD:" + strings.ToUpper(id) + ",one sort:-due", `-list:"` + s.pick(rt, "list") + `",none x ümläut`,
-			"#" + s.pick(rt, "label") + ",#bug -@ME", "label:any title:" + id, "member:" + s.pick(rt, "user") + ",me board:" + id, `board:"see ` + id + `",` + id}
+			"#" + s.pick(rt, "label") + ",#bug -@ME", "label:any title:" + id, "member:" + s.pick(rt, "user") + ",me board:" + id, `board:"see brd_01jb2m3n4p5q6r7s8t9v0w1x2y",` + id}
 		return rapid.SampledFrom(texts).Draw(rt, "query")
 	}
 	filter := func() {

@@ -1,0 +1,22 @@
+package apptest
+
+import (
+	"flag"
+	"fmt"
+)
+
+// FewerChecks makes rapid check a property 20 times instead of a hundred,
+// unless the command line says how often: a property of the whole program is
+// many calls on two databases. It is for TestMain.
+func FewerChecks() error {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if given {
+		return nil
+	}
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		return fmt.Errorf("set rapid's checks: %w", err)
+	}
+	return nil
+}
