@@ -16,7 +16,7 @@ import (
 
 // Options say where the data is and what the server promises about it.
 type Options struct {
-	Database string // a folder-less path of an SQLite file, or postgres://…
+	Database string // the path of an SQLite file, or postgres://…
 	BaseURL  string // stands in front of every address in an answer
 	Limits   board.Limits
 	Readers  int                  // SQLite: connections that read; 0 is one a core, at least two
