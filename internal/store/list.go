@@ -9,10 +9,16 @@ import (
 )
 
 const (
-	listColumns = `l.id, l.board_id, l.name, l.rank, l.wip_limit, l.wip_mode, l.archived_at, l.created_at, l.updated_at,
-		(SELECT count(*) FROM cards n WHERE n.list_id = l.id AND n.archived_at IS NULL)`
-	listLoad = "SELECT " + accessColumns + ", " + listColumns + " FROM lists l JOIN boards b ON b.id = l.board_id" + accessJoins + "WHERE l.id = $1"
-	listLock = "SELECT b.id FROM boards b JOIN lists l ON l.board_id = b.id WHERE l.id = $1 FOR UPDATE OF b"
+	listFields = "l.id, l.board_id, l.name, l.rank, l.wip_limit, l.wip_mode, l.archived_at, l.created_at, l.updated_at, "
+	listCount  = "(SELECT count(*) FROM cards n WHERE n.list_id = l.id AND n.archived_at IS NULL)"
+	// Counting the cards of a long list costs more than making one.
+	listTargetCount = "CASE WHEN l.wip_limit IS NULL THEN 0 ELSE " + listCount + " END"
+
+	listColumns = listFields + listCount
+	listFrom    = " FROM lists l JOIN boards b ON b.id = l.board_id" + accessJoins + "WHERE l.id = $1"
+	listLoad    = "SELECT " + accessColumns + ", " + listColumns + listFrom
+	listTarget  = "SELECT " + accessColumns + ", " + listFields + listTargetCount + listFrom
+	listLock    = "SELECT b.id FROM boards b JOIN lists l ON l.board_id = b.id WHERE l.id = $1 FOR UPDATE OF b"
 )
 
 func listDest(l *board.List) []any {
@@ -29,13 +35,21 @@ func (v *View) List(ctx context.Context, id string, need board.Capability) (boar
 // List locks the list's board and loads the list for a change; one that is
 // archived is refused unless the capability is board.Unarchive.
 func (tx *Tx) List(ctx context.Context, id string, need board.Capability) (board.List, error) {
+	return tx.list(ctx, listLoad, id, need)
+}
+
+// TargetList is List for a card that comes into it: its open cards are counted
+// only where it has a WIP limit.
+func (tx *Tx) TargetList(ctx context.Context, id string) (board.List, error) {
+	return tx.list(ctx, listTarget, id, board.Edit)
+}
+
+func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) (board.List, error) {
+	var l board.List
 	if err := tx.lock(ctx, listLock, id); err != nil {
-		return board.List{}, err
+		return l, err
 	}
-	l, err := tx.View.List(ctx, id, need)
-	if err == nil {
-		err = tx.locked(l.BoardID)
-	}
+	err := tx.authorized(ctx, need, text, id, listDest(&l)...)
 	if err == nil && l.ArchivedAt != nil && need != board.Unarchive {
 		err = board.Refuse(board.CodeArchived, "The list is archived; restore it first.")
 	}
