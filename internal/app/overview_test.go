@@ -75,8 +75,10 @@ func TestOverview(t *testing.T) {
 
 		// Six boards: five are shown, what changed last first; those who do not see them are told of none.
 		for i := range 5 {
+			s.Clock.Advance(time.Second) // each change at a time of its own
 			ada.Must("create_board", fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i), "visibility": "private"})
 		}
+		s.Clock.Advance(time.Second)
 		ada.Must("update_board", fields{"boardId": b, "description": "Last."})
 		a := ada.Must("get_my_overview", nil)
 		if a.Get("boards.count") != 6.0 || len(a.Get("boards.boards").([]any)) != 5 || a.Text("boards.boards.0.id") != b || a.Get("boards.boards.0.status") != nil || a.Text("boards.boards.1.name") != "Board 4" {

@@ -132,7 +132,6 @@ CREATE TABLE cards (
     description TEXT COLLATE "C" NOT NULL
 );
 CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank);
-CREATE INDEX cards_open ON cards (list_id, rank, id) WHERE archived_at IS NULL;
 CREATE UNIQUE INDEX cards_number ON cards (board_id, number);
 
 CREATE TABLE card_labels (
