@@ -1,7 +1,6 @@
 package board
 
 import (
-	"context"
 	"slices"
 	"strings"
 )
@@ -76,16 +75,3 @@ func Person(userID string, scopes ...Scope) Caller {
 
 // Has tells whether the caller's token holds a scope.
 func (c Caller) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
-
-type callerKey struct{}
-
-// WithCaller puts the caller into a context.
-func WithCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
-}
-
-// CallerOf takes the caller out of a context.
-func CallerOf(ctx context.Context) (Caller, bool) {
-	c, ok := ctx.Value(callerKey{}).(Caller)
-	return c, ok
-}

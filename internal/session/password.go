@@ -2,10 +2,8 @@ package session
 
 import (
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -38,26 +36,4 @@ func HashPassword(password string) (string, error) {
 	key := argon2.IDKey([]byte(password), salt, passwordTime, passwordMemory, passwordLanes, passwordKey)
 	enc := base64.RawStdEncoding
 	return fmt.Sprintf(passwordForm, passwordMemory, passwordTime, passwordLanes) + enc.EncodeToString(salt) + "$" + enc.EncodeToString(key), nil
-}
-
-// CheckPassword tells whether a password is the one that was hashed.
-func CheckPassword(hash, password string) bool {
-	parts := strings.Split(hash, "$")
-	if len(parts) != 6 {
-		return false
-	}
-	var memory, time uint32
-	var lanes uint8
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &time, &lanes); err != nil {
-		return false
-	}
-	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
-	if err != nil {
-		return false
-	}
-	want, err := base64.RawStdEncoding.DecodeString(parts[5])
-	if err != nil || len(want) == 0 {
-		return false
-	}
-	return subtle.ConstantTimeCompare(want, argon2.IDKey([]byte(password), salt, time, memory, lanes, uint32(len(want)))) == 1
 }

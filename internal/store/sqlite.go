@@ -141,12 +141,13 @@ func (e *sqliteEngine) read(ctx context.Context, fn func(runner) error) error {
 	return c.snapshot(ctx, fn)
 }
 
-func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) error {
+func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) (err error) {
 	c, err := newSQLiteReader(ctx, e.pool)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.snapshot(ctx, fn), c.close())
+	defer func() { err = errors.Join(err, c.close()) }() // also when fn panics
+	return c.snapshot(ctx, fn)
 }
 
 // snapshot runs fn on one state of the data.

@@ -48,20 +48,7 @@ func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpd
 // loaded.
 func (tx *Tx) InsertStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	s.CreatedAt = tx.now
-	figures, err := json.Marshal(s.Snapshot)
-	if err != nil {
-		return fmt.Errorf("encode figures: %w", err)
-	}
-	var author any
-	if s.Author != nil {
-		author = s.Author.ID
-	}
-	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, author, int64(s.CreatedAt), string(figures)); err != nil {
-		return fmt.Errorf("insert status update: %w", err)
-	}
-	return nil
+	return tx.TransferStatusUpdate(ctx, s)
 }
 
 // Figures sum up one board, which a loader has loaded.

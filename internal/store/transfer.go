@@ -304,7 +304,7 @@ func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// TransferStatusUpdate writes a status update as it was elsewhere.
+// TransferStatusUpdate writes a status update with the time that it has.
 func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	figures, err := json.Marshal(s.Snapshot)
 	if err != nil {
@@ -317,7 +317,7 @@ func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) e
 	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, author, int64(s.CreatedAt), string(figures)); err != nil {
-		return fmt.Errorf("transfer status update: %w", err)
+		return fmt.Errorf("insert status update: %w", err)
 	}
 	return nil
 }
