@@ -10,7 +10,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Packages that hold golden files, written by their TestGolden… tests.
 GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer
 # The OpenAPI documents that lint-openapi reads.
-OPENAPI ?= internal/rest/testdata/openapi.json
+OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-app.json
 # What `make run` and `make bench` pass on.
 ARGS ?=
 # What `make test` runs, and how; TESTFLAGS="-run MoveCard" narrows it.
@@ -33,9 +33,10 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 	bin/cardwall serve --demo $(ARGS)
 
 # The race detector needs cgo and gcc. One PostgreSQL cluster serves all packages.
+# The guard of webhooks is tried in a network that iproute2 makes.
 .PHONY: test
 test: ## run the Go tests with the race detector, on SQLite and PostgreSQL
-	@tools/need go gcc postgresql
+	@tools/need go gcc postgresql iproute2
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest -race -timeout 15m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
@@ -62,10 +63,12 @@ check-architecture:
 # Read-only: the same tests that write the golden files compare them here.
 .PHONY: check-golden
 check-golden:
-	go run ./tools/gotest -count=1 -run '^TestGolden' $(GOLDEN_PACKAGES)
+	go run ./tools/gotest -count=1 -run '^TestGolden' ./internal/app $(GOLDEN_PACKAGES)
 
+# The examples of internal/app first: the documents hold them.
 .PHONY: golden
 golden: ## rewrite the golden files; their difference is the review of the interface
+	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' ./internal/app
 	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' $(GOLDEN_PACKAGES)
 
 # The linter neither reports its use nor asks for newer versions of itself.
@@ -84,7 +87,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 
 .PHONY: tools
 tools: tools/node_modules/.installed ## install what building, checking and testing need
-	@tools/need git go gcc postgresql
+	@tools/need git go gcc postgresql iproute2
 	go mod download
 	go tool staticcheck -version
 

@@ -41,7 +41,8 @@ var (
 var layers = []layer{
 	{"internal/board", nothing, nothing, "it is the language that all others speak, so it depends on the standard library alone"},
 	{"internal/query", []string{"internal/board"}, []string{"golang.org/x/text"}, "it turns text into a tree and knows no database"},
-	{"internal/store", []string{"internal/board", "internal/query"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
+	{"internal/seal", nothing, nothing, "what keeps secrets is read in one sitting, and trusts the standard library alone"},
+	{"internal/store", []string{"internal/board", "internal/query", "internal/seal"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
 	{"internal/op", []string{"internal/board", "internal/store"}, nil, "the engine runs any operation and knows none"},
 	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "an operation does not know through which door it was called"},
 	{"internal/rest", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/rest/docs"}, nil, "a door takes operations from the registry and names none of them"},

@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"cardwall/internal/board"
+	"cardwall/internal/seal"
 	"cardwall/internal/store"
 )
 
@@ -26,10 +27,11 @@ var version string
 
 // globals are the settings that every command takes.
 type globals struct {
-	Data     string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
-	Database string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
-	BaseURL  string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
-	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	Data      string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
+	Database  string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
+	BaseURL   string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
+	SecretKey string `placeholder:"KEY" help:"Key that seals secrets in the database; several with commas between, of which the first seals. Set it in the environment, for ps shows flags to everyone. When absent it is in the file secret.key of the data folder."`
+	LogLevel  string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 
 	MaxOpenCards    int `default:"5000" placeholder:"N" hidden:"" help:"Open cards per board."`
 	MaxCards        int `default:"200000" placeholder:"N" hidden:"" help:"All cards per board."`
@@ -40,6 +42,7 @@ type globals struct {
 	MaxAssignees    int `default:"50" placeholder:"N" hidden:"" help:"Assignees per card."`
 	MaxBoardMembers int `default:"500" placeholder:"N" hidden:"" help:"Members per board."`
 
+	keys   *seal.Keyring // once the store is open
 	log    *slog.Logger
 	stdin  io.Reader
 	stdout io.Writer
@@ -57,7 +60,9 @@ type commands struct {
 	Org       orgCommand       `cmd:"" help:"Look after organizations and their plans."`
 	Import    importCommand    `cmd:"" help:"Import a board."`
 	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
+	Webhook   webhookCommand   `cmd:"" help:"Look at deliveries of webhooks."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
+	RotateKey rotateKeyCommand `cmd:"" help:"Seal all secrets under a new key."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data, and say how to mend it."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
@@ -139,8 +144,11 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	case !store.IsPostgres(database):
 		return nil, errors.New("--database must be sqlite or postgres://…")
 	}
+	if err := g.loadKeys(); err != nil {
+		return nil, err
+	}
 	return store.Open(ctx, store.Options{
-		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Migrate: true,
+		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true,
 		Progress: func(message string) { g.log.Info(message) },
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cardwall/internal/app"
+	"cardwall/internal/hook"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
@@ -18,10 +19,12 @@ import (
 )
 
 type serveCommand struct {
-	Addr       string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
-	RateLimits string `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
-	Demo       bool   `help:"Fill a demo workspace first, and print how to look at it."`
+	Addr        string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
+	RateLimits  string `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
+	Demo        bool   `help:"Fill a demo workspace first, and print how to look at it."`
+	MetricsAddr string `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
 	mailFlags
+	hookFlags
 }
 
 func (serveCommand) Help() string {
@@ -50,14 +53,34 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	g.warnOfKeyFile(db)
 	gate := session.NewGate(db, g.log, c.RateLimits == "off")
 	defer gate.Close()
+	guard, err := c.guard()
+	if err != nil {
+		return err
+	}
+	engine := op.NewEngine(db)
+	engine.CheckAddress = guard.Check
 	handler, err := rest.New(rest.Config{
-		DB: db, Registry: transfer.AddOperations(app.Operations()), Engine: op.NewEngine(db), Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		DB: db, Registry: transfer.AddOperations(app.Operations()), Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {
 		return err
 	}
+	holder, metrics := store.NewID("srv_"), hook.NewMetrics()
+	if c.MetricsAddr != "" {
+		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, metrics.Collectors())
+		if err != nil {
+			return err
+		}
+		defer stopMetrics()
+	}
+	stopHooks, err := c.startHooks(ctx, g, db, guard, holder, metrics)
+	if err != nil {
+		return err
+	}
+	defer stopHooks()
 	stopMail, err := c.startMail(ctx, g, db)
 	if err != nil {
 		return err
@@ -75,7 +98,6 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	g.log.Info("serving", "address", "http://"+listener.Addr().String(), "base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	holder := store.NewID("srv_")
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
 	for {

@@ -187,6 +187,11 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 		return fields{"cardId": w.card}, undo
 	case "set_card_assignees":
 		return fields{"cardId": w.card, "add": []string{w.owner.ID}}, undo
+	case "delete_webhook:board":
+		return fields{"webhookId": w.Listener(w.workspace, w.board)}, undo
+	}
+	if strings.HasSuffix(operation, ":board") {
+		return fields{"webhookId": w.boardHook}, undo
 	}
 	return w.sample(t, w.Registry.Named(operation)), undo
 }

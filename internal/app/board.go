@@ -54,11 +54,15 @@ func boardDetail(ctx context.Context, v *store.View, b board.Board) (d board.Boa
 		return d, err
 	}
 	members, err := v.CountBoardMembers(ctx, b.ID)
+	if err != nil {
+		return d, err
+	}
+	webhooks, err := v.CountBoardWebhooks(ctx, b.ID)
 	a := v.On(b.ID)
 	d.Limits = board.BoardLimits{
 		OpenCards: board.UsageOf(a.OpenCards, limits.OpenCards), AllCards: board.UsageOf(a.AllCards, limits.AllCards),
 		OpenLists: board.UsageOf(a.OpenLists, limits.OpenLists), Labels: board.UsageOf(len(d.Labels), limits.Labels),
-		Members: board.UsageOf(members, limits.BoardMembers), Webhooks: board.UsageOf(0, limits.BoardWebhooks),
+		Members: board.UsageOf(members, limits.BoardMembers), Webhooks: board.UsageOf(webhooks, limits.BoardWebhooks),
 		ChecklistsPerCard: limits.Checklists, ItemsPerChecklist: limits.Items, AssigneesPerCard: limits.Assignees,
 		TitleLength: limits.Title, TextLength: limits.Text,
 	}
@@ -179,14 +183,24 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	return boardDetail(ctx, tx.View, b)
 }
 
-// keepAdmin makes the caller an admin of the board itself.
+// keepAdmin makes the caller an admin of the board itself, which is a change of
+// its own.
 func keepAdmin(ctx context.Context, tx *store.Tx, boardID string) error {
-	a := tx.On(boardID)
-	if tx.Caller().UserID == "" || a.BoardRole == board.RoleAdmin {
+	a, id := tx.On(boardID), tx.Caller().UserID
+	if id == "" || a.BoardRole == board.RoleAdmin {
 		return nil
 	}
+	before, err := tx.BoardMember(ctx, boardID, id)
+	if err != nil {
+		return err
+	}
+	kind := board.Kind("board_member.updated")
+	if before.Given == nil {
+		kind = "board_member.added"
+	}
 	a.BoardRole = board.RoleAdmin
-	return tx.SetBoardMember(ctx, boardID, tx.Caller().UserID, board.RoleAdmin)
+	tx.Emit(boardID, board.BoardEvent(kind, board.Changes{"userId": {To: id}, "role": {From: before.Given, To: board.RoleAdmin}}))
+	return tx.SetBoardMember(ctx, boardID, id, board.RoleAdmin)
 }
 
 // ArchiveBoard takes a board out of sight and out of change.

@@ -103,7 +103,7 @@ func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberIn
 	if err != nil || after.Role != board.RoleNone {
 		return Deleted{in.UserID}, err
 	}
-	return Deleted{in.UserID}, unassignEverywhere(ctx, tx, in.BoardID, in.UserID)
+	return Deleted{in.UserID}, takeOffCards(ctx, tx, in.BoardID, in.UserID)
 }
 
 // boardMember loads a person of the board's workspace for a change of roles.
@@ -125,20 +125,4 @@ func adminLeft(ctx context.Context, tx *store.Tx, boardID, except string) error 
 		err = board.Forbidden("This is the board's last admin; make somebody else an admin first.")
 	}
 	return err
-}
-
-func unassignEverywhere(ctx context.Context, tx *store.Tx, boardID, userID string) error {
-	ids, err := tx.UnassignFromBoard(ctx, boardID, userID)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		card, err := tx.View.Card(ctx, id, board.View)
-		if err != nil {
-			return err
-		}
-		before := append([]board.UserRef{{ID: userID}}, card.Assignees...)
-		tx.Emit(boardID, board.CardAssigneesChanged(card, before, []string{}, []string{userID}))
-	}
-	return nil
 }

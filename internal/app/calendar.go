@@ -67,11 +67,29 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 		c := &out.Cards[i]
 		c.FirstDay, c.LastDay = days.span(c.Due)
 	}
-	slices.SortFunc(out.Cards, func(a, b board.CalendarCard) int {
-		return cmp.Or(cmp.Compare(a.FirstDay, b.FirstDay), cmp.Compare(a.LastDay, b.LastDay), cmp.Compare(a.ID, b.ID))
-	})
+	out.Cards = inOrder(out.Cards)
 	out.UndatedCount, err = v.CountUndated(ctx, in.WorkspaceID)
 	return out, err
+}
+
+// inOrder are the cards by first day, last day and id. It sorts pointers: a card
+// is large to move.
+func inOrder(cards []board.CalendarCard) []board.CalendarCard {
+	sorted := make([]*board.CalendarCard, len(cards))
+	for i := range cards {
+		sorted[i] = &cards[i]
+	}
+	slices.SortFunc(sorted, func(a, b *board.CalendarCard) int {
+		if a.FirstDay != b.FirstDay {
+			return cmp.Compare(a.FirstDay, b.FirstDay)
+		}
+		return cmp.Or(cmp.Compare(a.LastDay, b.LastDay), cmp.Compare(a.ID, b.ID))
+	})
+	out := make([]board.CalendarCard, len(cards))
+	for i, c := range sorted {
+		out[i] = *c
+	}
+	return out
 }
 
 // days are the days of a report.

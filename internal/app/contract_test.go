@@ -161,7 +161,11 @@ func TestScopes(t *testing.T) {
 
 // administrative are the operations that need the scope admin, by the
 // specification's table.
-var administrative = []string{"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation"}
+var administrative = []string{
+	"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
+	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",
+	"rotate_webhook_secret", "list_deliveries", "send_deliveries_again", "get_delivery", "send_delivery_again", "get_delivery_quota",
+}
 
 func TestScopesAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()

@@ -50,19 +50,18 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 	out.ByBoard.Top, out.ByBoard.Rest = topOf(byBoard)
 	out.ByList.Top, out.ByList.Rest = topOf(byList)
 	out.Breaches = breaches(boards, lists)
-	if err := byMember(ctx, v, in.WorkspaceID, cards, &out); err != nil {
+	if err := byMember(ctx, v, in.WorkspaceID, lists, cards, &out); err != nil {
 		return out, err
 	}
 	for _, c := range cards {
 		out.Count(c.Standing, c.assigned, 1)
-		if c.Stale {
-			out.Stale.Count++
-		}
 	}
 	if err := byLabel(ctx, v, in.WorkspaceID, cards, &out); err != nil {
 		return out, err
 	}
-	if out.Stale.Cards, err = v.StaleCards(ctx, in.WorkspaceID, cut.Stale, firstFew); err != nil {
+	var longest []string
+	out.Stale.Count, longest = stale(lists)
+	if out.Stale.Cards, err = v.CardsByID(ctx, longest); err != nil {
 		return out, err
 	}
 	return out, flow(ctx, v, in.WorkspaceID, days, &out)
@@ -88,6 +87,32 @@ func cardsOf(lists []store.ReportList) map[string]*counted {
 		}
 	}
 	return cards
+}
+
+// stale counts the stale cards of the lists; longest are the ids of the first
+// few of them, longest unchanged first.
+func stale(lists []store.ReportList) (count int, longest []string) {
+	var first []store.ReportCard
+	for _, l := range lists {
+		for _, c := range l.Cards {
+			if !c.Stale {
+				continue
+			}
+			count++
+			if len(first) == firstFew && first[firstFew-1].UpdatedAt < c.UpdatedAt {
+				continue
+			}
+			at, _ := slices.BinarySearchFunc(first, c, func(a, b store.ReportCard) int {
+				return cmp.Or(cmp.Compare(a.UpdatedAt, b.UpdatedAt), cmp.Compare(a.ID, b.ID))
+			})
+			first = slices.Insert(first, at, c)
+			first = first[:min(len(first), firstFew)]
+		}
+	}
+	for _, c := range first {
+		longest = append(longest, c.ID)
+	}
+	return count, longest
 }
 
 // part is a record of a breakdown.
@@ -165,9 +190,9 @@ func tallyOf(ids string, cards map[string]*counted, each func(*counted)) (t boar
 	return t
 }
 
-func byMember(ctx context.Context, v *store.View, workspaceID string, cards map[string]*counted, out *board.Dashboard) error {
+func byMember(ctx context.Context, v *store.View, workspaceID string, lists []store.ReportList, cards map[string]*counted, out *board.Dashboard) error {
 	var parts []part[board.MemberTally]
-	err := v.ReportPeople(ctx, workspaceID, func(u board.UserRef, ids string) {
+	err := v.ReportPeople(ctx, workspaceID, lists, func(u board.UserRef, ids string) {
 		t := tallyOf(ids, cards, func(c *counted) { c.assigned = true })
 		if t.Open+t.Done > 0 {
 			parts = append(parts, part[board.MemberTally]{board.MemberTally{UserID: u.ID, Name: u.Name, Tally: t}, &t, u.Name, u.ID})
@@ -218,17 +243,17 @@ func flow(ctx context.Context, v *store.View, workspaceID string, d days, out *b
 		return min(sort.Search(len(edges), func(i int) bool { return edges[i] > at })-1, dashboardWeeks-1)
 	}
 	var lead, cycle []int64
-	err := v.ReportFlow(ctx, workspaceID, edges[0], func(created board.Instant, done, moved *board.Instant) {
+	err := v.ReportFlow(ctx, workspaceID, edges[0], func(created, done, moved board.Instant) {
 		if i := week(created); i >= 0 {
 			out.Weeks[i].Created++
 		}
-		if done == nil || week(*done) < 0 {
+		if week(done) < 0 {
 			return
 		}
-		out.Weeks[week(*done)].Completed++
-		lead = append(lead, max(0, int64(*done-created)))
-		if moved != nil && *moved <= *done {
-			cycle = append(cycle, int64(*done-*moved))
+		out.Weeks[week(done)].Completed++
+		lead = append(lead, max(0, int64(done-created)))
+		if moved > 0 && moved <= done {
+			cycle = append(cycle, int64(done-moved))
 		}
 	})
 	out.LeadTime, out.CycleTime = board.MedianOf(lead), board.MedianOf(cycle)

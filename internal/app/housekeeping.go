@@ -20,10 +20,11 @@ type Housekept struct {
 	Keys        int64
 	Invitations int64
 	Reranks     int64
+	Deliveries  int64
 }
 
 // Housekeep forgets what has had its time: boards after 30 days in the trash,
-// answers to idempotency keys after 24 hours. Of several servers one does it
+// answers to idempotency keys after 24 hours, deliveries after 30 days. Of several servers one does it
 // at a time; for the others it does nothing. Holder is the server's own name.
 func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, error) {
 	var done Housekept
@@ -38,8 +39,13 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		if done.Invitations, err = tx.PurgeInvitations(ctx); err != nil {
 			return err
 		}
-		done.Reranks, err = tx.PurgeReranks(ctx)
-		return err
+		if done.Reranks, err = tx.PurgeReranks(ctx); err != nil {
+			return err
+		}
+		if done.Deliveries, err = tx.PurgeDeliveries(ctx); err != nil {
+			return err
+		}
+		return tx.PurgeLeases(ctx)
 	}); err != nil {
 		return done, fmt.Errorf("forget what is old: %w", err)
 	}

@@ -225,31 +225,6 @@ func lockForJoining(ctx context.Context, tx *store.Tx, workspaceID string) error
 	})
 }
 
-// NextLetter takes the letter that is due longest, for as long as the lease,
-// and makes it ready: its secret is made now, and only its fingerprint is kept.
-// It returns nil when none is due. What has become pointless is dropped.
-func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.Letter, error) {
-	for {
-		l, about, found, err := tx.ClaimLetter(ctx, lease)
-		if err != nil || !found {
-			return nil, err
-		}
-		ready := false
-		if l.Kind == board.LetterInvitation {
-			ready, err = invitationLetter(ctx, tx, &l, about)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if ready {
-			return &l, nil
-		}
-		if err := tx.DeleteLetter(ctx, l.ID); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // invitationLetter fills in a letter. The link has its secret behind a #, which
 // browsers send to nobody: it is in no server's log.
 func invitationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, invitationID string) (ready bool, err error) {

@@ -32,6 +32,7 @@ func newPair(s *apptest.Service, from, to board.Visibility) *pair {
 	p.cyd = s.Person("Cyd").Joins(p.workspace, board.WorkspaceGuest)
 	p.from = p.make("create_board", fields{"workspaceId": p.workspace, "name": "From", "visibility": from})
 	p.to = p.make("create_board", fields{"workspaceId": p.workspace, "name": "To", "visibility": to})
+	s.Listen(p.workspace, p.from, p.to)
 	for _, share := range []struct{ board, user string }{{p.from, p.bob.ID}, {p.to, p.bob.ID}, {p.from, p.cyd.ID}} {
 		ada.Must("share_board", fields{"boardId": share.board, "userId": share.user, "role": "editor"})
 	}

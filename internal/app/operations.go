@@ -2,8 +2,8 @@ package app
 
 import "cardwall/internal/op"
 
-// Operations are all operations of the public interface, in the order of the
-// reference.
+// Operations are all operations: of the public interface, in the order of the
+// reference, and of the application alone.
 func Operations() *op.Registry {
 	r := op.NewRegistry()
 
@@ -94,6 +94,23 @@ func Operations() *op.Registry {
 	op.Command(r, "update_saved_filter", "PATCH /saved-filters/{filterId}", "Change a saved filter's name or query, or whether it is shared. Owners and admins of the workspace change those that are shared.", UpdateSavedFilter)
 	op.Command(r, "delete_saved_filter", "DELETE /saved-filters/{filterId}", "Delete a saved filter. Owners and admins of the workspace delete those that are shared.", DeleteSavedFilter, op.Destructive)
 	op.Query(r, "list_filter_cards", "GET /saved-filters/{filterId}/cards", "List the cards that a saved filter finds, on all boards of its workspace that the caller sees. The other filters narrow it.", ListFilterCards)
+
+	r.In("Webhooks", "Events, pushed to an address as signed deliveries.")
+	op.Command(r, "create_webhook", "POST /webhooks", "Subscribe an address to the events of a board, or of every board that the whole workspace sees. The answer holds the signing secret, this once.", CreateWebhook, op.Admin, op.Creates, op.Secret, op.NoTool)
+	op.Query(r, "list_webhooks", "GET /webhooks", "List the webhooks of a workspace that the caller manages. Of the address it shows the host and the last four characters.", ListWebhooks, op.Admin, op.NoTool)
+	op.Command(r, "delete_webhook", "DELETE /webhooks/{webhookId}", "Cancel a subscription. Its delivery log goes with it.", DeleteWebhook, op.Admin, op.Destructive, op.NoTool)
+	op.Query(r, "get_webhook_sample", "GET /webhooks/samples/{event}", "Get a made-up delivery of a kind of event, for the editors of automation platforms.", GetWebhookSample, op.Admin, op.NoTool)
+	op.Query(r, "get_webhook", "GET /webhooks/{webhookId}", "Get a webhook.", GetWebhook, op.Admin, op.Application)
+	op.Command(r, "update_webhook", "PATCH /webhooks/{webhookId}", "Change a webhook's name, address or events.", UpdateWebhook, op.Admin, op.Application)
+	op.Command(r, "pause_webhook", "POST /webhooks/{webhookId}/pause", "Switch a webhook off. What is on its way is skipped when its turn comes.", PauseWebhook, op.Admin, op.Application)
+	op.Command(r, "switch_on_webhook", "POST /webhooks/{webhookId}/switch-on", "Send a test event that switches the webhook on when the receiver takes it. Its failures are forgotten then, and the caller is its owner.", SwitchOnWebhook, op.Admin, op.Application)
+	op.Command(r, "test_webhook", "POST /webhooks/{webhookId}/test", "Send a test event, once, also while the webhook is off.", TestWebhook, op.Admin, op.Application)
+	op.Command(r, "rotate_webhook_secret", "POST /webhooks/{webhookId}/rotate-secret", "Make another signing secret. For 24 hours deliveries carry two signatures, by it and by the one before.", RotateWebhookSecret, op.Admin, op.Application, op.Secret)
+	op.Query(r, "list_deliveries", "GET /webhooks/{webhookId}/deliveries", "List the last 100 deliveries of the last 30 days, newest first.", ListDeliveries, op.Admin, op.Application)
+	op.Command(r, "send_deliveries_again", "POST /webhooks/{webhookId}/send-again", "Send deliveries of a webhook again that failed, gave up or were skipped.", SendDeliveriesAgain, op.Admin, op.Application)
+	op.Query(r, "get_delivery", "GET /deliveries/{deliveryId}", "Get a delivery with its attempts and its body.", GetDelivery, op.Admin, op.Application)
+	op.Command(r, "send_delivery_again", "POST /deliveries/{deliveryId}/send-again", "Send a delivery again that failed, gave up or was skipped.", SendDeliveryAgain, op.Admin, op.Application)
+	op.Query(r, "get_delivery_quota", "GET /workspaces/{workspaceId}/delivery-quota", "Get how many deliveries the workspace's organization has caused today, and may.", GetDeliveryQuota, op.Admin, op.Application)
 
 	return r
 }

@@ -32,11 +32,8 @@ func GetMyOverview(ctx context.Context, v *store.View, in GetMyOverviewInput) (b
 		if err != nil {
 			return out, err
 		}
-		page := store.CardPage{Assigned: true, OpenLists: true, Query: q, Compact: true, Limit: firstFew}
-		if g.group.Count, err = v.CountCards(ctx, page); err != nil {
-			return out, err
-		}
-		if g.group.Cards, _, err = v.Cards(ctx, page); err != nil {
+		page := store.CardPage{Assigned: true, OpenLists: true, Query: q, Limit: firstFew}
+		if g.group.Count, g.group.Cards, err = v.FirstCards(ctx, page); err != nil {
 			return out, err
 		}
 	}

@@ -90,6 +90,7 @@ func TestStatusPostedEvent(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		open := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Open"}).ID()
 		secret := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Secret", "visibility": "confidential"}).ID()
+		s.Listen(workspace, secret)
 		id := ada.Must("post_status_update", fields{"boardId": open, "status": "on_track", "title": "Fine"}).ID()
 		ada.Must("post_status_update", fields{"boardId": secret, "status": "on_track", "title": "Fine"})
 		var sent []string

@@ -16,6 +16,7 @@ func TestBuiltInTemplates(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
+		s.Listen(workspace)
 		all := board.BuiltInTemplates()
 		ids := ada.All("list_board_templates", "id", nil)
 		if len(all) < 8 || len(ids) != len(all) || !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {

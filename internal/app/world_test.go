@@ -24,6 +24,8 @@ type world struct {
 	label, checklist, item, comment                             string
 
 	second, away string // another board, and a list on it
+
+	hook, boardHook string // webhooks of the workspace, made when first asked for, and of the board
 }
 
 func newWorld(s *apptest.Service) *world {
@@ -55,6 +57,7 @@ func (w *world) fill(visibility board.Visibility) {
 	w.make("add_checklist_item", fields{"checklistId": w.checklist, "title": "Print"})
 	w.comment = w.make("add_comment", fields{"cardId": w.card, "text": "Soon."})
 	w.make("add_comment", fields{"cardId": w.card, "text": "Now."})
+	w.boardHook = w.Listener(w.workspace, w.board)
 }
 
 // make is what an operation of the owner made.
@@ -141,10 +144,10 @@ var samples = map[string]func(w *world) fields{
 	"list_lists":   onBoard(nil),
 	"create_list":  onBoard(fields{"name": "Done"}),
 	"update_list":  func(w *world) fields { return fields{"listId": w.list, "name": "Next"} },
-	"move_list":    func(w *world) fields { return fields{"listId": w.list} },
+	"move_list":    func(w *world) fields { return fields{"listId": w.list, "position": "bottom"} },
 	"archive_list": func(w *world) fields { return fields{"listId": w.doing} },
 	"restore_list": func(w *world) fields { return fields{"listId": w.archived} },
-	"copy_list":    func(w *world) fields { return fields{"listId": w.list} },
+	"copy_list":    func(w *world) fields { return fields{"listId": w.list, "name": "Next week"} },
 	"move_list_to_board": func(w *world) fields {
 		return fields{"listId": w.make("create_list", fields{"boardId": w.board, "name": "On its way"}), "boardId": w.second}
 	},
@@ -154,7 +157,7 @@ var samples = map[string]func(w *world) fields{
 	"create_card":        func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
 	"update_card":        onCard(fields{"title": "Two press releases"}),
 	"move_card":          func(w *world) fields { return fields{"cardId": w.card, "listId": w.list} },
-	"copy_card":          onCard(nil),
+	"copy_card":          onCard(fields{"title": "Press release for May", "includeAssignees": false}),
 	"move_card_to_board": func(w *world) fields { return fields{"cardId": w.newCard(), "listId": w.away} },
 	"archive_card":       func(w *world) fields { return fields{"cardId": w.newCard()} },
 	"restore_card":       func(w *world) fields { return fields{"cardId": w.archivedCard} },
@@ -201,11 +204,73 @@ var samples = map[string]func(w *world) fields{
 	"delete_label": func(w *world) fields {
 		return fields{"labelId": w.make("create_label", fields{"boardId": w.board, "name": "Gone", "color": "gray"})}
 	},
+
+	"create_webhook":     func(w *world) fields { return w.newWebhook() },
+	"delete_webhook":     func(w *world) fields { return fields{"webhookId": w.make("create_webhook", w.newWebhook())} },
+	"get_webhook_sample": func(*world) fields { return fields{"event": "card.moved"} },
+	"list_webhooks": func(w *world) fields {
+		w.webhook()
+		return fields{"workspaceId": w.workspace}
+	},
+	"get_webhook":           onWebhook(nil),
+	"update_webhook":        onWebhook(fields{"name": "Another bot", "url": "https://" + apptest.Receivers + "/another"}),
+	"pause_webhook":         func(w *world) fields { return fields{"webhookId": w.make("create_webhook", w.newWebhook())} },
+	"switch_on_webhook":     onWebhook(nil),
+	"test_webhook":          onWebhook(nil),
+	"rotate_webhook_secret": onWebhook(nil),
+	"list_deliveries": func(w *world) fields {
+		w.failed()
+		w.failed()
+		return onWebhook(nil)(w)
+	},
+	"send_deliveries_again": func(w *world) fields { return onWebhook(fields{"deliveryIds": []string{w.failed()}})(w) },
+	"get_delivery":          func(w *world) fields { return fields{"deliveryId": w.failed()} },
+	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.failed()} },
+	"get_delivery_quota":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 }
 
 // aboutNoBoard are the writes that change no board: they answer no
 // boardVersion, and a board in the archive does not keep them from working.
-var aboutNoBoard = []string{"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter"}
+var aboutNoBoard = []string{
+	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
+	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook", "rotate_webhook_secret",
+	"send_deliveries_again", "send_delivery_again",
+}
+
+func (w *world) newWebhook() fields {
+	return fields{"workspaceId": w.workspace, "url": "https://" + apptest.Receivers + "/hook", "events": []string{"card.created", "card.moved"}, "name": "Bot"}
+}
+
+// webhook is one of the workspace, switched on.
+func (w *world) webhook() string {
+	if w.hook == "" {
+		w.hook = w.make("create_webhook", w.newWebhook())
+	}
+	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		hook, err := tx.Webhook(ctx, w.hook, true)
+		if err != nil {
+			return err
+		}
+		hook.On, hook.OffReason, hook.OffAt = true, nil, nil
+		return tx.UpdateWebhook(ctx, &hook, "")
+	})
+	return w.hook
+}
+
+// failed is a delivery of that webhook that failed.
+func (w *world) failed() string {
+	w.T.Helper()
+	id := w.make("test_webhook", fields{"webhookId": w.webhook()})
+	o := store.Outcome{Dispatch: store.Dispatch{ID: id, WebhookID: w.hook, Attempts: 1}, Status: board.DeliveryFailed, Reason: "HTTP 404", HTTPStatus: 404}
+	if err := w.DB.Record(context.Background(), []store.Outcome{o}, nil); err != nil {
+		w.T.Fatalf("record: %v", err)
+	}
+	return id
+}
+
+func onWebhook(more fields) func(*world) fields {
+	return func(w *world) fields { return with(more, "webhookId", w.webhook()) }
+}
 
 func (w *world) invitation(email string) fields {
 	return fields{"workspaceId": w.workspace, "email": email, "role": "member"}

@@ -1,10 +1,14 @@
 package apptest
 
 import (
+	"context"
 	"database/sql"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx; the store brings the driver sqlite
 
+	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
 
@@ -40,11 +44,65 @@ func (s *Service) Column(text string, args ...any) []string {
 	return out
 }
 
+// Listen subscribes webhooks to all events of a workspace's open boards, and of
+// these boards whatever their visibility, so that Outbox shows what is sent.
+func (s *Service) Listen(workspaceID string, boardIDs ...string) {
+	s.T.Helper()
+	for _, id := range append([]string{""}, boardIDs...) {
+		s.Listener(workspaceID, id)
+	}
+}
+
+// Listener subscribes a webhook to all events of a board, also of a confidential
+// one, or with "" of a workspace's open boards, and answers its id.
+func (s *Service) Listener(workspaceID, boardID string) (id string) {
+	s.T.Helper()
+	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		space, err := tx.OnWorkspace(ctx, workspaceID, board.ViewWorkspace)
+		if err != nil {
+			return err
+		}
+		owner, err := tx.WorkspaceOwner(ctx, workspaceID)
+		if err != nil {
+			return err
+		}
+		w := board.Webhook{ID: tx.NewID("whk_"), WorkspaceID: workspaceID, OwnerID: owner, Events: board.WebhookKinds(), Host: Receivers}
+		if boardID != "" {
+			w.BoardID = &boardID
+		}
+		id = w.ID
+		return tx.InsertWebhook(ctx, &w, space.OrganizationID, "https://"+Receivers, "whsec_bGlzdGVuZXI=")
+	})
+	return id
+}
+
 // Outbox is what a board sent or is about to send: of each event the kind and
-// the data, in the order of the versions.
+// the data, in the order of the versions. Listen comes before.
 func (s *Service) Outbox(boardID string) []string {
 	s.T.Helper()
-	return s.Column("SELECT kind || ' ' || data FROM events WHERE board_id = $1 ORDER BY version", boardID)
+	heard := s.Column(`SELECT h.id FROM boards b JOIN webhooks h ON h.workspace_id = b.workspace_id WHERE b.id = $1
+		AND (h.board_id = b.id OR h.board_id IS NULL AND b.visibility <> 'confidential')`, boardID)
+	if len(heard) == 0 {
+		s.T.Fatalf("nobody listens to board %s", boardID)
+	}
+	var last float64
+	out := []string{}
+	for _, body := range s.Column("SELECT body FROM deliveries WHERE board_id = $1 ORDER BY version, id", boardID) {
+		var event struct {
+			Type    string         `json:"type"`
+			Version float64        `json:"boardVersion"`
+			Data    jsontext.Value `json:"data"`
+		}
+		if err := json.Unmarshal([]byte(body), &event); err != nil {
+			s.T.Fatalf("a delivery is no JSON: %v: %s", err, body)
+		}
+		if event.Version == last {
+			continue // the same event for another webhook
+		}
+		last = event.Version
+		out = append(out, event.Type+" "+string(event.Data))
+	}
+	return out
 }
 
 // Sound fails the test when what is counted is not what is there.

@@ -7,14 +7,15 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 )
 
-// document checks answers against the OpenAPI document. Many goroutines of a
-// test may ask it at once.
+// document checks answers against the OpenAPI documents of both doors. Many
+// goroutines of a test may ask it at once.
 type document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -23,22 +24,29 @@ type document struct {
 
 func newDocument(t testing.TB, r *op.Registry) *document {
 	t.Helper()
-	text, err := rest.Encode(rest.Document(r, "test"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
-	if err := c.AddResource("mem:openapi.json", doc); err != nil {
-		t.Fatal(err)
+	for address, document := range map[string]*huma.OpenAPI{
+		addressOf(false): rest.Document(r, "test"), addressOf(true): rest.ApplicationDocument(r, "test"),
+	} {
+		text, err := rest.Encode(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource(address, doc); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return &document{compiler: c, schemas: map[string]*jsonschema.Schema{}}
 }
+
+// addressOf is what the compiler calls the document of a door.
+func addressOf(application bool) string { return "mem:" + strconv.FormatBool(application) + ".json" }
 
 // check fails the test when the answer is not one that the document announces
 // for the operation.
@@ -50,7 +58,7 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	} else {
 		pointer += "/content/application~1json/schema"
 	}
-	s, err := d.schema(pointer)
+	s, err := d.schema(addressOf(o.Application) + "#" + pointer)
 	if err != nil {
 		t.Fatalf("the document has no %s: %v", pointer, err)
 	}
@@ -74,7 +82,7 @@ func (d *document) schema(pointer string) (*jsonschema.Schema, error) {
 	if s := d.schemas[pointer]; s != nil {
 		return s, nil
 	}
-	s, err := d.compiler.Compile("mem:openapi.json#" + pointer)
+	s, err := d.compiler.Compile(pointer)
 	if err == nil {
 		d.schemas[pointer] = s
 	}

@@ -167,7 +167,7 @@ func (p *Person) CallWith(name string, in Fields, header http.Header) Answer {
 // Request makes the request of a call.
 func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	p.T.Helper()
-	path, query, body := o.Path, url.Values{}, Fields{}
+	target, query, body := rest.Path(o), url.Values{}, Fields{}
 	for name, v := range in {
 		place := op.InBody
 		for _, f := range o.Input.Fields {
@@ -177,14 +177,13 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 		}
 		switch {
 		case place == op.InPath:
-			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(fmt.Sprint(v)))
+			target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(fmt.Sprint(v)))
 		case place == op.InQuery, o.ReadOnly:
 			query.Set(name, fmt.Sprint(v))
 		default:
 			body[name] = v
 		}
 	}
-	target := rest.Prefix + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}

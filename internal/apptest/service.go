@@ -11,8 +11,10 @@ import (
 
 	"cardwall/internal/app"
 	"cardwall/internal/board"
+	"cardwall/internal/hook"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
+	"cardwall/internal/seal"
 	"cardwall/internal/session"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
@@ -20,6 +22,13 @@ import (
 
 // BaseURL is where a service under test believes to be.
 const BaseURL = "https://cardwall.example.com"
+
+// secretKey seals secrets wherever a test does not say otherwise.
+const secretKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+// Receivers is a host to which webhooks may point, as an exception of the
+// operator's, so that tests ask no name server.
+const Receivers = "receiver.example.com"
 
 // Service is the whole program, without a network.
 type Service struct {
@@ -38,6 +47,7 @@ type Options struct {
 	Limits     board.Limits        // zero for the defaults
 	RateLimits bool                // count requests; off unless a test is about them
 	Registry   func() *op.Registry // nil for those of the program
+	Keys       *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
 	clock      *Clock
 }
 
@@ -74,8 +84,14 @@ func New(t testing.TB, database string, opts Options) *Service {
 		s.Clock = &Clock{}
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if s.opts.Keys == nil {
+		var err error
+		if s.opts.Keys, err = seal.Parse(secretKey); err != nil {
+			t.Fatalf("make the keyring: %v", err)
+		}
+	}
 	db, err := store.Open(t.Context(), store.Options{
-		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Migrate: true,
+		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true,
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
@@ -88,8 +104,14 @@ func New(t testing.TB, database string, opts Options) *Service {
 			t.Errorf("close the store: %v", err)
 		}
 	})
+	guard, err := hook.NewGuard(hook.GuardOptions{Allow: []string{Receivers, "127.0.0.1"}})
+	if err != nil {
+		t.Fatalf("make the guard: %v", err)
+	}
+	engine := op.NewEngine(db)
+	engine.CheckAddress = guard.Check
 	s.Handler, err = rest.New(rest.Config{
-		DB: db, Registry: s.Registry, Engine: op.NewEngine(db), Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
+		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
 		t.Fatalf("make the handler: %v", err)

@@ -60,7 +60,8 @@ type Caller struct {
 	WorkspaceID string  // not empty: the token reaches this workspace alone
 	Plan        Plan    // decides the rate limits
 	RequestID   string
-	System      bool // own work: passes every role, never a missing object
+	UserAgent   string // of the request
+	System      bool   // own work: passes every role, never a missing object
 }
 
 // System is the service's own work. It is not reachable from outside.

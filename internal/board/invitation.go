@@ -67,28 +67,3 @@ func SecretHash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
 }
-
-// LetterKind says which letter to write.
-type LetterKind string
-
-// LetterInvitation is the letter of an invitation.
-const LetterInvitation LetterKind = "invitation"
-
-// Letter is a letter that is to be sent now, with what its text tells. Its link
-// holds a secret, so a letter is never stored or logged.
-type Letter struct {
-	ID         string
-	Kind       LetterKind
-	Attempt    int // 1 for the first
-	To         string
-	Link       string
-	Invitation *InvitationLetter // of LetterInvitation
-}
-
-// InvitationLetter is what the letter of an invitation tells.
-type InvitationLetter struct {
-	Workspace string
-	InvitedBy string // empty when that was no person
-	Role      WorkspaceRole
-	ExpiresAt Instant
-}

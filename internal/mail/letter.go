@@ -29,6 +29,8 @@ func Write(l board.Letter) (Message, error) {
 	switch {
 	case l.Kind == board.LetterInvitation && l.Invitation != nil:
 		m, err = Invitation(l.Link, *l.Invitation)
+	case l.Kind == board.LetterWebhookOff && l.Webhook != nil:
+		m, err = WebhookOff(l.Link, *l.Webhook)
 	default:
 		return m, fmt.Errorf("there is no letter of the kind %q", l.Kind)
 	}
@@ -56,6 +58,22 @@ func Invitation(link string, l board.InvitationLetter) (Message, error) {
 		},
 		Button: "Accept the invitation", Link: link,
 		Small: fmt.Sprintf("The link works until %s, for one person. If you don't know what this is about, do nothing, and tell nobody the link.", until),
+	})
+}
+
+// WebhookOff tells a webhook's owner that it was switched off.
+func WebhookOff(link string, l board.WebhookLetter) (Message, error) {
+	name, host := line(l.Name), line(l.Host)
+	if name == "" {
+		name = "to " + host
+	}
+	return compose("Webhook switched off: "+name, content{
+		Paragraphs: []string{
+			fmt.Sprintf("The webhook %s of the workspace %s was switched off: %d deliveries in a row to %s failed.", name, line(l.Workspace), board.FailuresToSwitchOff, host),
+			"The delivery log tells what the receiver answered. When it works again, switch the webhook on there; deliveries that failed can be sent again.",
+		},
+		Button: "Open the delivery log", Link: link,
+		Small: "You get this letter because you own the webhook.",
 	})
 }
 

@@ -17,6 +17,10 @@ import (
 
 // Engine runs operations.
 type Engine struct {
+	// CheckAddress refuses an address outside to which an input wants the service
+	// to send. It may ask the network, and so is called before the transaction.
+	CheckAddress func(ctx context.Context, address string) error
+
 	db      *store.DB
 	flights *flights
 	streams *streams
@@ -61,6 +65,9 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 	in, err := c.Operation.Input.decode(c.Arguments)
 	if err == nil {
 		err = e.openPage(c, in)
+	}
+	if err == nil {
+		err = e.checkOutbound(ctx, in)
 	}
 	switch {
 	case c.Operation.ReadOnly && err == nil:
@@ -150,6 +157,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		} else {
 			keep.WorkspaceID, keep.BoardID = tx.Scope()
 		}
+		keep.Sealed = c.Operation.Secret
 		return tx.Keep(ctx, c.Key, keep)
 	})
 	if err == nil {
@@ -200,6 +208,18 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 		return nil, fmt.Errorf("encode the answer of %s: %w", c.Operation.Name, err)
 	}
 	return body, nil
+}
+
+// checkOutbound has the address checked that an input names, if it names one.
+func (e *Engine) checkOutbound(ctx context.Context, in any) error {
+	out, ok := in.(interface{ Outbound() string })
+	if !ok || out.Outbound() == "" {
+		return nil
+	}
+	if e.CheckAddress == nil {
+		return board.Refuse(board.CodeUnavailable, "This server sends to no address.")
+	}
+	return e.CheckAddress(ctx, out.Outbound())
 }
 
 // openPage checks the cursor of a call that has one.

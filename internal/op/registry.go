@@ -29,6 +29,9 @@ type Operation struct {
 	Creates     bool         // answers 201
 	Pages       bool         // answers an array with a cursor
 	Search      bool         // counts against the limit of searches
+	Secret      bool         // its answer holds a secret
+	Application bool         // a door for people alone: the application's, below a prefix of its own
+	NoTool      bool         // not offered to assistants
 	Echo        reflect.Type // the type of query in its answers; nil when it echoes none
 	Input       *Input       // the fields it takes
 	Output      reflect.Type // the type of data; the element's type when it pages
@@ -64,6 +67,17 @@ func Echoes[T any](o *Operation) { o.Echo = reflect.TypeFor[T]() }
 
 // Search makes the operation count against the limit of searches.
 func Search(o *Operation) { o.Search = true }
+
+// Application takes the operation out of the public interface: it is what only
+// people do, on the pages of the application.
+func Application(o *Operation) { o.Application, o.NoTool = true, true }
+
+// NoTool keeps the operation from assistants.
+func NoTool(o *Operation) { o.NoTool = true }
+
+// Secret says that the answer holds a secret: what is stored for a replay is
+// sealed.
+func Secret(o *Operation) { o.Secret = true }
 
 // Destructive marks what assistants must be careful with.
 func Destructive(o *Operation) { o.Destructive = true }

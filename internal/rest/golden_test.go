@@ -6,21 +6,30 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"cardwall/internal/app"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
 )
 
-// TestGoldenOpenAPI compares the document of all operations with the one that
-// was reviewed last; `make golden` writes it anew, and its difference is the
+// TestGoldenOpenAPI compares the documents of all operations with those that
+// were reviewed last; `make golden` writes them anew, and their difference is the
 // review of the interface.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
-	got, err := rest.Encode(rest.Document(transfer.AddOperations(app.Operations()), "1"))
+	r := transfer.AddOperations(app.Operations())
+	golden(t, "openapi.json", rest.Document(r, "1"))
+	golden(t, "openapi-app.json", rest.ApplicationDocument(r, "1"))
+}
+
+func golden(t *testing.T, name string, document *huma.OpenAPI) {
+	t.Helper()
+	got, err := rest.Encode(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join("testdata", "openapi.json")
+	file := filepath.Join("testdata", name)
 	if os.Getenv("UPDATE_GOLDEN") == "1" {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)

@@ -25,8 +25,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// Prefix is where the public interface begins.
-const Prefix = "/api/public/v1"
+// Where the interfaces begin: the public one, and what the application's pages
+// add to it.
+const (
+	Prefix            = board.APIPath
+	ApplicationPrefix = "/api/app/v1"
+)
+
+// Path is where an operation stands, with {fields} of its input in it.
+func Path(o *op.Operation) string {
+	if o.Application {
+		return ApplicationPrefix + o.Path
+	}
+	return Prefix + o.Path
+}
 
 const (
 	maxBody    = 1 << 20          // of a request, in bytes
@@ -63,18 +75,21 @@ func New(c Config) (http.Handler, error) {
 		h.mux.Handle("GET "+at, page)
 		h.mux.Handle("GET "+at+"/", page)
 	}
-	if err := h.serveDocument(document); err != nil {
+	if err := h.serveDocument(Prefix, document); err != nil {
+		return nil, err
+	}
+	if err := h.serveDocument(ApplicationPrefix, ApplicationDocument(c.Registry, c.Version)); err != nil {
 		return nil, err
 	}
 	h.mux.HandleFunc("GET /healthz", h.health)
 	h.mux.HandleFunc("GET /readyz", h.ready)
 	methods := map[string][]string{}
 	for _, o := range c.Registry.All() {
-		methods[o.Path] = append(methods[o.Path], o.Method)
-		h.mux.HandleFunc(o.Method+" "+Prefix+o.Path, func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
+		methods[Path(o)] = append(methods[Path(o)], o.Method)
+		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
 	}
 	for route, allowed := range methods {
-		h.mux.HandleFunc(Prefix+route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
+		h.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
 	}
 	h.mux.HandleFunc("/", h.nowhere)
 	return http.HandlerFunc(h.serve), nil
@@ -122,7 +137,7 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		return
 	}
 	call := op.Call{Operation: o, Caller: caller, Arguments: op.Arguments{Path: r.PathValue}}
-	call.Caller.RequestID = w.Header().Get("X-Request-Id")
+	call.Caller.RequestID, call.Caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
 	if err := h.read(w, r, &call); err != nil {
 		h.refuse(w, r, err)
 		return
@@ -301,13 +316,13 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // the reader may be gone
 }
 
-// serveDocument answers the OpenAPI document, which needs no token.
-func (h *handler) serveDocument(document *huma.OpenAPI) error {
+// serveDocument answers an OpenAPI document, which needs no token.
+func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) error {
 	body, err := Encode(document)
 	if err != nil {
 		return err
 	}
-	h.mux.HandleFunc("GET "+Prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
+	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		setRate(w, h.Gate.Stranger(r))
 		w.Header().Set("Cache-Control", "public, max-age=300")
 		write(w, http.StatusOK, body)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -19,6 +20,8 @@ const introduction = `Workspaces hold boards, boards hold lists, lists hold card
 A successful answer is an object with ` + "`data`" + `; a list adds ` + "`nextCursor`" + ` when more follow, a change of a board adds ` + "`boardVersion`" + `. A refusal is ` + "`{\"error\": {\"code\", \"message\"}}`" + `; the message names the field and says what is allowed.
 
 Walking a list by cursor while others write never repeats a record and never skips one that stayed where it was.`
+
+const applicationIntroduction = `What the pages of the application do beside the public interface. It follows the pages and changes with them; programs use the public interface.`
 
 // refusal is a code with its HTTP status, for the document.
 type refusal struct {
@@ -52,18 +55,31 @@ func refusals() []refusal {
 	return table
 }
 
-// Document is the OpenAPI 3.1 description of the interface.
+// Document is the OpenAPI 3.1 description of the public interface.
 func Document(r *op.Registry, version string) *huma.OpenAPI {
+	return document(r, version, false)
+}
+
+// ApplicationDocument is that of the operations which the application's pages
+// add to the public ones.
+func ApplicationDocument(r *op.Registry, version string) *huma.OpenAPI {
+	return document(r, version, true)
+}
+
+func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
+	title, about, prefix := "Cardwall", introduction, Prefix
+	if application {
+		title, about, prefix = "Cardwall application", applicationIntroduction, ApplicationPrefix
+	}
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
-			Title: "Cardwall", Version: version, Description: introduction,
+			Title: title, Version: version, Description: about,
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
-		Servers:  []*huma.Server{{URL: Prefix, Description: "This server."}},
+		Servers:  []*huma.Server{{URL: prefix, Description: "This server."}},
 		Security: []map[string][]string{{"token": {}}},
 		Components: &huma.Components{
-			Schemas: r.Schemas,
 			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {
 				Type: "http", Scheme: "bearer", BearerFormat: "cwl_…",
 				Description: "A personal API token. Its scopes are read (always), write and admin; admin does not include write.",
@@ -78,16 +94,19 @@ func Document(r *op.Registry, version string) *huma.OpenAPI {
 	for _, status := range errorStatuses() {
 		doc.Components.Responses[responseName(status)] = errorResponse(status)
 	}
-	for _, a := range r.Areas {
-		doc.Tags = append(doc.Tags, &huma.Tag{Name: a.Name, Description: a.Description})
-	}
+	areas, calls := map[string]bool{}, examples()
 	for i, o := range r.All() {
+		if o.Application != application {
+			continue
+		}
+		areas[o.Area] = true
 		item := doc.Paths[o.Path]
 		if item == nil {
 			item = &huma.PathItem{}
 			doc.Paths[o.Path] = item
 		}
 		entry := describe(r, o)
+		calls[o.Name].show(entry)
 		entry.Extensions["x-order"] = i
 		switch o.Method {
 		case http.MethodGet:
@@ -102,7 +121,48 @@ func Document(r *op.Registry, version string) *huma.OpenAPI {
 			item.Delete = entry
 		}
 	}
+	for _, a := range r.Areas {
+		if areas[a.Name] {
+			doc.Tags = append(doc.Tags, &huma.Tag{Name: a.Name, Description: a.Description})
+		}
+	}
+	doc.Components.Schemas = schemasOf(doc, r.Schemas)
 	return doc
+}
+
+// usedSchemas are those of a registry that one document needs.
+type usedSchemas struct {
+	huma.Registry
+	used map[string]*huma.Schema
+}
+
+// Map is the schemas by name.
+func (u usedSchemas) Map() map[string]*huma.Schema { return u.used }
+
+// MarshalJSON writes the used schemas alone.
+func (u usedSchemas) MarshalJSON() ([]byte, error) {
+	return json.Marshal(u.used, json.Deterministic(true))
+}
+
+// schemasOf are the schemas that a document refers to, and those that they do.
+func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
+	u := usedSchemas{all, map[string]*huma.Schema{}}
+	var follow func(v any)
+	follow = func(v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic(fmt.Sprintf("rest: encode a part of the document: %v", err)) // a mistake in the program
+		}
+		for _, rest := range strings.Split(string(text), `"`+op.SchemaPrefix)[1:] {
+			name, _, _ := strings.Cut(rest, `"`)
+			if s := all.Map()[name]; s != nil && u.used[name] == nil {
+				u.used[name] = s
+				follow(s)
+			}
+		}
+	}
+	follow(doc)
+	return u
 }
 
 // Encode writes the document as JSON with a stable order.

@@ -97,6 +97,9 @@ func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspac
 // UpdateBoard writes the board's own fields as they are.
 func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 	a := tx.On(b.ID)
+	if a.Visibility != b.Visibility {
+		tx.regrant(b.ID)
+	}
 	a.Visibility, a.Features, a.Archived, a.Trashed = b.Visibility, b.Features, b.ArchivedAt != nil, b.TrashedAt != nil
 	b.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, visibility = $3, features = $4, archived_at = $5, trashed_at = $6 WHERE id = $7",
@@ -167,12 +170,14 @@ func (v *View) CountBoardAdmins(ctx context.Context, boardID, other string) (int
 
 // SetBoardMember gives a person a role on a board.
 func (tx *Tx) SetBoardMember(ctx context.Context, boardID, userID string, role board.Role) error {
+	tx.regrant(boardID)
 	return tx.exec(ctx, `INSERT INTO board_members (board_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (board_id, user_id) DO UPDATE SET role = excluded.role`, boardID, userID, string(role), int64(tx.now))
 }
 
 // RemoveBoardMember takes a person's role on a board away.
 func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) error {
+	tx.regrant(boardID)
 	return tx.exec(ctx, "DELETE FROM board_members WHERE board_id = $1 AND user_id = $2", boardID, userID)
 }
 

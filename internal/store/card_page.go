@@ -159,6 +159,11 @@ func sortKeys(s query.Sort) []string {
 	return []string{"c.board_id", "l.rank", "c.rank", "c.id"}
 }
 
+func orderBy(s query.Sort) string {
+	order := direction(s.Desc).order
+	return " ORDER BY " + strings.Join(sortKeys(s), order+", ") + order
+}
+
 // sortedCards reads cards in any order, of one board or of all that the caller
 // sees, from behind the mark on. For the newest cards of all boards it looks
 // through the newest of the whole server first, unless a lead or a small number
@@ -197,7 +202,7 @@ func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardMark
 		}
 		text += fmt.Sprintf(" AND (%s) %s(%s)", strings.Join(keys, ", "), dir.beyond, strings.Join(marks, ", "))
 	}
-	text += " AND " + p.condition(&a) + " ORDER BY " + strings.Join(keys, dir.order+", ") + dir.order + " LIMIT " + a.add(p.Limit)
+	text += " AND " + p.condition(&a) + orderBy(p.Query.Sort) + " LIMIT " + a.add(p.Limit)
 	cards := []board.Card{}
 	var marks []CardMark
 	err := v.each(ctx, text, a, func(rows *sql.Rows) error {

@@ -215,9 +215,16 @@ func (r *newRows) write(ctx context.Context, tx *Tx) error {
 }
 
 // insert writes rows into a table, many with one statement. Into is the table
-// and its columns, in the order of the values of each row. The numbers of rows
-// are of three sizes, so that few texts are ever prepared.
+// and its columns, in the order of the values of each row.
 func (tx *Tx) insert(ctx context.Context, into string, rows [][]any) error {
+	return batches(rows, func(n int, args []any) error {
+		return tx.exec(ctx, "INSERT INTO "+into+" VALUES "+valuesOf(n, len(rows[0])), args...)
+	})
+}
+
+// batches calls fn with the values of many rows at a time. The numbers of rows
+// are of three sizes, so that few texts are ever prepared.
+func batches(rows [][]any, fn func(n int, args []any) error) error {
 	for len(rows) > 0 {
 		n := 1
 		for _, size := range []int{64, 8} {
@@ -230,7 +237,7 @@ func (tx *Tx) insert(ctx context.Context, into string, rows [][]any) error {
 		for _, row := range rows[:n] {
 			args = append(args, row...)
 		}
-		if err := tx.exec(ctx, "INSERT INTO "+into+" VALUES "+valuesOf(n, len(rows[0])), args...); err != nil {
+		if err := fn(n, args); err != nil {
 			return err
 		}
 		rows = rows[n:]

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/seal"
 )
 
 // Options say where the data is and what the server promises about it.
@@ -23,6 +25,7 @@ type Options struct {
 	Clock    func() time.Time     // nil is time.Now
 	NewID    func(string) string  // nil is NewID
 	Log      *slog.Logger         // nil is slog.Default
+	Keys     *seal.Keyring        // seal secrets; with nil, what holds a secret cannot be written
 	Migrate  bool                 // bring the schema up to date, behind a backup (SQLite) or a lease (PostgreSQL)
 	Progress func(message string) // told what migration does; may be nil
 }
@@ -32,6 +35,7 @@ type DB struct {
 	opts    Options
 	engine  engine
 	cursors []byte // the key that signs cursors, the same on every node
+	sender  atomic.Pointer[func([]Dispatch)]
 }
 
 // engine is what differs between the two databases: how a transaction runs.
@@ -91,6 +95,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err := db.loadCursorKey(ctx); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
+	if err := db.checkKeys(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
 	if err := db.fillTexts(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.close())
 	}
@@ -133,14 +140,36 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 // When fn fails nothing of it remains. On PostgreSQL fn may run again after a
 // serialization failure, so it must take its results from its last run.
 func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
-	return fault(db.engine.write(ctx, func(r runner) error {
-		tx := &Tx{View: db.view(r, caller)}
+	var tx *Tx
+	err := db.engine.write(ctx, func(r runner) error {
+		tx = &Tx{View: db.view(r, caller)}
 		if err := fn(tx); err != nil {
 			return err
 		}
 		return tx.flush(ctx)
-	}))
+	})
+	if err != nil {
+		return fault(err)
+	}
+	if send := db.sender.Load(); send != nil && len(tx.dispatched) > 0 {
+		(*send)(tx.dispatched)
+	}
+	return nil
 }
+
+// OnDispatch has fn called with the deliveries of each transaction that this
+// process has committed, so that they need not be looked for. It must return at
+// once, and may forget them: they are in the outbox. nil ends that.
+func (db *DB) OnDispatch(fn func([]Dispatch)) {
+	if fn == nil {
+		db.sender.Store(nil)
+		return
+	}
+	db.sender.Store(&fn)
+}
+
+// Shared tells whether several servers may work on this database at once.
+func (db *DB) Shared() bool { return db.engine.dialect().lock }
 
 func (db *DB) view(r runner, caller board.Caller) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock())}

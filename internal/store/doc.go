@@ -5,7 +5,7 @@
 // loads: there is no other way to a record. What the caller may not see is
 // board.NotFound; the service's own work runs as board.System.
 //
-// Package op, session, hook and live import it; it imports board and query.
+// Package op, session, hook and live import it; it imports board, query and seal.
 // It promises that a Tx whose function returned nil and whose Write returned
 // nil is on disk, with its activity, its outbox rows and its boardVersions,
 // and that nothing of any other Tx is.

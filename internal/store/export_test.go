@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"cardwall/internal/board"
 	"cardwall/internal/query"
 )
 
@@ -21,13 +22,17 @@ func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 }
 
 // Matching are the cards that satisfy a query, read from the index of one of
-// its terms, or for -1 one by one.
-func (v *View) Matching(ctx context.Context, q query.Query, lead int) ([]string, error) {
+// its terms, or for -1 one by one; newest looks for what that index finds among
+// the newest cards.
+func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest bool) ([]string, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	if err != nil {
 		return nil, err
 	}
 	p.lead = lead
+	if newest {
+		p.since = 1
+	}
 	var a arguments
 	return v.texts(ctx, "SELECT c.id FROM cards c WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }
@@ -81,4 +86,22 @@ func (e *explainer) query(ctx context.Context, text string, args ...any) (*sql.R
 	}
 	e.plans = append(e.plans, plan)
 	return e.runner.query(ctx, text, args...)
+}
+
+// The steps of Reseal, for tests that stop between them.
+func (db *DB) SealUnder(ctx context.Context, id string) error { return db.sealUnder(ctx, id) }
+
+// ResealAfter reads a page of sealed answers, calls change, and then re-seals
+// what it had read.
+func (db *DB) ResealAfter(ctx context.Context, first string, change func()) (done int, err error) {
+	var values []sealedValue
+	if err := db.Read(ctx, board.System(), func(v *View) (err error) {
+		values, _, err = sealedAnswers(ctx, v, []any{"", ""})
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	change()
+	done, _, err = db.reseal(ctx, first, values)
+	return done, err
 }

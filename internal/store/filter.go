@@ -126,7 +126,9 @@ func (c compiler) in(n query.In) string {
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// refers is that one of the card's records is among those of a list.
+// refers is that one of the card's records is among those of a list. A card has
+// few labels and people, and the list may be long: IS TRUE makes SQLite read
+// those of the card, not look up each of the list.
 func (compiler) refers(to query.Ref, list string) string {
 	switch to {
 	case query.RefList:
@@ -134,9 +136,9 @@ func (compiler) refers(to query.Ref, list string) string {
 	case query.RefBoard:
 		return "c.board_id IN (" + list + ")"
 	case query.RefLabel:
-		return "EXISTS (SELECT 1 FROM card_labels k WHERE k.card_id = c.id AND k.label_id IN (" + list + "))"
+		return "EXISTS (SELECT 1 FROM card_labels k WHERE k.card_id = c.id AND (k.label_id IN (" + list + ")) IS TRUE)"
 	case query.RefMember:
-		return "EXISTS (SELECT 1 FROM card_assignees k WHERE k.card_id = c.id AND k.user_id IN (" + list + "))"
+		return "EXISTS (SELECT 1 FROM card_assignees k WHERE k.card_id = c.id AND (k.user_id IN (" + list + ")) IS TRUE)"
 	case query.RefCreator:
 		return "c.created_by IN (" + list + ")"
 	case query.RefCommenter:

@@ -45,7 +45,6 @@ func (tx *Tx) PurgeCards(ctx context.Context, boardID string, most int) (int64, 
 // PurgeBoard takes a board away for good, with all that is left of it.
 func (tx *Tx) PurgeBoard(ctx context.Context, boardID string) error {
 	for _, text := range []string{
-		"DELETE FROM events WHERE board_id = $1",
 		"DELETE FROM reranks WHERE parent_id IN (SELECT id FROM lists WHERE board_id = $1)",
 		"DELETE FROM boards WHERE id = $1",
 	} {

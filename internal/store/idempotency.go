@@ -20,6 +20,7 @@ type Stored struct {
 	BoardID     string
 	Fault       board.Code // empty for a success
 	Answer      []byte     // the data and boardVersion, or the fault's message
+	Sealed      bool       // Answer holds a secret, and is sealed where it rests
 }
 
 // Claim takes a key for the caller. When the key has an answer already it is
@@ -37,9 +38,12 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	if err != nil || n == 1 {
 		return nil, err
 	}
-	var s Stored
-	found, err := tx.one(ctx, "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer FROM idempotency WHERE user_id = $1 AND key = $2",
-		[]any{tx.caller.UserID, key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer)
+	var (
+		s      Stored
+		sealed int64
+	)
+	found, err := tx.one(ctx, "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2",
+		[]any{tx.caller.UserID, key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer, &sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +53,25 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	if s.Operation != operation || !bytes.Equal(s.Fingerprint, fingerprint) {
 		return nil, board.Invalid("Idempotency-Key %q was used for another request; a new request needs a new key.", key)
 	}
-	return &s, nil
+	if s.Sealed = sealed != 0; s.Sealed {
+		s.Answer, err = tx.opened(placeOfAnswer(tx.caller.UserID, key), s.Answer)
+	}
+	return &s, err
 }
 
 // Keep stores the answer to a claimed key.
-func (tx *Tx) Keep(ctx context.Context, key string, s Stored) error {
-	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4 WHERE user_id = $5 AND key = $6",
-		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, tx.caller.UserID, key)
+func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
+	if s.Sealed {
+		if s.Answer, err = tx.sealed(ctx, placeOfAnswer(tx.caller.UserID, key), s.Answer); err != nil {
+			return err
+		}
+	}
+	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5 WHERE user_id = $6 AND key = $7",
+		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), tx.caller.UserID, key)
 }
+
+// placeOfAnswer is what a sealed answer is bound to.
+func placeOfAnswer(userID, key string) string { return "idempotency:" + userID + ":" + key }
 
 // Attempt runs fn in a savepoint: when it fails, all that it did is undone and
 // the transaction can go on.
@@ -66,7 +81,7 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	}
 	err := fn()
 	if err != nil {
-		tx.pending, tx.touched, tx.seen, tx.held = nil, nil, nil, nil
+		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
 		if err := tx.exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err
 		}

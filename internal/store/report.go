@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"iter"
+	"strconv"
 	"strings"
 
 	"cardwall/internal/board"
@@ -25,27 +27,35 @@ type ReportCut struct {
 
 // ReportCard is what a report counts of a card.
 type ReportCard struct {
-	ID string
+	ID        string
+	UpdatedAt board.Instant
 	board.Standing
 }
 
-// state is a text of two letters that says where the card c stands in time.
+// state is a letter that says where the card c stands in time.
 func (cut ReportCut) state(a *arguments) string {
 	today, in7, todayAt := a.add(cut.Today.Day), a.add(cut.In7.Day), a.add(int64(cut.Today.At))
-	now, in7At, stale := a.add(int64(cut.Now)), a.add(int64(cut.In7.At)), a.add(int64(cut.Stale))
+	now, in7At := a.add(int64(cut.Now)), a.add(int64(cut.In7.At))
 	return "CASE WHEN c.done_at IS NOT NULL THEN 'd' WHEN c.due_date IS NULL THEN 'u'" +
 		" WHEN c.due_at IS NULL THEN CASE WHEN c.due_date < " + today + " THEN 'o' WHEN c.due_date < " + in7 + " THEN 's' ELSE 'l' END" +
-		" WHEN c.due_at < " + todayAt + " THEN 'o' WHEN c.due_at < " + now + " THEN 'b' WHEN c.due_at < " + in7At + " THEN 's' ELSE 'l' END" +
-		" || CASE WHEN c.updated_at < " + stale + " THEN 's' ELSE '-' END"
+		" WHEN c.due_at < " + todayAt + " THEN 'o' WHEN c.due_at < " + now + " THEN 'b' WHEN c.due_at < " + in7At + " THEN 's' ELSE 'l' END"
 }
 
-// reportCard reads what state wrote before an id.
-func reportCard(text string) ReportCard {
-	due, stale, id := text[0], text[1], text[2:]
-	return ReportCard{id, board.Standing{
-		Done: due == 'd', Undated: due == 'u', Overdue: due == 'o' || due == 'b', // b is both: earlier today
-		Soon: due == 's' || due == 'b', Stale: stale == 's' && due != 'd',
-	}}
+// standing is what a letter of state says.
+func standing(state byte) board.Standing {
+	return board.Standing{
+		Done: state == 'd', Undated: state == 'u', Overdue: state == 'o' || state == 'b', // b is both: earlier today
+		Soon: state == 's' || state == 'b',
+	}
+}
+
+// card reads a card's state, the instant of its last change, a colon and its id.
+func (cut ReportCut) card(text string) (ReportCard, error) {
+	updated, id, _ := strings.Cut(text[1:], ":")
+	at, err := strconv.ParseInt(updated, 10, 64)
+	c := ReportCard{id, board.Instant(at), standing(text[0])}
+	c.Stale = !c.Done && c.UpdatedAt < cut.Stale
+	return c, err
 }
 
 // ReportBoard is a board of a report.
@@ -88,7 +98,7 @@ func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCu
 		a   arguments
 		out []ReportList
 	)
-	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(" + cut.state(&a) + " || c.id, ' ') FROM cards c" +
+	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(" + cut.state(&a) + " || c.updated_at || ':' || c.id, ' ') FROM cards c" +
 		" WHERE c.list_id = l.id AND c.archived_at IS NULL) FROM lists l WHERE l.archived_at IS NULL" +
 		" AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -99,8 +109,13 @@ func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCu
 		if err := rows.Scan(&l.ID, &l.BoardID, &l.Name, &l.WIPLimit, &l.WIPMode, &cards); err != nil {
 			return err
 		}
-		for card := range strings.FieldsSeq(cards.String) {
-			l.Cards = append(l.Cards, reportCard(card))
+		l.Cards = make([]ReportCard, 0, strings.Count(cards.String, " ")+1)
+		for text := range each(cards.String) {
+			card, err := cut.card(text)
+			if err != nil {
+				return err
+			}
+			l.Cards = append(l.Cards, card)
 		}
 		out = append(out, l)
 		return nil
@@ -108,13 +123,23 @@ func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCu
 	return out, err
 }
 
-// ReportPeople calls fn for everybody who may be assigned to a card of the
-// workspace, with the ids of the cards, on whatever board: its members, and
-// those who have no address any more or never had one.
-func (v *View) ReportPeople(ctx context.Context, workspaceID string, fn func(u board.UserRef, cards string)) error {
-	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id) FROM users u
-		WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION SELECT p.id FROM users p WHERE p.email IS NULL)`,
-		[]any{workspaceID}, func(rows *sql.Rows) error {
+// ReportPeople calls fn for everybody who may be assigned to one of the cards of
+// the lists, with the ids of cards: the members of the workspace, and those who
+// have no address any more or never had one. Of cards elsewhere those alone are
+// among the ids that are neither older nor newer than all of the lists.
+func (v *View) ReportPeople(ctx context.Context, workspaceID string, lists []ReportList, fn func(u board.UserRef, cards string)) error {
+	oldest, newest := "", ""
+	for _, l := range lists {
+		for _, c := range l.Cards {
+			if oldest == "" || c.ID < oldest {
+				oldest = c.ID
+			}
+			newest = max(newest, c.ID)
+		}
+	}
+	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id AND k.card_id >= $2 AND k.card_id <= $3)
+		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION SELECT p.id FROM users p WHERE p.email IS NULL)`,
+		[]any{workspaceID, oldest, newest}, func(rows *sql.Rows) error {
 			var (
 				u     board.UserRef
 				cards sql.NullString
@@ -144,43 +169,53 @@ func (v *View) ReportLabels(ctx context.Context, workspaceID string, fn func(nam
 }
 
 // ReportFlow calls fn for every card of the report's boards that was created or
-// done since, archived or not, and in an archived list too. Moved is when a
-// card that was done since first left the list it was made in.
-func (v *View) ReportFlow(ctx context.Context, workspaceID string, since board.Instant, fn func(created board.Instant, done, moved *board.Instant)) error {
+// done since, archived or not, and in an archived list too; done is 0 of one
+// that was not. Moved is when the card first left the list it was made in, 0
+// when it never did.
+func (v *View) ReportFlow(ctx context.Context, workspaceID string, since board.Instant, fn func(created, done, moved board.Instant)) error {
 	var a arguments
 	from := a.add(int64(since))
-	text := "SELECT c.created_at, c.done_at, CASE WHEN c.done_at >= " + from + ` THEN
-		(SELECT min(m.at) FROM activity m WHERE m.card_id = c.id AND m.type = 'card.moved') END
-		FROM lists l JOIN cards c ON c.list_id = l.id WHERE (c.created_at >= ` + from + " OR c.done_at >= " + from + `)
-		AND l.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
+	text := "SELECT (SELECT string_agg(c.created_at || CASE WHEN c.done_at >= " + from + ` THEN ':' || c.done_at || ':' ||
+		COALESCE((SELECT min(m.at) FROM activity m WHERE m.card_id = c.id AND m.type = 'card.moved'), 0) ELSE ':0:0' END, ' ')
+		FROM cards c WHERE c.list_id = l.id AND (c.created_at >= ` + from + " OR c.done_at >= " + from + `))
+		FROM lists l WHERE l.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
-		var (
-			created     board.Instant
-			done, moved *board.Instant
-		)
-		err := rows.Scan(&created, &done, &moved)
-		fn(created, done, moved)
-		return err
+		var cards sql.NullString
+		if err := rows.Scan(&cards); err != nil {
+			return err
+		}
+		for text := range each(cards.String) {
+			created, rest, _ := strings.Cut(text, ":")
+			done, moved, _ := strings.Cut(rest, ":")
+			var at [3]board.Instant
+			for i, number := range [...]string{created, done, moved} {
+				n, err := strconv.ParseInt(number, 10, 64)
+				if err != nil {
+					return err
+				}
+				at[i] = board.Instant(n)
+			}
+			fn(at[0], at[1], at[2])
+		}
+		return nil
 	})
 }
 
-// StaleCards are the open cards of the report's lists that did not change since
-// an instant, longest unchanged first.
-func (v *View) StaleCards(ctx context.Context, workspaceID string, since board.Instant, limit int) ([]board.Card, error) {
-	var a arguments
-	text := `SELECT c.id FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.archived_at IS NULL AND c.archived_at IS NULL AND c.done_at IS NULL
-		AND c.updated_at < ` + a.add(int64(since)) + " AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + `)
-		ORDER BY c.updated_at, c.id LIMIT ` + a.add(limit)
-	ids, err := v.texts(ctx, text, a...)
-	if err != nil {
-		return nil, err
+// each are the parts of a text with a space between them; there are none in "".
+func each(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for more := text != ""; more; {
+			var part string
+			if part, text, more = strings.Cut(text, " "); !yield(part) {
+				return
+			}
+		}
 	}
-	return v.cardsByID(ctx, ids)
 }
 
-// cardsByID are at most 256 cards that a query has found for the caller, in the
+// CardsByID are at most 256 cards that a report has found for the caller, in the
 // order of their ids in the list, without descriptions.
-func (v *View) cardsByID(ctx context.Context, ids []string) ([]board.Card, error) {
+func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error) {
 	if len(ids) == 0 {
 		return []board.Card{}, nil
 	}
@@ -215,17 +250,22 @@ type CalendarWindow struct {
 // of the start in the caller's zone, the span is that between the two.
 func (v *View) Calendar(ctx context.Context, w CalendarWindow) ([]board.CalendarCard, error) {
 	var a arguments
-	out := []board.CalendarCard{}
+	out := make([]board.CalendarCard, 0, min(w.Limit, 1000))
 	touches := func(comparison string, e query.Edge) string {
 		at, day := a.add(int64(e.At)), a.add(e.Day)
 		return fmt.Sprintf("(c.due_at %[1]s %[2]s OR c.due_at IS NULL AND c.due_date %[1]s %[3]s OR c.start_at %[1]s %[2]s OR c.start_at IS NULL AND c.start_date %[1]s %[3]s)",
 			comparison, at, day)
 	}
-	text := `SELECT c.id, c.board_id, c.list_id, c.number, c.title, c.done_at IS NOT NULL, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone
-		FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.board_id IN (` + v.calendarBoards(w.WorkspaceID, &a) + `)
-		AND c.archived_at IS NULL AND l.archived_at IS NULL
-		AND COALESCE(c.due_date, c.start_date) >= ` + a.add(w.Earliest) + " AND COALESCE(c.start_date, c.due_date) < " + a.add(w.After) +
-		" AND " + touches(">=", w.From) + " AND " + touches("<", w.To) + " LIMIT " + a.add(w.Limit)
+	earliest, after := a.add(w.Earliest), a.add(w.After)
+	with, on := v.onCalendar(w.WorkspaceID, &a)
+	touch := on + " AND c.archived_at IS NULL AND c.list_id NOT IN (SELECT g.id FROM away g) AND " + touches(">=", w.From) + " AND " + touches("<", w.To)
+	cards := `SELECT c.id, c.board_id, c.list_id, c.number, c.title, c.done_at IS NOT NULL, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone
+		FROM cards c WHERE `
+	// What ends in the window, and what begins before its end and outlasts it:
+	// each has an index, cards_span and cards_started.
+	ends := "COALESCE(c.due_date, c.start_date) >= " + earliest + " AND COALESCE(c.due_date, c.start_date) < " + after
+	outlasts := "c.start_date < " + after + " AND c.due_date >= " + after
+	text := with + cards + ends + " AND " + touch + " UNION ALL " + cards + outlasts + " AND " + touch + " LIMIT " + a.add(w.Limit)
 	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var c board.CalendarCard
 		err := rows.Scan(&c.ID, &c.BoardID, &c.ListID, &c.Number, &c.Title, &c.Done, &c.DueDate, &c.DueAt, &c.StartDate, &c.StartAt, &c.TimeZone)
@@ -239,25 +279,35 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow) ([]board.Calendar
 // have neither due date nor start.
 func (v *View) CountUndated(ctx context.Context, workspaceID string) (int, error) {
 	var a arguments
-	text := "SELECT count(*) FROM cards c WHERE c.board_id IN (" + v.calendarBoards(workspaceID, &a) + `) AND c.archived_at IS NULL
-		AND COALESCE(c.due_date, c.start_date) IS NULL AND c.done_at IS NULL
-		AND c.list_id NOT IN (SELECT l.id FROM lists l WHERE l.archived_at IS NOT NULL AND l.board_id IN (` + v.calendarBoards(workspaceID, &a) + "))"
-	return v.count(ctx, text, a...)
+	with, on := v.onCalendar(workspaceID, &a)
+	undated := "c.archived_at IS NULL AND COALESCE(c.due_date, c.start_date) IS NULL AND COALESCE(c.start_date, c.due_date) IS NULL AND c.done_at IS NULL"
+	return v.count(ctx, with+"SELECT (SELECT count(*) FROM cards c WHERE "+on+" AND "+undated+") - (SELECT count(*) FROM away g JOIN cards c ON c.list_id = g.id WHERE "+undated+")", a...)
 }
 
-func (v *View) calendarBoards(workspaceID string, a *arguments) string {
-	return v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.add(board.Features{Calendar: true}.Bits()) + ") <> 0"
+// onCalendar begins a query with taking, the boards that take part in a
+// calendar, and away, their lists in the archive; on is that the card c is of
+// one of the boards.
+func (v *View) onCalendar(workspaceID string, a *arguments) (with, on string) {
+	with = "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.add(board.Features{Calendar: true}.Bits()) + `) <> 0),
+		away AS MATERIALIZED (SELECT l.id FROM lists l WHERE l.archived_at IS NOT NULL AND l.board_id IN (SELECT t.id FROM taking t)) `
+	return with, "c.board_id " + v.db.engine.dialect().among("SELECT t.id FROM taking t")
 }
 
-// CountCards counts the cards of a page and of all that follow it.
-func (v *View) CountCards(ctx context.Context, p CardPage) (int, error) {
+// FirstCards are the first cards of a page without descriptions, and how many
+// cards the page and all that follow it hold.
+func (v *View) FirstCards(ctx context.Context, p CardPage) (int, []board.Card, error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	var a arguments
-	text := "SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE " + plan.scope(v, &a)
-	return v.count(ctx, text+" AND "+plan.condition(&a), a...)
+	text := "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE " + plan.scope(v, &a) + " AND " + plan.condition(&a)
+	ids, err := v.texts(ctx, text+orderBy(p.Query.Sort), a...)
+	if err != nil {
+		return 0, nil, err
+	}
+	cards, err := v.CardsByID(ctx, ids[:min(len(ids), p.Limit)])
+	return len(ids), cards, err
 }
 
 // RecentlyAssigned are the first few of the open cards that were assigned to
@@ -272,7 +322,7 @@ func (v *View) RecentlyAssigned(ctx context.Context, since board.Instant, limit 
 	if err != nil {
 		return 0, nil, err
 	}
-	cards, err := v.cardsByID(ctx, ids[:min(len(ids), limit)])
+	cards, err := v.CardsByID(ctx, ids[:min(len(ids), limit)])
 	return len(ids), cards, err
 }
 

@@ -263,19 +263,30 @@ const (
 	// card is read. Reading them costs as much as looking through the newest
 	// cards for a page of what more texts than that hold.
 	fewCards = 2000
+	// fewSpans is the same of cards that are due in a range, which lie side by
+	// side in their index.
+	fewSpans = 5000
 	// enough is so few that to look for a better lead would save nothing.
 	enough = 50
 	// probes is how many terms of one query are tried as its lead.
 	probes = 8
 )
 
-// lead is the term of a query that the fewest cards satisfy, if those are few:
-// the cards are then read from its index. It is -1 when there is none.
-func (v *View) lead(ctx context.Context, where query.And) (int, error) {
-	lead, least, tried := -1, fewCards+1, 0
-	for i, n := range where {
+// lead finds the term of the plan's query that the fewest cards satisfy, if
+// those are few: the cards are then read from its index, which for a range of
+// due times is that of the spans.
+func (v *View) lead(ctx context.Context, p *plan) error {
+	p.lead = -1
+	tried := 0
+	for i, n := range p.where {
 		var a arguments
-		text, ok := compiler{&a, v.caller}.candidates(v.db.engine.dialect(), n, true)
+		few := fewCards
+		text, ok := compiler{&a, v.caller}.candidates(p.dialect, n, true)
+		span := !ok
+		if span {
+			few = fewSpans
+			text, ok = v.spans(p.CardPage, n, &a)
+		}
 		if !ok {
 			continue
 		}
@@ -283,18 +294,32 @@ func (v *View) lead(ctx context.Context, where query.And) (int, error) {
 			break
 		}
 		// The limit is no argument: PostgreSQL plans by it.
-		count, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, fewCards+1), a...)
+		count, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, few+1), a...)
 		if err != nil {
-			return -1, fmt.Errorf("count candidates: %w", err)
+			return fmt.Errorf("count candidates: %w", err)
 		}
-		if count < least {
-			lead, least = i, count
+		if count > few || (p.lead >= 0 || p.bySpan) && count >= p.found {
+			continue
 		}
-		if least < enough {
+		p.lead, p.bySpan, p.found = i, span, count
+		if span {
+			p.lead = -1
+		}
+		if count < enough {
 			break
 		}
 	}
-	return lead, nil
+	return nil
+}
+
+// spans selects a row for each card of many boards that may be due in a range,
+// from the index of spans; ok is false where that has none or not all.
+func (v *View) spans(p CardPage, n query.Node, a *arguments) (text string, ok bool) {
+	due, ok := n.(query.Range)
+	if !ok || due.Field != query.FieldDue || p.BoardID != "" || p.Assigned || p.Query.Archived != query.ArchivedNo {
+		return "", false
+	}
+	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.engine.dialect().among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + compiler{a, v.caller}.near(due), true
 }
 
 // candidates selects the ids of the cards that satisfy a node from an index;

@@ -147,6 +147,10 @@ func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }() // also when fn panics
+	// Mapped pages count as the process's memory, and a long reader comes by all of them.
+	if _, err := c.exec(ctx, "PRAGMA mmap_size = 0"); err != nil {
+		return fmt.Errorf("read without a map: %w", err)
+	}
 	return c.snapshot(ctx, fn)
 }
 

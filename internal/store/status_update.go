@@ -66,7 +66,7 @@ func (v *View) Figures(ctx context.Context, boardID string, cut ReportCut) (boar
 			n        int
 		)
 		err := rows.Scan(&state, &assigned, &n)
-		f.Count(reportCard(state).Standing, assigned, n)
+		f.Count(standing(state[0]), assigned, n)
 		return err
 	})
 	return f, err

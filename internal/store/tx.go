@@ -21,6 +21,9 @@ type Tx struct {
 	pending   []pendingEvent
 	touched   []string // boards whose row must be written, in the order of their first change
 	held      []string // boards that are locked
+
+	regranted  []string   // workspaces, boards and people of whom rights changed
+	dispatched []Dispatch // what a commit hands over to the sender of deliveries
 }
 
 type pendingEvent struct {
@@ -127,6 +130,14 @@ func (tx *Tx) touch(a *board.Access) {
 	}
 }
 
+// regrant notes that what people may do in a workspace or on a board changed,
+// or what a person may anywhere, so that nobody's webhooks outlive their rights.
+func (tx *Tx) regrant(id string) {
+	if !slices.Contains(tx.regranted, id) {
+		tx.regranted = append(tx.regranted, id)
+	}
+}
+
 // BoardVersion is the version of the board that this transaction changed last
 // or, when it changed none, of the board that it loaded last; 0 for no board,
 // and for a change that is about a workspace.
@@ -157,7 +168,15 @@ func (tx *Tx) Scope() (workspaceID, boardID string) {
 
 // flush writes what Emit collected, and each changed board's row, once.
 func (tx *Tx) flush(ctx context.Context) error {
-	if err := tx.writeEvents(ctx); err != nil {
+	if err := tx.writeActivity(ctx); err != nil {
+		return err
+	}
+	for _, id := range tx.regranted {
+		if err := tx.switchOffUncovered(ctx, id); err != nil {
+			return fmt.Errorf("switch webhooks off: %w", err)
+		}
+	}
+	if err := tx.fanOut(ctx); err != nil {
 		return err
 	}
 	for _, id := range tx.touched {
@@ -171,32 +190,20 @@ func (tx *Tx) flush(ctx context.Context) error {
 	return nil
 }
 
-// writeEvents writes the activity and the outbox.
-func (tx *Tx) writeEvents(ctx context.Context) error {
-	var activity, outbox [][]any
+// writeActivity writes what Emit collected as the boards' activity.
+func (tx *Tx) writeActivity(ctx context.Context) error {
+	rows := make([][]any, len(tx.pending))
 	actor := tx.caller.Actor
-	for _, p := range tx.pending {
+	for i, p := range tx.pending {
 		changes, err := json.Marshal(p.event.Changes, json.Deterministic(true))
 		if err != nil {
 			return fmt.Errorf("encode changes: %w", err)
 		}
-		activity = append(activity, []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
-			optional(p.event.ListID), optional(p.event.CardID), string(changes)})
-		if p.event.Data == nil || tx.quiet || p.access.Visibility == board.Confidential {
-			continue
-		}
-		data, err := json.Marshal(p.event.Data)
-		if err != nil {
-			return fmt.Errorf("encode event: %w", err)
-		}
-		outbox = append(outbox, []any{tx.NewID("evt_"), p.access.WorkspaceID, p.access.BoardID, p.access.Version, string(p.event.Kind), int64(tx.now),
-			string(actor.Type), actor.ID, optional(p.event.CardID), string(data)})
+		rows[i] = []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
+			optional(p.event.ListID), optional(p.event.CardID), string(changes)}
 	}
-	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)", activity); err != nil {
+	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)", rows); err != nil {
 		return fmt.Errorf("write activity: %w", err)
-	}
-	if err := tx.insert(ctx, "events (id, workspace_id, board_id, version, kind, occurred_at, actor_type, actor_id, card_id, data)", outbox); err != nil {
-		return fmt.Errorf("write outbox: %w", err)
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 // DeleteUser ends an account: nobody can sign in with it or use its tokens.
 // What the person wrote stays, without the name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
+	tx.regrant(userID)
 	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' WHERE id = $2 AND deleted_at IS NULL", int64(tx.now), userID)
 	if err == nil && n == 0 {
 		err = board.NotFound()

@@ -133,6 +133,7 @@ func (tx *Tx) InsertWorkspace(ctx context.Context, w *board.Workspace) error {
 
 // SetMember gives a person a role in a workspace.
 func (tx *Tx) SetMember(ctx context.Context, workspaceID, userID string, role board.WorkspaceRole) error {
+	tx.regrant(workspaceID)
 	return tx.exec(ctx, `INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`, workspaceID, userID, string(role), int64(tx.now))
 }
@@ -140,6 +141,7 @@ func (tx *Tx) SetMember(ctx context.Context, workspaceID, userID string, role bo
 // RemoveMember takes a person out of a workspace, with the roles given on its
 // boards and the tokens that were limited to it.
 func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) error {
+	tx.regrant(workspaceID)
 	for _, text := range []string{
 		"DELETE FROM board_members WHERE user_id = $2 AND board_id IN (SELECT id FROM boards WHERE workspace_id = $1)",
 		"DELETE FROM card_assignees WHERE user_id = $2 AND card_id IN (SELECT c.id FROM cards c JOIN boards b ON b.id = c.board_id WHERE b.workspace_id = $1)",

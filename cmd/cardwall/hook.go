@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"cardwall/internal/hook"
+	"cardwall/internal/store"
+)
+
+// hookFlags say how webhooks are delivered.
+type hookFlags struct {
+	WebhookAllow       []string `placeholder:"HOST[:PORT]" help:"Receivers besides public https ones: hosts, host:port, addresses or CIDRs, a comma between them; http is allowed for these."`
+	WebhookCAFile      string   `type:"path" placeholder:"FILE" help:"Certificate authorities (PEM) of receivers, besides the system's."`
+	WebhookRetryPauses string   `placeholder:"30s,2m,…" help:"Pauses between the attempts of a delivery; 30s,2m,10m,30m,1h,3h,6h,12h when absent."`
+	WebhookPace        float64  `default:"25" placeholder:"N" help:"Attempts a second to one receiver; 25 when absent, 0 for as fast as it answers."`
+}
+
+// guard decides where webhooks may go.
+func (f hookFlags) guard() (*hook.Guard, error) {
+	g, err := hook.NewGuard(hook.GuardOptions{Allow: f.WebhookAllow})
+	if err != nil {
+		return nil, fmt.Errorf("--webhook-allow: %w", err)
+	}
+	return g, nil
+}
+
+// startHooks begins to send deliveries. Stop lets those under way end.
+func (f hookFlags) startHooks(ctx context.Context, g *globals, db *store.DB, guard *hook.Guard, holder string, metrics *hook.Metrics) (stop func(), err error) {
+	o := hook.Options{DB: db, Guard: guard, Pace: f.WebhookPace, Holder: holder, Metrics: metrics, Log: g.log}
+	if f.WebhookPace == 0 {
+		o.Pace = -1
+	}
+	if o.Pauses, err = f.pauses(); err != nil {
+		return nil, err
+	}
+	if f.WebhookCAFile != "" {
+		if o.Roots, err = authorities(f.WebhookCAFile); err != nil {
+			return nil, fmt.Errorf("--webhook-ca-file: %w", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	engine := hook.New(o)
+	go func() {
+		defer close(done)
+		engine.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(shutdownTimeout): // what is not recorded is sent again by the next server
+		}
+	}, nil
+}
+
+func (f hookFlags) pauses() ([]time.Duration, error) {
+	if f.WebhookRetryPauses == "" {
+		return nil, nil
+	}
+	var out []time.Duration
+	for _, word := range strings.Split(f.WebhookRetryPauses, ",") {
+		d, err := time.ParseDuration(strings.TrimSpace(word))
+		if err != nil || d <= 0 || d > 7*24*time.Hour {
+			return nil, errors.New("--webhook-retry-pauses must be durations such as 30s,2m,1h, each up to a week")
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// authorities are the system's and those of a file.
+func authorities(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the authorities: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // the system has none
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errors.New("the file holds no certificate in PEM")
+	}
+	return pool, nil
+}

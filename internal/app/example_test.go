@@ -1,0 +1,225 @@
+package app_test
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/op"
+)
+
+// exampleTime is when the calls of the examples are made.
+var exampleTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// TestGoldenExamples calls each operation with its sample and compares what
+// was sent and answered with the examples of the OpenAPI document; `make
+// golden` writes them anew. Each call sees the world as it was made, so that a
+// new operation changes no other's example.
+func TestGoldenExamples(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	origin := filepath.Join(dir, "world.db")
+	s := apptest.New(t, origin, apptest.Options{})
+	s.Clock.Advance(exampleTime.Sub(s.Clock.Now()))
+	w := newWorld(s)
+	calls := map[string]record{}
+	var (
+		call    *world
+		written int64
+	)
+	for _, o := range s.Registry.All() {
+		if call == nil || written != logged(t, call) {
+			call = w.copy(t, origin, filepath.Join(dir, o.Name+".db"))
+			written = logged(t, call)
+		}
+		in := call.sample(t, o)
+		answer := call.owner.Must(o.Name, in).Raw
+		token := call.owner.Token[len(call.owner.Token)-4:]
+		answer = bytes.ReplaceAll(answer, []byte(`"lastFour":"`+token+`"`), []byte(`"lastFour":"1x2y"`))
+		calls[o.Name] = exampleOf(t, o, in, answer)
+	}
+	got, err := json.Marshal(calls, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	file := filepath.Join("..", "rest", "examples.json")
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; run make golden", err)
+	}
+	if g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n")); !bytes.Equal(got, want) {
+		for i := range min(len(g), len(w)) {
+			if !bytes.Equal(g[i], w[i]) {
+				t.Fatalf("the service does not answer as in %s, from line %d on: %s, was %s; if that is meant, run make golden and review the difference", file, i+1, bytes.TrimSpace(g[i]), bytes.TrimSpace(w[i]))
+			}
+		}
+		t.Fatalf("the service does not answer as in %s: %d lines, were %d; if that is meant, run make golden and review the difference", file, len(g), len(w))
+	}
+}
+
+// logged is how much was written to the world's database since it was opened.
+func logged(t *testing.T, w *world) int64 {
+	t.Helper()
+	info, err := os.Stat(w.Database + "-wal")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// copy is the world on a copy of its database, which nobody writes meanwhile.
+func (w *world) copy(t *testing.T, from, to string) *world {
+	t.Helper()
+	for _, end := range []string{"", "-wal"} {
+		text, err := os.ReadFile(from + end)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(to+end, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := apptest.New(t, to, apptest.Options{})
+	s.Clock.Advance(exampleTime.Add(time.Minute).Sub(s.Clock.Now()))
+	other := *w
+	other.Service, other.owner, other.other = s, w.owner.At(s), w.other.At(s)
+	return &other
+}
+
+// exampleOf is a call as the document shows it: with ids, times and secrets
+// that are the same in every run, and of every array the first two elements.
+func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
+	t.Helper()
+	body := record{}
+	path := []string{}
+	for _, f := range o.Input.Fields {
+		v, given := in[f.Name]
+		switch {
+		case !given:
+		case f.In == op.InBody:
+			body[f.Name] = v
+		case f.In == op.InPath:
+			path = append(path, v.(string))
+		}
+	}
+	sent, err := json.Marshal(body, json.Deterministic(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := stableIDs{}
+	e.stable(strings.Join(path, " ")) // what the address names comes first: it has the id that the parameter's own example has
+	out := record{}
+	if o.Input.Body != nil {
+		out["request"] = jsontext.Value(e.stable(string(sent)))
+	}
+	var short bytes.Buffer
+	enc := jsontext.NewEncoder(&short)
+	if err := shorten(jsontext.NewDecoder(bytes.NewReader(answer)), enc); err != nil {
+		t.Fatalf("shorten the answer of %s: %v", o.Name, err)
+	}
+	out["response"] = jsontext.Value(e.stable(short.String()))
+	return out
+}
+
+// shorten copies one JSON value without all but the first two elements of its
+// arrays, and with the changes of an activity entry in the order of their names.
+func shorten(from *jsontext.Decoder, to *jsontext.Encoder) error {
+	t, err := from.ReadToken()
+	if err != nil {
+		return err
+	}
+	kind, isChanges := t.Kind(), t.Kind() == '"' && t.String() == "changes"
+	if err := to.WriteToken(t); err != nil {
+		return err
+	}
+	if isChanges && from.PeekKind() == '{' {
+		v, err := from.ReadValue()
+		if err == nil {
+			err = v.Canonicalize()
+		}
+		return cmp.Or(err, to.WriteValue(v))
+	}
+	if kind != '{' && kind != '[' {
+		return nil
+	}
+	for n := 0; from.PeekKind() != kind+2; n++ { // } is two behind {, as ] is behind [
+		if kind == '[' && n >= 2 {
+			err = from.SkipValue()
+		} else {
+			err = shorten(from, to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if t, err = from.ReadToken(); err != nil {
+		return err
+	}
+	return to.WriteToken(t)
+}
+
+// stableIDs maps the ids of a call to those of the document's examples.
+type stableIDs map[string]string
+
+var (
+	anyID      = regexp.MustCompile(`\b([a-z]{3}_)[0-9a-hjkmnp-tv-z]{26}\b`)
+	anyInstant = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b`)
+	anySecret  = regexp.MustCompile(`whsec_[0-9A-Za-z+/]{43}=`)
+	anyCursor  = regexp.MustCompile(`"nextCursor":"[^"]*"`)
+)
+
+// stable replaces what differs from run to run. Instants lose what is below
+// ten minutes, which a run does not take.
+func (ids stableIDs) stable(text string) string {
+	const alphabet, first = "0123456789abcdefghjkmnpqrstvwxyz", "01jb2m3n4p5q6r7s8t9v0w1x2y"
+	text = anyID.ReplaceAllStringFunc(text, func(id string) string {
+		if ids[id] == "" {
+			n := 0
+			for other := range maps.Keys(ids) {
+				if other[:4] == id[:4] {
+					n++
+				}
+			}
+			last := []byte(first)
+			for i := len(last) - 1; n > 0; i-- {
+				n += strings.IndexByte(alphabet, last[i])
+				last[i], n = alphabet[n%32], n/32
+				if n == 0 {
+					break
+				}
+			}
+			ids[id] = id[:4] + string(last)
+		}
+		return ids[id]
+	})
+	text = anyInstant.ReplaceAllStringFunc(text, func(at string) string {
+		return at[:15] + "0:00.000Z"
+	})
+	text = anySecret.ReplaceAllLiteralString(text, "whsec_"+strings.Repeat("MDEy", 10)+"MDE=")
+	return anyCursor.ReplaceAllLiteralString(text, `"nextCursor":"eyJiZWhpbmQiOiI0MiJ9"`)
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// NextLetter takes the letter that is due longest, for as long as the lease,
+// and makes it ready: a secret in it is made now, and only its fingerprint is
+// kept. It returns nil when none is due. What has become pointless is dropped.
+func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.Letter, error) {
+	for {
+		l, about, found, err := tx.ClaimLetter(ctx, lease)
+		if err != nil || !found {
+			return nil, err
+		}
+		ready := false
+		switch l.Kind {
+		case board.LetterInvitation:
+			ready, err = invitationLetter(ctx, tx, &l, about)
+		case board.LetterWebhookOff:
+			ready, err = webhookLetter(ctx, tx, &l, about)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ready {
+			return &l, nil
+		}
+		if err := tx.DeleteLetter(ctx, l.ID); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// webhookLetter tells the owner of a webhook that it was switched off, unless a
+// person has switched it on again or its owner is gone.
+func webhookLetter(ctx context.Context, tx *store.Tx, l *board.Letter, webhookID string) (ready bool, err error) {
+	w, err := tx.View.Webhook(ctx, webhookID)
+	if board.IsCode(err, board.CodeNotFound) || err == nil && (w.OffReason == nil || *w.OffReason != board.OffFailures) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	owner, err := tx.Member(ctx, w.WorkspaceID, w.OwnerID)
+	if board.IsCode(err, board.CodeNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	space, err := tx.View.Workspace(ctx, w.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return false, err
+	}
+	l.To, l.Link = *owner.Email, tx.Link("/webhooks/"+w.ID+"/deliveries")
+	l.Webhook = &board.WebhookLetter{Name: w.Name, Host: w.Host, Workspace: space.Name}
+	return true, nil
+}

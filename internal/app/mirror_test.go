@@ -1,0 +1,408 @@
+package app_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"cardwall/internal/apptest"
+)
+
+// record is an object as an operation answers it.
+type record = map[string]any
+
+// failer is testing.TB and rapid.T.
+type failer interface{ Fatalf(string, ...any) }
+
+// mirror is a board as a client keeps it that has seen it once and then takes
+// the changes of list_board_changes. Its rule: places follow from the changes
+// alone; of everything else it reads anew what a change names, and nothing
+// more; counts it makes itself. A change that was not recorded, or that names
+// another object, leaves something old in it. Beside that it keeps what the
+// changes told of the fields, which must be what it then reads.
+type mirror struct {
+	t     failer
+	p     *apptest.Person
+	id    string
+	board record
+	kept  map[string]record // lists, cards, checklists, items (with their card), comments, labels, people and status updates by id
+	order wall              // the open lists of the board, the open cards of each list, the items of each checklist
+
+	named   map[string]bool   // what to read anew
+	whole   map[string]bool   // the cards that came with all that hangs on them
+	members bool              // whether to read all people anew
+	told    map[string]record // what the changes said of the fields
+	gone    map[string]bool   // deleted labels
+}
+
+func newMirror(t failer, p *apptest.Person, a record) *mirror {
+	m := &mirror{
+		t: t, p: p, board: maps.Clone(a["get_board"].(record)), kept: map[string]record{}, order: wall{},
+		named: map[string]bool{}, whole: map[string]bool{}, told: map[string]record{}, gone: map[string]bool{},
+	}
+	m.id = m.board["id"].(string)
+	for _, name := range []string{"list_lists", "list_labels", "list_board_members", "list_status_updates"} {
+		for _, r := range a[name].([]record) {
+			m.keep(r)
+		}
+	}
+	for _, l := range a["list_lists"].([]record) {
+		if l["archivedAt"] == nil {
+			m.order[m.id] = append(m.order[m.id], l["id"].(string))
+		}
+	}
+	for list, cards := range a["list_cards"].(record) {
+		for _, c := range cards.([]record) {
+			m.order[list] = append(m.order[list], c["id"].(string))
+		}
+	}
+	for id, whole := range a["get_card"].(record) {
+		m.keep(whole.(record))
+		for _, l := range objects(whole.(record)["checklists"]) {
+			m.keep(l)
+			m.order[l["id"].(string)] = []string{}
+			for _, it := range objects(l["items"]) {
+				m.keep(with(it, "cardId", id))
+				m.order[l["id"].(string)] = append(m.order[l["id"].(string)], it["id"].(string))
+			}
+		}
+		for _, c := range a["list_comments"].(record)[id].([]record) {
+			m.keep(c)
+		}
+	}
+	return m
+}
+
+func objects(v any) (out []record) {
+	all, _ := v.([]any)
+	for _, o := range all {
+		out = append(out, o.(record))
+	}
+	return out
+}
+
+// keep keeps a record without the records in it that have a life of their own.
+func (m *mirror) keep(r record) {
+	r = maps.Clone(r)
+	delete(r, "checklists")
+	delete(r, "items")
+	m.kept[r["id"].(string)] = r
+}
+
+// drop forgets a record, and what hangs on it.
+func (m *mirror) drop(id string) {
+	delete(m.kept, id)
+	delete(m.order, id)
+	for other, r := range m.kept {
+		if r["cardId"] == id || r["checklistId"] == id {
+			m.drop(other)
+		}
+	}
+}
+
+// of are the records of a kind.
+func (m *mirror) of(prefix string) map[string]record {
+	out := map[string]record{}
+	for id, r := range m.kept {
+		if strings.HasPrefix(id, prefix) {
+			out[id] = r
+		}
+	}
+	return out
+}
+
+// answers is what the mirror believes that the reading operations answer.
+func (m *mirror) answers() record {
+	wholes, comments, open := record{}, record{}, record{}
+	for id, c := range m.of("crd_") {
+		card := m.card(c)
+		checklists := sorted(m.of("chk_"), byID, "cardId", id)
+		for i, l := range checklists {
+			items := m.inOrder(l["id"].(string))
+			for n := range items {
+				items[n] = maps.Clone(items[n])
+				delete(items[n], "cardId")
+			}
+			checklists[i] = with(l, "items", items)
+		}
+		card["checklists"] = checklists
+		wholes[id], comments[id] = card, sorted(m.of("cmt_"), byID, "cardId", id)
+	}
+	openCards, away := 0, []record{}
+	for id, l := range m.of("lst_") {
+		cards := m.inOrder(id)
+		for i, c := range cards {
+			cards[i] = m.card(c)
+		}
+		if len(cards) > 0 {
+			open[id] = cards
+		}
+		l["openCards"] = len(cards)
+		openCards += len(cards)
+		if l["archivedAt"] != nil {
+			away = append(away, l)
+		}
+	}
+	slices.SortFunc(away, byID)
+	lists, labels, members := m.inOrder(m.id), sorted(m.of("lbl_"), byName), sorted(m.of("usr_"), byID)
+	given := slices.DeleteFunc(slices.Clone(members), func(r record) bool { return r["given"] == nil })
+	b, limits := maps.Clone(m.board), maps.Clone(m.board["limits"].(record))
+	for name, n := range map[string]int{"openCards": openCards, "allCards": len(wholes), "openLists": len(lists), "labels": len(labels), "members": len(given)} {
+		limits[name] = with(limits[name].(record), "count", n)
+	}
+	b["lists"], b["labels"], b["limits"], b["openCards"] = lists, labels, limits, openCards
+	return record{
+		"get_board": b, "list_lists": slices.Concat(lists, away), "list_cards": open, "get_card": wholes, "list_comments": comments,
+		"list_labels": labels, "list_board_members": members, "list_status_updates": sorted(m.of("sts_"), newestFirst),
+	}
+}
+
+func (m *mirror) inOrder(parent string) []record {
+	out := []record{}
+	for _, id := range m.order[parent] {
+		out = append(out, m.kept[id])
+	}
+	return out
+}
+
+// card shows a card with its labels as they are now.
+func (m *mirror) card(c record) record {
+	labels := []record{}
+	for _, l := range objects(c["labels"]) {
+		if l, ok := m.kept[l["id"].(string)]; ok {
+			labels = append(labels, record{"id": l["id"], "name": l["name"], "color": l["color"]})
+		}
+	}
+	slices.SortFunc(labels, byName)
+	return with(c, "labels", labels)
+}
+
+// catchUp takes the changes behind the mirror's version in pages of a size.
+func (m *mirror) catchUp(size int) {
+	in := fields{"boardId": m.id, "since": int64(m.board["version"].(float64)), "limit": size}
+	for {
+		a := m.p.Must("list_board_changes", in)
+		for _, e := range objects(a.Data) {
+			m.take(e)
+		}
+		if a.Next == "" {
+			break
+		}
+		in = with(in, "cursor", a.Next)
+	}
+	m.readAnew()
+	m.compareTold()
+}
+
+// take takes one change: what has a place is put there, and what it names is
+// noted for reading.
+func (m *mirror) take(e record) {
+	if before := m.board["version"].(float64); e["boardVersion"] != before+1 || e["boardId"] != m.id {
+		m.t.Fatalf("behind version %v of %s comes %v", before, m.id, e)
+	}
+	m.board["version"], m.board["updatedAt"] = e["boardVersion"], e["at"]
+	changes := e["changes"].(record)
+	noun, verb, _ := strings.Cut(e["type"].(string), ".")
+	card, _ := e["cardId"].(string)
+	list, _ := e["listId"].(string)
+	m.tell(noun, verb, about(e, noun), changes)
+	switch noun {
+	case "board":
+		m.named[m.id] = true
+		_, visibility := changes["visibility"]
+		m.members = m.members || visibility // who sees the board
+	case "board_member":
+		m.named[about(e, noun)] = true
+		if about(e, noun) == m.p.ID {
+			m.named[m.id] = true // the client's role
+		}
+	case "list":
+		m.named[list] = true
+		switch verb {
+		case "archived":
+			m.order.take(list)
+		case "moved_away":
+			m.order.take(list)
+			m.drop(list)
+		default:
+			m.place(list, m.id, changes)
+		}
+	case "card":
+		m.named[card] = true
+		m.takeCard(verb, card, list, changes)
+	case "comment":
+		m.named[card], m.named[about(e, noun)] = true, true
+	case "checklist":
+		l := about(e, noun)
+		m.named[card], m.named[l] = true, true
+		if verb == "added" {
+			m.order[l] = m.nameItems(changes["items"])
+		}
+	case "checklist_item":
+		item, l := about(e, noun), either(changes, "checklistId")
+		m.named[card], m.named[l], m.named[item] = true, true, true
+		if verb == "deleted" {
+			m.order.take(item)
+		}
+		m.place(item, l, changes)
+	case "label", "status":
+		m.named[about(e, noun)] = true
+	default:
+		m.t.Fatalf("this client knows no change %s: teach it what that names", e["type"])
+	}
+}
+
+func (m *mirror) takeCard(verb, card, list string, changes record) {
+	from, moved := changes["listId"].(record)
+	archived, turned := changes["archivedAt"].(record)
+	switch {
+	case moved && from["to"] == nil: // to another board
+		m.order.take(card)
+		m.drop(card)
+		delete(m.whole, card)
+		return
+	case moved && from["from"] == nil: // new here
+		m.whole[card] = true
+		if came, ok := changes["checklists"].(record); ok {
+			for _, l := range objects(came["to"]) {
+				m.order[l["id"].(string)] = m.nameItems(record{"to": l["items"]})
+			}
+		}
+	case m.kept[card] == nil && !m.whole[card]:
+		m.t.Fatalf("card.%s is about %s, which no change brought to the board", verb, card)
+	}
+	if turned && archived["to"] != nil {
+		m.order.take(card)
+		return
+	}
+	m.place(card, list, changes)
+}
+
+// place puts a thing where the change says that it stands, if it says so.
+func (m *mirror) place(id, parent string, changes record) {
+	if at, ok := changes["position"].(record); ok {
+		m.order.put(m.t, id, parent, at["to"])
+	}
+}
+
+func (m *mirror) nameItems(items any) []string {
+	ids := []string{}
+	if items, ok := items.(record); ok {
+		for _, it := range objects(items["to"]) {
+			m.named[it["id"].(string)] = true
+			ids = append(ids, it["id"].(string))
+		}
+	}
+	return ids
+}
+
+// about is the id of what a change is about.
+func about(e record, noun string) string {
+	changes := e["changes"].(record)
+	switch noun {
+	case "board":
+		return e["boardId"].(string)
+	case "list", "card":
+		return e[noun+"Id"].(string)
+	case "checklist_item":
+		return either(changes, "itemId")
+	case "board_member":
+		return either(changes, "userId")
+	case "status":
+		return either(changes, "statusUpdateId")
+	}
+	return either(changes, noun+"Id")
+}
+
+// either is what a field is or, when it is nothing now, was.
+func either(changes record, field string) string {
+	c, _ := changes[field].(record)
+	to, ok := c["to"].(string)
+	if !ok {
+		to, _ = c["from"].(string)
+	}
+	return to
+}
+
+// readAnew reads what the changes named, and drops what is not there any more.
+func (m *mirror) readAnew() {
+	on := fields{"boardId": m.id}
+	if m.named[m.id] {
+		b := m.p.Must("get_board", on).Data.(record)
+		for _, field := range []string{"name", "description", "visibility", "features", "role", "archivedAt", "trashedAt"} {
+			m.board[field] = b[field]
+		}
+	}
+	m.readList("list_lists", with(on, "includeArchived", true), "lst_", false)
+	m.readList("list_labels", on, "lbl_", false)
+	m.readList("list_board_members", on, "usr_", m.members)
+	m.readList("list_status_updates", on, "sts_", false)
+	for id := range m.named {
+		if strings.HasPrefix(id, "crd_") {
+			m.readCard(id)
+		}
+	}
+}
+
+func (m *mirror) readList(name string, in fields, prefix string, all bool) {
+	read, before := all, m.of(prefix)
+	for id := range m.named {
+		read = read || strings.HasPrefix(id, prefix)
+	}
+	for id := range before {
+		if all || m.named[id] {
+			delete(m.kept, id)
+		}
+	}
+	if !read {
+		return
+	}
+	for _, r := range records(m.p, name, in) {
+		switch id := r["id"].(string); {
+		case m.named[id]:
+			m.keep(r)
+		case all: // sees the board now, or sees it still; a role given would have been told
+			m.keep(with(r, "given", before[id]["given"]))
+		}
+	}
+}
+
+func (m *mirror) readCard(id string) {
+	a := m.p.Call("get_card", fields{"cardId": id})
+	if a.Status == http.StatusNotFound || a.Text("boardId") != m.id {
+		m.drop(id)
+		return
+	}
+	hanging := map[string]record{}
+	for _, l := range objects(a.Get("checklists")) {
+		hanging[l["id"].(string)] = l
+		for _, it := range objects(l["items"]) {
+			hanging[it["id"].(string)] = with(it, "cardId", id)
+		}
+	}
+	for _, c := range records(m.p, "list_comments", fields{"cardId": id}) {
+		hanging[c["id"].(string)] = c
+	}
+	for child, r := range m.kept {
+		if _, there := hanging[child]; r["cardId"] == id && !there && m.named[child] {
+			m.drop(child)
+		}
+	}
+	m.keep(a.Data.(record))
+	for child, r := range hanging {
+		if m.whole[id] || m.named[child] {
+			m.keep(r)
+		}
+	}
+}
+
+// arrives fails unless a client that saw a board as in before, and takes the
+// changes since, holds it as in after.
+func arrives(t failer, p *apptest.Person, before, after record, size int) {
+	m := newMirror(t, p, before)
+	m.catchUp(size)
+	if d := difference("", plain(t, m.answers()), plain(t, after)); d != "" {
+		t.Fatalf("the changes after version %v of %s do not lead to the board as it is: %s", before["get_board"].(record)["version"], m.id, d)
+	}
+}

@@ -1,0 +1,320 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Whatever an operation does, list_board_changes says enough of it: a client
+// that held the boards before arrives at the boards after. An operation with
+// a sample is in this test.
+func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		boards := []string{w.board, w.second}
+		first, held := map[string]record{}, map[string]record{}
+		for _, id := range boards {
+			held[id] = answers(w.owner, id)
+			first[id] = held[id]
+			arrives(t, w.owner, held[id], held[id], 1) // else the mirror shows something wrong
+		}
+		for _, o := range s.Registry.All() {
+			if o.ReadOnly {
+				continue
+			}
+			in := w.sample(t, o)
+			for _, id := range boards {
+				held[id] = answers(w.owner, id)
+			}
+			w.owner.Must(o.Name, in)
+			t.Run(o.Name, func(t *testing.T) {
+				for _, id := range boards {
+					arrives(t, w.owner, held[id], answers(w.owner, id), 200)
+				}
+			})
+		}
+		for _, id := range boards {
+			arrives(t, w.owner, first[id], answers(w.owner, id), 3)
+		}
+	})
+}
+
+// From whatever version on a client replays list_board_changes, in pages of
+// whatever size, it arrives at the board as it is.
+func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob := s.Person("Ada"), s.Person("Bob")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		bob.Joins(workspace, board.WorkspaceAdmin)
+		rapid.Check(t, func(rt *rapid.T) {
+			play := newPlay(ada, bob, workspace)
+			for range 3 {
+				for _, id := range play.ids["boards"] {
+					play.see(play.somebody(rt), id)
+				}
+				rt.Repeat(play.moves())
+			}
+			for _, id := range play.ids["boards"] {
+				seen := map[*apptest.Person]record{}
+				for _, held := range play.held[id] {
+					if held.p.Call("get_board", fields{"boardId": id}).Status == http.StatusNotFound {
+						continue // the board is private now
+					}
+					if seen[held.p] == nil {
+						seen[held.p] = answers(held.p, id)
+					}
+					arrives(rt, held.p, held.answers, seen[held.p], rapid.SampledFrom([]int{1, 2, 7, 200}).Draw(rt, "page"))
+				}
+			}
+		})
+	})
+}
+
+// play is two people at work on two boards, and what clients saw of them.
+type play struct {
+	workspace string
+	people    []*apptest.Person
+	ids       map[string][]string // what there is, by the word that is drawn
+	held      map[string][]heldBoard
+}
+
+type heldBoard struct {
+	p       *apptest.Person
+	answers record
+}
+
+func newPlay(ada, bob *apptest.Person, workspace string) *play {
+	p := &play{workspace: workspace, people: []*apptest.Person{ada, bob}, ids: map[string][]string{"people": {ada.ID, bob.ID}}, held: map[string][]heldBoard{}}
+	for _, name := range []string{"One", "Other"} {
+		id := ada.Must("create_board", fields{"workspaceId": workspace, "name": name}).ID()
+		p.ids["boards"] = append(p.ids["boards"], id)
+		for i := range 2 {
+			list := ada.Must("create_list", fields{"boardId": id, "name": fmt.Sprint(name, i)}).ID()
+			p.ids["lists"] = append(p.ids["lists"], list)
+			label := ada.Must("create_label", fields{"boardId": id, "name": fmt.Sprint("Label ", i), "color": "red"}).ID()
+			p.ids["labels"] = append(p.ids["labels"], label)
+			for _, title := range []string{"Open", "Also open", "Archived"} {
+				card := ada.Must("create_card", fields{"listId": list, "title": title, "labels": []string{label}, "assignees": p.ids["people"]}).ID()
+				p.ids["cards"] = append(p.ids["cards"], card)
+				steps := ada.Must("add_checklist", fields{"cardId": card, "title": "Steps", "items": []string{"one", "two"}})
+				p.ids["checklists"] = append(p.ids["checklists"], steps.ID())
+				p.ids["items"] = append(p.ids["items"], steps.Text("items.0.id"), steps.Text("items.1.id"))
+				p.ids["comments"] = append(p.ids["comments"], ada.Must("add_comment", fields{"cardId": card, "text": "First."}).ID())
+			}
+			ada.Must("archive_card", fields{"cardId": p.ids["cards"][len(p.ids["cards"])-1]})
+		}
+	}
+	return p
+}
+
+// pick draws one of what there is.
+func (p *play) pick(rt *rapid.T, what string) string {
+	if len(p.ids[what]) == 0 {
+		rt.Skip("there are no " + what)
+	}
+	return rapid.SampledFrom(p.ids[what]).Draw(rt, what)
+}
+
+func (p *play) somebody(rt *rapid.T) *apptest.Person {
+	return p.people[rapid.IntRange(0, len(p.people)-1).Draw(rt, "who")]
+}
+
+// see keeps what somebody sees of a board now, nothing when that is nothing.
+func (p *play) see(who *apptest.Person, id string) {
+	if who.Call("get_board", fields{"boardId": id}).Status == http.StatusOK {
+		p.held[id] = append(p.held[id], heldBoard{who, answers(who, id)})
+	}
+}
+
+// try calls an operation as one of the two, and tells whether it was done. A
+// refusal is no mistake: what was drawn may be archived, on another board or
+// not theirs. What the operation makes is noted.
+func (p *play) try(rt *rapid.T, makes, name string, in fields) bool {
+	a := p.somebody(rt).Call(name, in)
+	if a.Status >= http.StatusInternalServerError {
+		rt.Fatalf("%s: %d %s", name, a.Status, a.Raw)
+	}
+	done := a.Status/100 == 2
+	if done && makes != "" {
+		p.ids[makes] = append(p.ids[makes], a.ID())
+	}
+	return done
+}
+
+func phrase(rt *rapid.T) string {
+	return rapid.SampledFrom([]string{"red", "green", "blue", "<b>ü</b>"}).Draw(rt, "word")
+}
+
+// position draws a place among neighbours of a kind.
+func (p *play) position(rt *rapid.T, neighbours string) any {
+	where := rapid.SampledFrom([]string{"top", "bottom", "before", "after"}).Draw(rt, "position")
+	if where == "top" || where == "bottom" {
+		return where
+	}
+	return fields{where: p.pick(rt, neighbours)}
+}
+
+// some draws input fields, each there or not.
+func some(rt *rapid.T, in fields, always ...string) fields {
+	out := fields{}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if slices.Contains(always, name) || rapid.Bool().Draw(rt, name) {
+			out[name] = in[name]
+		}
+	}
+	return out
+}
+
+// moves is everything that people do to boards.
+func (p *play) moves() map[string]func(*rapid.T) {
+	flip := func(rt *rapid.T) bool { return rapid.Bool().Draw(rt, "flag") }
+	ids := func(rt *rapid.T, what string) []string { return []string{p.pick(rt, what)} }
+	due := func(rt *rapid.T) fields {
+		return some(rt, fields{"dueDate": "2026-12-24", "dueTime": "09:30", "startDate": "2026-12-01", "timeZone": "Europe/Zurich"}, "dueDate", "timeZone")
+	}
+	moves := map[string]func(*rapid.T){
+		"see": func(rt *rapid.T) {
+			p.see(p.somebody(rt), p.pick(rt, "boards"))
+		},
+		"put the board away": func(rt *rapid.T) {
+			id, who := p.pick(rt, "boards"), p.somebody(rt)
+			if who.Call("archive_board", fields{"boardId": id}).Status != http.StatusOK {
+				rt.Skip("not theirs to archive")
+			}
+			if flip(rt) {
+				p.see(who, id)
+			}
+			who.Must("restore_board", fields{"boardId": id})
+		},
+	}
+	// Who leaves the workspace loses roles and cards on its boards.
+	moves["leave and come back"] = func(*rapid.T) {
+		ada, bob := p.people[0], p.people[1]
+		ada.Write(board.Person(ada.ID), func(ctx context.Context, tx *store.Tx) error {
+			_, err := app.RemoveMember(ctx, tx, app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: p.workspace}, UserID: bob.ID})
+			return err
+		})
+		bob.Joins(p.workspace, board.WorkspaceAdmin)
+	}
+	// Who is taken off a private board is taken off its cards.
+	moves["come to a private board and go"] = func(rt *rapid.T) {
+		ada, bob, id := p.people[0], p.people[1], p.pick(rt, "boards")
+		ada.Call("update_board", fields{"boardId": id, "visibility": "private"})
+		ada.Call("share_board", fields{"boardId": id, "userId": bob.ID, "role": "editor"})
+		ada.Call("set_card_assignees", fields{"cardId": p.pick(rt, "cards"), "add": []string{bob.ID}})
+		p.see(ada, id)
+		ada.Call("remove_board_member", fields{"boardId": id, "userId": bob.ID})
+	}
+	for name, move := range map[string]func(rt *rapid.T) (makes string, in fields){
+		"update_board": func(rt *rapid.T) (string, fields) {
+			features := some(rt, fields{"calendar": flip(rt), "publicPage": flip(rt), "automation": flip(rt)})
+			return "", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "description": phrase(rt), "features": features,
+				"visibility": rapid.SampledFrom([]string{"workspace", "workspace", "workspace", "private", "confidential"}).Draw(rt, "visibility")}, "boardId")
+		},
+		"share_board": func(rt *rapid.T) (string, fields) {
+			return "", fields{"boardId": p.pick(rt, "boards"), "userId": p.pick(rt, "people"), "role": rapid.SampledFrom([]string{"admin", "editor", "viewer"}).Draw(rt, "role")}
+		},
+		"remove_board_member": func(rt *rapid.T) (string, fields) {
+			return "", fields{"boardId": p.pick(rt, "boards"), "userId": p.pick(rt, "people")}
+		},
+		"post_status_update": func(rt *rapid.T) (string, fields) {
+			return "", fields{"boardId": p.pick(rt, "boards"), "status": "at_risk", "title": phrase(rt)}
+		},
+
+		"create_list": func(rt *rapid.T) (string, fields) {
+			return "lists", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "wipLimit": 3, "position": p.position(rt, "lists")}, "boardId", "name")
+		},
+		"update_list": func(rt *rapid.T) (string, fields) {
+			return "", some(rt, fields{"listId": p.pick(rt, "lists"), "name": phrase(rt), "wipMode": "soft", "wipLimit": rapid.SampledFrom([]any{nil, 4}).Draw(rt, "limit")}, "listId")
+		},
+		"move_list": func(rt *rapid.T) (string, fields) {
+			return "", fields{"listId": p.pick(rt, "lists"), "position": p.position(rt, "lists")}
+		},
+		"move_list_to_board": func(rt *rapid.T) (string, fields) {
+			return "", fields{"listId": p.pick(rt, "lists"), "boardId": p.pick(rt, "boards"), "position": p.position(rt, "lists")}
+		},
+		"copy_list":    func(rt *rapid.T) (string, fields) { return "lists", fields{"listId": p.pick(rt, "lists")} },
+		"archive_list": func(rt *rapid.T) (string, fields) { return "", fields{"listId": p.pick(rt, "lists")} },
+		"restore_list": func(rt *rapid.T) (string, fields) { return "", fields{"listId": p.pick(rt, "lists")} },
+
+		"create_card": func(rt *rapid.T) (string, fields) {
+			return "cards", some(rt, fields{"listId": p.pick(rt, "lists"), "title": phrase(rt), "description": phrase(rt), "labels": ids(rt, "labels"),
+				"assignees": ids(rt, "people"), "due": due(rt), "position": p.position(rt, "cards")}, "listId", "title")
+		},
+		"update_card": func(rt *rapid.T) (string, fields) {
+			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "title": phrase(rt), "description": phrase(rt), "done": flip(rt)}, "cardId")
+		},
+		"move_card": func(rt *rapid.T) (string, fields) {
+			return "", fields{"cardId": p.pick(rt, "cards"), "listId": p.pick(rt, "lists"), "position": p.position(rt, "cards")}
+		},
+		"move_card_to_board": func(rt *rapid.T) (string, fields) {
+			return "", fields{"cardId": p.pick(rt, "cards"), "listId": p.pick(rt, "lists")}
+		},
+		"copy_card": func(rt *rapid.T) (string, fields) {
+			return "cards", some(rt, fields{"cardId": p.pick(rt, "cards"), "listId": p.pick(rt, "lists")}, "cardId")
+		},
+		"archive_card":   func(rt *rapid.T) (string, fields) { return "", fields{"cardId": p.pick(rt, "cards")} },
+		"restore_card":   func(rt *rapid.T) (string, fields) { return "", fields{"cardId": p.pick(rt, "cards")} },
+		"set_card_due":   func(rt *rapid.T) (string, fields) { return "", with(due(rt), "cardId", p.pick(rt, "cards")) },
+		"clear_card_due": func(rt *rapid.T) (string, fields) { return "", fields{"cardId": p.pick(rt, "cards")} },
+		"set_card_labels": func(rt *rapid.T) (string, fields) {
+			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "add": ids(rt, "labels"), "remove": ids(rt, "labels")}, "cardId")
+		},
+		"set_card_assignees": func(rt *rapid.T) (string, fields) {
+			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "add": ids(rt, "people"), "remove": ids(rt, "people")}, "cardId")
+		},
+
+		"create_label": func(rt *rapid.T) (string, fields) {
+			return "labels", fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "color": "red"}
+		},
+		"update_label": func(rt *rapid.T) (string, fields) {
+			return "", some(rt, fields{"labelId": p.pick(rt, "labels"), "name": phrase(rt), "color": rapid.SampledFrom([]string{"red", "lime"}).Draw(rt, "color")}, "labelId")
+		},
+		"delete_label": func(rt *rapid.T) (string, fields) { return "", fields{"labelId": p.pick(rt, "labels")} },
+
+		"add_checklist": func(rt *rapid.T) (string, fields) {
+			return "checklists", fields{"cardId": p.pick(rt, "cards"), "title": phrase(rt), "items": []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(rt, "items")]}
+		},
+		"update_checklist": func(rt *rapid.T) (string, fields) {
+			return "", fields{"checklistId": p.pick(rt, "checklists"), "title": phrase(rt)}
+		},
+		"delete_checklist": func(rt *rapid.T) (string, fields) { return "", fields{"checklistId": p.pick(rt, "checklists")} },
+		"add_checklist_item": func(rt *rapid.T) (string, fields) {
+			return "items", fields{"checklistId": p.pick(rt, "checklists"), "title": phrase(rt), "position": p.position(rt, "items")}
+		},
+		"update_checklist_item": func(rt *rapid.T) (string, fields) {
+			return "", some(rt, fields{"itemId": p.pick(rt, "items"), "title": phrase(rt), "done": flip(rt), "position": p.position(rt, "items")}, "itemId")
+		},
+		"delete_checklist_item": func(rt *rapid.T) (string, fields) { return "", fields{"itemId": p.pick(rt, "items")} },
+
+		"add_comment": func(rt *rapid.T) (string, fields) {
+			return "comments", fields{"cardId": p.pick(rt, "cards"), "text": phrase(rt)}
+		},
+		"edit_comment": func(rt *rapid.T) (string, fields) {
+			return "", fields{"commentId": p.pick(rt, "comments"), "text": phrase(rt)}
+		},
+		"delete_comment": func(rt *rapid.T) (string, fields) { return "", fields{"commentId": p.pick(rt, "comments")} },
+	} {
+		moves[name] = func(rt *rapid.T) {
+			for range 4 { // half of what is drawn is refused
+				if makes, in := move(rt); p.try(rt, makes, name, in) {
+					return
+				}
+			}
+		}
+	}
+	return moves
+}

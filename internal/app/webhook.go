@@ -1,0 +1,264 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"net/url"
+	"slices"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// CreateWebhookInput says what is sent where.
+type CreateWebhookInput struct {
+	URL         string       `json:"url" maxLength:"2048" format:"uri" doc:"Where deliveries go: https, the standard port, a public host." example:"https://hooks.example.com/cardwall"`
+	Events      []board.Kind `json:"events" minItems:"1" maxItems:"50" doc:"The kinds of events to send." example:"[\"card.created\",\"card.moved\"]"`
+	BoardID     string       `json:"boardId,omitempty" maxLength:"64" doc:"The board whose events are sent; needs its admin. Exactly one of boardId and workspaceId is given." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace of whose boards events are sent: every board that the whole workspace sees; needs its owner or admin." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string       `json:"name,omitempty" maxLength:"512" doc:"A name for people." example:"Deploy bot"`
+}
+
+// Outbound is the address that the service is to send to; the engine has it
+// checked before the transaction.
+func (in CreateWebhookInput) Outbound() string { return in.URL }
+
+// CreateWebhook subscribes an address to the events of a board, or of every
+// board that the whole workspace sees. The signing secret is in this answer
+// alone.
+func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (board.WebhookSecret, error) {
+	w := board.Webhook{ID: tx.NewID("whk_"), On: true, OwnerID: tx.Caller().UserID}
+	space, err := covered(ctx, tx, in, &w)
+	if err != nil {
+		return board.WebhookSecret{}, err
+	}
+	count, err := tx.CountWebhooks(ctx, space.OrganizationID)
+	if err != nil {
+		return board.WebhookSecret{}, err
+	}
+	if most := space.Plan.Limits().Webhooks; count >= most {
+		return board.WebhookSecret{}, board.Refuse(board.CodePlanLimit, "The organization's plan (%s) has %d webhooks; there are %d.", space.Plan, most, count)
+	}
+	if err := describeWebhook(tx, &w, &in.Name, in.Events, in.URL); err != nil {
+		return board.WebhookSecret{}, err
+	}
+	secret := newSigningSecret()
+	err = tx.InsertWebhook(ctx, &w, space.OrganizationID, in.URL, secret)
+	return board.WebhookSecret{Webhook: w, Secret: secret}, err
+}
+
+// covered authorizes what a new webhook is to cover, and answers the workspace.
+func covered(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.Webhook) (board.Workspace, error) {
+	if (in.BoardID == "") == (in.WorkspaceID == "") {
+		return board.Workspace{}, board.Invalid("boardId, workspaceId: give exactly one of the two.")
+	}
+	if in.WorkspaceID != "" {
+		w.WorkspaceID = in.WorkspaceID
+		return tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
+	}
+	b, err := tx.Board(ctx, in.BoardID, board.Administer)
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	if b.Visibility == board.Confidential {
+		return board.Workspace{}, board.Invalid("boardId: the board is confidential, and so never sends anything.")
+	}
+	count, err := tx.CountBoardWebhooks(ctx, b.ID)
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	if err := board.Room("webhooks of a board", count, 1, tx.Limits().BoardWebhooks); err != nil {
+		return board.Workspace{}, err
+	}
+	w.WorkspaceID, w.BoardID = b.WorkspaceID, &b.ID
+	return tx.View.Workspace(ctx, b.WorkspaceID, board.ViewWorkspace)
+}
+
+// describeWebhook sets what people say of a webhook; a nil name, no events and
+// an empty address leave that as it is.
+func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []board.Kind, address string) error {
+	if name != nil && *name != "" {
+		text, err := title("name", *name)
+		if err != nil {
+			return err
+		}
+		w.Name = text
+	}
+	if len(events) > 0 {
+		for _, k := range events {
+			if !slices.Contains(board.WebhookKinds(), k) {
+				return board.Invalid("events: one of them is no kind of event; allowed are %v.", board.WebhookKinds())
+			}
+		}
+		w.Events = slices.DeleteFunc(board.WebhookKinds(), func(k board.Kind) bool { return !slices.Contains(events, k) })
+	}
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return board.Invalid("url is not an address.")
+	}
+	w.Host, w.LastFour = u.Host, address[max(0, len(address)-4):]
+	if p := board.PlatformOf(tx.Caller().UserAgent, u.Hostname()); p != "" {
+		w.Platform = &p
+	}
+	return nil
+}
+
+// newSigningSecret makes the secret of a webhook, as Standard Webhooks writes it.
+func newSigningSecret() string {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	return "whsec_" + base64.StdEncoding.EncodeToString(key)
+}
+
+// ListWebhooksInput says of which workspace.
+type ListWebhooksInput struct {
+	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	op.Paging
+}
+
+// ListWebhooks lists the webhooks of a workspace that the caller manages, in
+// the order of their making.
+func ListWebhooks(ctx context.Context, v *store.View, in ListWebhooksInput) (op.Page[board.Webhook], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.Webhook]{}, err
+	}
+	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return op.Page[board.Webhook]{}, err
+	}
+	all, err := v.Webhooks(ctx, w.ID, behind, in.Size()+1)
+	return op.Cut(all, in.Size(), func(w board.Webhook) any { return w.ID }), err
+}
+
+// WebhookInput names a webhook.
+type WebhookInput struct {
+	WebhookID string `json:"webhookId" maxLength:"64" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// GetWebhook answers a webhook.
+func GetWebhook(ctx context.Context, v *store.View, in WebhookInput) (board.Webhook, error) {
+	return v.Webhook(ctx, in.WebhookID)
+}
+
+// DeleteWebhook ends a subscription; its log goes with it.
+func DeleteWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (Deleted, error) {
+	w, err := tx.Webhook(ctx, in.WebhookID, true)
+	if err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{w.ID}, tx.DeleteWebhook(ctx, w.ID)
+}
+
+// UpdateWebhookInput is what changes; what is absent stays.
+type UpdateWebhookInput struct {
+	WebhookInput
+	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Deploy bot"`
+	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"Another address; the secret stays." example:"https://hooks.example.com/cardwall"`
+	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"Other kinds of events." example:"[\"card.created\"]"`
+}
+
+// Outbound is the address that the service is to send to, if there is another.
+func (in UpdateWebhookInput) Outbound() string { return in.URL }
+
+// UpdateWebhook changes a webhook. What is on its way then goes to the new
+// address.
+func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (board.Webhook, error) {
+	w, err := tx.Webhook(ctx, in.WebhookID, false)
+	if err != nil {
+		return w, err
+	}
+	if in.URL != "" {
+		w.Platform = nil
+	}
+	if err := describeWebhook(tx, &w, in.Name, in.Events, in.URL); err != nil {
+		return w, err
+	}
+	err = tx.UpdateWebhook(ctx, &w, in.URL)
+	return w, err
+}
+
+// PauseWebhook switches a webhook off. What is on its way then is skipped when
+// its turn comes.
+func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Webhook, error) {
+	w, err := tx.Webhook(ctx, in.WebhookID, true)
+	if err != nil || !w.On {
+		return w, err
+	}
+	w.On, w.OffReason, w.OffAt = false, new(board.OffPaused), new(tx.Now())
+	err = tx.UpdateWebhook(ctx, &w, "")
+	return w, err
+}
+
+// SwitchOnWebhook sends a test event, and when the receiver takes it the
+// webhook is on, its failures are forgotten and the caller is its owner. It
+// answers the test's delivery, by which that can be followed.
+func SwitchOnWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
+	return testWebhook(ctx, tx, in.WebhookID, tx.Caller().UserID)
+}
+
+// TestWebhook sends a test event, also while the webhook is off. It is
+// attempted once.
+func TestWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
+	return testWebhook(ctx, tx, in.WebhookID, "")
+}
+
+func testWebhook(ctx context.Context, tx *store.Tx, id, switchesOn string) (board.Delivery, error) {
+	w, err := tx.Webhook(ctx, id, false)
+	if err != nil {
+		return board.Delivery{}, err
+	}
+	if err := canSend(ctx, tx, w); err != nil {
+		return board.Delivery{}, err
+	}
+	delivery, err := tx.InsertTest(ctx, w, switchesOn)
+	if err != nil {
+		return board.Delivery{}, err
+	}
+	d, err := tx.Delivery(ctx, delivery)
+	return d.Delivery, err
+}
+
+// canSend refuses for the webhook of a confidential board.
+func canSend(ctx context.Context, tx *store.Tx, w board.Webhook) error {
+	if w.BoardID == nil {
+		return nil
+	}
+	b, err := tx.View.Board(ctx, *w.BoardID, board.View)
+	if err == nil && b.Visibility == board.Confidential {
+		err = board.Invalid("webhookId: the webhook's board is confidential, and so never sends anything.")
+	}
+	return err
+}
+
+// RotateWebhookSecret makes another signing secret, which is in this answer
+// alone. For 24 hours deliveries carry a signature by the one before too.
+func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in WebhookInput) (board.WebhookSecret, error) {
+	w, err := tx.Webhook(ctx, in.WebhookID, false)
+	if err != nil {
+		return board.WebhookSecret{}, err
+	}
+	secret := newSigningSecret()
+	err = tx.RotateSecret(ctx, &w, secret)
+	return board.WebhookSecret{Webhook: w, Secret: secret}, err
+}
+
+// WebhookSampleInput names a kind of event.
+type WebhookSampleInput struct {
+	Event string `json:"event" maxLength:"64" doc:"The kind of event." example:"card.created"`
+}
+
+// GetWebhookSample answers a made-up delivery of a kind of event, for the
+// editors of automation platforms.
+func GetWebhookSample(_ context.Context, v *store.View, in WebhookSampleInput) (board.Outgoing, error) {
+	sample, ok := board.SampleOf(board.Kind(in.Event), v.Link(""))
+	if !ok {
+		return sample, board.Invalid("event is no kind of event; allowed are %v.", board.WebhookKinds())
+	}
+	return sample, nil
+}

@@ -1,0 +1,424 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+const receiver = "https://" + apptest.Receivers + "/hook"
+
+func TestCreateWebhookRefusesByName(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		secret := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Secret", "visibility": "confidential"})
+		good := fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}
+		for name, c := range map[string]struct {
+			in   fields
+			code board.Code
+			says string
+		}{
+			"neither board nor workspace": {fields{"url": receiver, "events": []string{"card.created"}}, board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
+			"both":                        {with(good, "workspaceId", w.workspace), board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
+			"a confidential board":        {with(good, "boardId", secret), board.CodeInvalidRequest, "boardId: the board is confidential"},
+			"an unknown kind":             {with(good, "events", []string{"card.eaten"}), board.CodeInvalidRequest, "events"},
+			"no kinds":                    {with(good, "events", []string{}), board.CodeInvalidRequest, "events"},
+			"no address":                  {fields{"events": []string{"card.created"}, "boardId": w.board}, board.CodeInvalidRequest, "url is required"},
+			"http":                        {with(good, "url", "http://example.com/"), board.CodeInvalidRequest, "url: "},
+			"a private address":           {with(good, "url", "https://10.1.2.3/"), board.CodeInvalidRequest, "url: "},
+			"another port":                {with(good, "url", "https://example.com:8443/"), board.CodeInvalidRequest, "url: "},
+		} {
+			if a := w.owner.Call("create_webhook", c.in); a.Code != c.code || !strings.Contains(a.Message, c.says) {
+				t.Errorf("%s: %d %s, want %s: …%s…", name, a.Status, a.Raw, c.code, c.says)
+			}
+		}
+		a := w.owner.Must("create_webhook", good)
+		if !strings.HasPrefix(a.Text("secret"), "whsec_") || a.Text("host") != apptest.Receivers || a.Text("lastFour") != "hook" || a.Get("on") != true || a.Text("ownerId") != w.owner.ID {
+			t.Errorf("the webhook is %s", a.Raw)
+		}
+		// Nobody reads the address or the secret again, also not from the file.
+		for _, p := range []apptest.Answer{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}), w.owner.Must("get_webhook", fields{"webhookId": a.ID()})} {
+			if strings.Contains(string(p.Raw), "secret\"") || strings.Contains(string(p.Raw), receiver) {
+				t.Errorf("an answer tells a secret: %s", p.Raw)
+			}
+		}
+		for _, column := range []string{"address", "secret"} {
+			if got := s.Column("SELECT count(*) FROM webhooks WHERE id = $1 AND length("+column+") > 40", a.ID()); got[0] != "1" {
+				t.Errorf("%s of the webhook is not there", column)
+			}
+		}
+		// The limits: ten on a board, and those of the plan.
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			space, err := tx.OnWorkspace(ctx, w.workspace, board.ViewWorkspace)
+			if err != nil {
+				return err
+			}
+			return tx.UpdateOrganization(ctx, space.OrganizationID, new(board.PlanFree), nil)
+		})
+		if a := w.owner.Call("create_webhook", good); a.Code != board.CodePlanLimit || a.Status != 402 {
+			t.Errorf("the third webhook on the plan free: %d %s", a.Status, a.Raw)
+		}
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			space, err := tx.OnWorkspace(ctx, w.workspace, board.ViewWorkspace)
+			if err != nil {
+				return err
+			}
+			return tx.UpdateOrganization(ctx, space.OrganizationID, new(board.PlanTeam), nil)
+		})
+		for range 8 {
+			w.owner.Must("create_webhook", good)
+		}
+		if a := w.owner.Call("create_webhook", good); a.Code != board.CodeLimitReached || !strings.Contains(a.Message, "10") {
+			t.Errorf("the eleventh webhook of a board: %d %s", a.Status, a.Raw)
+		}
+		if a := w.owner.Must("get_board", fields{"boardId": w.board}); a.Get("limits.webhooks.count") != 10.0 {
+			t.Errorf("the board shows %v webhooks", a.Get("limits.webhooks"))
+		}
+		for range 25 - 10 {
+			if a := w.owner.Call("create_webhook", w.newWebhook()); a.Status != 201 {
+				t.Fatalf("a webhook of the workspace: %d %s", a.Status, a.Raw)
+			}
+		}
+		if a := w.owner.Call("create_webhook", w.newWebhook()); a.Code != board.CodePlanLimit {
+			t.Errorf("the 26th webhook on the plan team: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// A platform is told by who subscribes, or by where to.
+func TestWebhookCarriesItsPlatform(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]board.Platform{
+		"hooks.zapier.com": board.PlatformZapier, "hook.eu1.make.com": board.PlatformMake, "acme.app.n8n.cloud": board.PlatformN8N, "eo1.m.pipedream.net": board.PlatformPipedream,
+		"prod-1.westeurope.logic.azure.com": board.PlatformPowerAutomate, "example.com": "", "nothooks.zapier.com.example.com": "", "cmake.community": "",
+	} {
+		if got := board.PlatformOf("", host); got != want {
+			t.Errorf("%s is of %q, want %q", host, got, want)
+		}
+	}
+	for agent, want := range map[string]board.Platform{"Zapier": board.PlatformZapier, "Make/production": board.PlatformMake, "n8n": board.PlatformN8N, "curl/8": "", "remake/1": ""} {
+		if got := board.PlatformOf(agent, "example.com"); got != want {
+			t.Errorf("%s is %q, want %q", agent, got, want)
+		}
+	}
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	w := newWorld(s)
+	a := w.owner.Send("POST", "/webhooks", `{"url":"`+receiver+`","events":["card.created"],"boardId":"`+w.board+`"}`, "User-Agent", "Zapier")
+	if a.Status != 201 || a.Text("platform") != "zapier" {
+		t.Errorf("a subscription by Zapier: %d %s", a.Status, a.Raw)
+	}
+}
+
+// sent is what was written for one webhook, newest last.
+func sent(s *apptest.Service, webhookID string) []string {
+	return s.Column("SELECT kind || ' ' || version FROM deliveries WHERE webhook_id = $1 ORDER BY version, id", webhookID)
+}
+
+func TestWebhookHearsOfWhatItCovers(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		private := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Ours", "visibility": "private"})
+		all := []string{"card.created", "card.updated", "card.completed", "list.created"}
+		wide := w.make("create_webhook", fields{"url": receiver, "events": all, "workspaceId": w.workspace})
+		own := w.make("create_webhook", fields{"url": receiver, "events": []string{"card.created", "list.created"}, "boardId": private})
+		paused := w.make("create_webhook", fields{"url": receiver, "events": all, "workspaceId": w.workspace})
+		w.owner.Must("pause_webhook", fields{"webhookId": paused})
+
+		list := w.owner.Must("create_list", fields{"boardId": private, "name": "Here"})
+		if got, want := sent(s, own), fmt.Sprintf("list.created %d", list.Version); !slices.Equal(got, []string{want}) {
+			t.Errorf("the private board's own webhook sends %v, want %s", got, want)
+		}
+		if got := sent(s, wide); len(got) != 0 {
+			t.Errorf("the workspace's webhook sends a private board's %v", got)
+		}
+		// One request can cause several events, each with a version of its own.
+		card := w.owner.Must("create_card", fields{"listId": w.list, "title": "New"})
+		both := w.owner.Must("update_card", fields{"cardId": card.ID(), "title": "Newer", "done": true})
+		want := []string{fmt.Sprintf("card.created %d", card.Version), fmt.Sprintf("card.updated %d", both.Version-1), fmt.Sprintf("card.completed %d", both.Version)}
+		if got := sent(s, wide); !slices.Equal(got, want) {
+			t.Errorf("the workspace's webhook sends %v, want %v", got, want)
+		}
+		// What changes nothing sends nothing, and neither does what was refused.
+		w.owner.Must("update_card", fields{"cardId": card.ID(), "title": "Newer"})
+		w.owner.Call("update_card", fields{"cardId": card.ID(), "title": ""})
+		if got := sent(s, wide); len(got) != 3 {
+			t.Errorf("nothing changed, and the webhook sends %v", got[3:])
+		}
+		w.owner.Must("update_board", fields{"boardId": private, "visibility": "confidential"})
+		w.owner.Must("create_list", fields{"boardId": private, "name": "There"})
+		if got := sent(s, own); len(got) != 1 {
+			t.Errorf("a confidential board sends %v", got[1:])
+		}
+		if got := sent(s, paused); len(got) != 0 {
+			t.Errorf("a webhook that is paused sends %v", got)
+		}
+	})
+}
+
+func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Free", board.PlanFree)
+		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+		list := ada.Must("create_list", fields{"boardId": b, "name": "L"}).ID()
+		var hooks []string
+		for range 2 {
+			hooks = append(hooks, ada.Must("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": b}).ID())
+		}
+		s.Column("INSERT INTO delivery_days (organization_id, day, used) SELECT organization_id, $2, 497 FROM workspaces WHERE id = $1 RETURNING day",
+			workspace, s.Clock.Now().UTC().Format(board.DateLayout))
+		for range 3 {
+			ada.Must("create_card", fields{"listId": list, "title": "x"})
+		}
+		var states []string
+		for _, h := range hooks {
+			states = append(states, ada.All("list_deliveries", "status", fields{"webhookId": h})...)
+		}
+		slices.Sort(states)
+		if !slices.Equal(states, []string{"pending", "pending", "pending", "skipped", "skipped", "skipped"}) {
+			t.Errorf("with three left on the day, six deliveries are %v", states)
+		}
+		skipped := ada.Must("list_deliveries", fields{"webhookId": hooks[1], "status": "skipped"})
+		if !strings.Contains(skipped.Text("0.reason"), "limit of 500 deliveries a day") {
+			t.Errorf("the log says %s", skipped.Text("0.reason"))
+		}
+		q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace})
+		if q.Get("used") != 500.0 || q.Get("limit") != 500.0 {
+			t.Errorf("the quota is %s", q.Raw)
+		}
+		again := fields{"deliveryId": skipped.Text("0.id")}
+		if a := ada.Call("send_delivery_again", again); a.Code != board.CodePlanLimit {
+			t.Errorf("sent again over the limit: %d %s", a.Status, a.Raw)
+		}
+		s.Clock.Advance(24 * time.Hour)
+		if a := ada.Must("send_delivery_again", again); a.Text("status") != "pending" || a.Text("id") != again["deliveryId"] {
+			t.Errorf("sent again on the next day: %s", a.Raw)
+		}
+		if q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace}); q.Get("used") != 1.0 {
+			t.Errorf("the next day's quota is %s", q.Raw)
+		}
+		if a := ada.Call("send_delivery_again", again); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "pending") {
+			t.Errorf("what is pending is sent again: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// The log shows the last hundred of the last thirty days, and old ones go.
+func TestDeliveryLogIsBounded(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.webhook()
+		before := len(w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook, "limit": 200}))
+		var ids []string
+		for range 105 {
+			ids = append(ids, w.failed())
+		}
+		log := w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook, "limit": 30})
+		slices.Reverse(ids)
+		if before != 0 || !slices.Equal(log, ids[:100]) {
+			t.Errorf("the log has %d deliveries, and not the last hundred, newest first", len(log))
+		}
+		n, err := s.DB.PruneDeliveries(t.Context(), w.hook, 1000)
+		if err != nil || n != 5 {
+			t.Errorf("pruned %d: %v", n, err)
+		}
+		if got := w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook, "limit": 200}); !slices.Equal(got, log) {
+			t.Errorf("pruning changed the log")
+		}
+		s.Clock.Advance(board.DeliveryLifetime + time.Hour)
+		if got := w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook}); len(got) != 0 {
+			t.Errorf("after thirty days the log has %d deliveries", len(got))
+		}
+		if a := w.owner.Call("get_delivery", fields{"deliveryId": log[0]}); a.Code != board.CodeNotFound {
+			t.Errorf("after thirty days: %d %s", a.Status, a.Raw)
+		}
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			n, err := tx.PurgeDeliveries(ctx)
+			if n != 100 {
+				t.Errorf("purged %d", n)
+			}
+			return err
+		})
+	})
+}
+
+func TestSendManyAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		ids := []string{w.failed(), w.failed(), w.failed()}
+		before := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
+		if a := w.owner.Must("send_deliveries_again", fields{"webhookId": w.hook, "deliveryIds": ids[:1]}); !slices.Equal(texts(a.Get("deliveryIds")), ids[:1]) {
+			t.Errorf("one by name: %s", a.Raw)
+		}
+		if a := w.owner.Must("send_deliveries_again", fields{"webhookId": w.hook, "status": "failed"}); !slices.Equal(texts(a.Get("deliveryIds")), []string{ids[2], ids[1]}) {
+			t.Errorf("all that failed: %s", a.Raw)
+		}
+		after := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
+		if after.Text("body") != before.Text("body") || after.Text("status") != "pending" || after.Get("attempts") != 0.0 {
+			t.Errorf("sent again it is %s", after.Raw)
+		}
+		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook, "deliveryIds": []string{store.NewID("itg_") + ":v1"}}); a.Code != board.CodeNotFound {
+			t.Errorf("one that is not there: %d %s", a.Status, a.Raw)
+		}
+		w.failed()
+		w.owner.Must("pause_webhook", fields{"webhookId": w.hook})
+		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "off") {
+			t.Errorf("while it is off: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// Whoever loses the right to manage what a webhook covers has it switched off,
+// by whatever change that is.
+func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanBusiness)
+		for name, lose := range map[string]func(t *testing.T, bob *apptest.Person, b string){
+			"another role in the workspace": func(_ *testing.T, bob *apptest.Person, _ string) { bob.Joins(workspace, board.WorkspaceMember) },
+			"out of the workspace": func(_ *testing.T, bob *apptest.Person, _ string) {
+				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveMember(ctx, workspace, bob.ID) })
+			},
+			"the board becomes private": func(_ *testing.T, _ *apptest.Person, b string) {
+				ada.Must("update_board", fields{"boardId": b, "visibility": "private"})
+			},
+			"the account is deleted": func(_ *testing.T, bob *apptest.Person, _ string) {
+				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, bob.ID) })
+			},
+		} {
+			bob := s.Person("Bob-"+strings.ReplaceAll(name, " ", "-")).Joins(workspace, board.WorkspaceAdmin)
+			b := ada.Must("create_board", fields{"workspaceId": workspace, "name": name}).ID()
+			hook := bob.Must("create_webhook", fields{"url": receiver, "events": []string{"list.created"}, "boardId": b}).ID()
+			kept := ada.Must("create_webhook", fields{"url": receiver, "events": []string{"list.created"}, "boardId": b}).ID()
+			lose(t, bob, b)
+			if a := ada.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != false || a.Text("offReason") != "owner" || a.Get("offAt") == nil {
+				t.Errorf("%s: the webhook is %s", name, a.Raw)
+			}
+			if a := ada.Must("get_webhook", fields{"webhookId": kept}); a.Get("on") != true {
+				t.Errorf("%s: somebody else's webhook is %s", name, a.Raw)
+			}
+			ada.Must("create_list", fields{"boardId": b, "name": "L"})
+			if got := sent(s, hook); len(got) != 0 {
+				t.Errorf("%s: it sends %v", name, got)
+			}
+		}
+	})
+}
+
+// A board admin who is no workspace admin manages the webhooks of that board and
+// sees no others.
+func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.webhook()
+		w.give(w.other, board.WorkspaceGuest, w.board, board.RoleAdmin)
+		mine := w.other.Must("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}).ID()
+		if got := w.other.All("list_webhooks", "id", fields{"workspaceId": w.workspace}); !slices.Equal(got, []string{w.boardHook, mine}) {
+			t.Errorf("the board's admin sees %v, want %s and %s", got, w.boardHook, mine)
+		}
+		if a := w.other.Call("create_webhook", w.newWebhook()); a.Code != board.CodeForbidden {
+			t.Errorf("a webhook of the workspace: %d %s", a.Status, a.Raw)
+		}
+		for role, want := range map[board.Role]board.Code{board.RoleEditor: board.CodeForbidden, board.RoleNone: board.CodeNotFound} {
+			w.give(w.other, board.WorkspaceGuest, w.board, role)
+			if a := w.other.Call("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}); a.Code != want {
+				t.Errorf("as %q: %d %s", role, a.Status, a.Raw)
+			}
+		}
+	})
+}
+
+// The sample of each kind has the fields of a real delivery, no more and no less.
+func TestSamplesLookLikeDeliveries(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	w := newWorld(s)
+	hook := w.make("create_webhook", fields{"url": receiver, "events": kinds(), "workspaceId": w.workspace})
+	w.make("create_list", fields{"boardId": w.board, "name": "New"})
+	w.owner.Must("archive_list", fields{"listId": w.make("create_list", fields{"boardId": w.board, "name": "Gone"})})
+	card := w.newCard()
+	for name, in := range map[string]fields{
+		"move_card": {"listId": w.doing}, "set_card_labels": {"add": []string{w.label}}, "set_card_assignees": {"add": []string{w.owner.ID}},
+		"set_card_due": {"dueDate": "2026-12-24"}, "add_comment": {"text": "Said."},
+	} {
+		w.owner.Must(name, with(in, "cardId", card))
+	}
+	w.owner.Must("update_card", fields{"cardId": card, "title": "Another"})
+	w.owner.Must("update_card", fields{"cardId": card, "done": true})
+	w.owner.Must("update_card", fields{"cardId": card, "done": false})
+	w.owner.Must("archive_card", fields{"cardId": card})
+	w.owner.Must("restore_card", fields{"cardId": card})
+	w.owner.Must("update_checklist_item", fields{"itemId": w.item, "done": true})
+	w.owner.Must("post_status_update", fields{"boardId": w.board, "status": "on_track", "title": "Fine"})
+	w.owner.Must("test_webhook", fields{"webhookId": hook})
+	seen := map[string]bool{}
+	for _, body := range s.Column("SELECT body FROM deliveries WHERE webhook_id = $1", hook) {
+		var real map[string]any
+		if err := json.Unmarshal([]byte(body), &real); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		kind := real["type"].(string)
+		sample := w.owner.Must("get_webhook_sample", fields{"event": kind}).Data.(map[string]any)
+		seen[kind] = true
+		if a, b := keys(real), keys(sample); a != b {
+			t.Errorf("%s is %s, its sample %s", kind, a, b)
+		}
+		if real["format"] != "service-webhook/1" || real["workspaceId"] != w.workspace || real["boardId"] == nil && kind != "webhook.test" {
+			t.Errorf("%s is %s", kind, body)
+		}
+		if strings.Contains(body, "Another") || strings.Contains(body, "Said") || strings.Contains(body, "Fine") {
+			t.Errorf("%s holds a text: %s", kind, body)
+		}
+	}
+	for _, k := range kinds() {
+		if !seen[k] {
+			t.Errorf("nothing was sent of the kind %s", k)
+		}
+	}
+	if a := w.owner.Call("get_webhook_sample", fields{"event": "card.eaten"}); a.Code != board.CodeInvalidRequest {
+		t.Errorf("an unknown kind: %d %s", a.Status, a.Raw)
+	}
+}
+
+func texts(list any) (out []string) {
+	for _, v := range list.([]any) {
+		out = append(out, v.(string))
+	}
+	return out
+}
+
+func kinds() (out []string) {
+	for _, k := range board.WebhookKinds() {
+		out = append(out, string(k))
+	}
+	return out
+}
+
+// keys are the names of an object and of the objects in it, sorted.
+func keys(o map[string]any) string {
+	var out []string
+	for k, v := range o {
+		if inner, ok := v.(map[string]any); ok {
+			k += ":" + keys(inner)
+		}
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return "{" + strings.Join(out, " ") + "}"
+}

@@ -1,0 +1,102 @@
+package hook
+
+import "net/netip"
+
+// public6 is the only part of IPv6 that IANA gives out as global unicast
+// (RFC 4291 §2.4); what lies outside is refused unseen.
+var public6 = netip.MustParsePrefix("2000::/3")
+
+// special is a range that no webhook reaches, and what it is in words that
+// follow "is" and "resolves to".
+type special struct {
+	prefix netip.Prefix
+	reason string
+}
+
+// specials holds the special-purpose registries of IANA as a whole, what they
+// call globally reachable too (RFC 6890, RFC 8190;
+// https://www.iana.org/assignments/iana-ipv4-special-registry and
+// iana-ipv6-special-registry), multicast, and the addresses where clouds hand
+// out credentials. The first range that holds an address names it.
+var specials = []special{
+	{netip.MustParsePrefix("169.254.169.254/32"), "a cloud metadata address"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud metadata address"}, // Azure, on an address that looks public
+	{netip.MustParsePrefix("100.100.100.200/32"), "a cloud metadata address"},
+	{netip.MustParsePrefix("192.0.0.192/32"), "a cloud metadata address"},
+	{netip.MustParsePrefix("fd00:ec2::254/128"), "a cloud metadata address"},
+	{netip.MustParsePrefix("fd20:ce::254/128"), "a cloud metadata address"},
+
+	{netip.MustParsePrefix("0.0.0.0/8"), "an address of this host"}, // Linux takes 0.0.0.0 for loopback
+	{netip.MustParsePrefix("10.0.0.0/8"), "a private address"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "a shared address of a carrier's network"},
+	{netip.MustParsePrefix("127.0.0.0/8"), "a loopback address"},
+	{netip.MustParsePrefix("169.254.0.0/16"), "a link-local address"},
+	{netip.MustParsePrefix("172.16.0.0/12"), "a private address"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "an address for protocols"},
+	{netip.MustParsePrefix("192.0.2.0/24"), "an address for documentation"},
+	{netip.MustParsePrefix("192.31.196.0/24"), "an address of the AS112 service"},
+	{netip.MustParsePrefix("192.52.193.0/24"), "a multicast tunnel address"},
+	{netip.MustParsePrefix("192.88.99.0/24"), "a 6to4 relay address"},
+	{netip.MustParsePrefix("192.168.0.0/16"), "a private address"},
+	{netip.MustParsePrefix("192.175.48.0/24"), "an address of the AS112 service"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "an address for benchmarks"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "an address for documentation"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "an address for documentation"},
+	{netip.MustParsePrefix("224.0.0.0/4"), "a multicast address"},
+	{netip.MustParsePrefix("255.255.255.255/32"), "the broadcast address"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
+
+	{netip.MustParsePrefix("::/128"), "an address of this host"},
+	{netip.MustParsePrefix("::1/128"), "a loopback address"},
+	{netip.MustParsePrefix("::/96"), "an IPv4 address written as IPv6"},           // deprecated by RFC 4291 §2.5.5.1
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), "an IPv4 address written as IPv6"}, // SIIT, RFC 2765
+	{netip.MustParsePrefix("64:ff9b::/96"), "an IPv4 address behind NAT64"},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), "an IPv4 address behind NAT64"},
+	{netip.MustParsePrefix("100::/64"), "a discarded address"},
+	{netip.MustParsePrefix("100:0:0:1::/64"), "a discarded address"},
+	{netip.MustParsePrefix("2001::/32"), "an IPv4 address behind Teredo"},
+	{netip.MustParsePrefix("2001:2::/48"), "an address for benchmarks"},
+	{netip.MustParsePrefix("2001:3::/32"), "a multicast tunnel address"},
+	{netip.MustParsePrefix("2001:4:112::/48"), "an address of the AS112 service"},
+	{netip.MustParsePrefix("2001:10::/28"), "an ORCHID, not an address"},
+	{netip.MustParsePrefix("2001:20::/28"), "an ORCHID, not an address"},
+	{netip.MustParsePrefix("2001:30::/28"), "a drone's tag, not an address"}, // RFC 9374
+	{netip.MustParsePrefix("2001::/23"), "an address for protocols"},
+	{netip.MustParsePrefix("2001:db8::/32"), "an address for documentation"},
+	{netip.MustParsePrefix("2002::/16"), "an IPv4 address behind 6to4"},
+	{netip.MustParsePrefix("2620:4f:8000::/48"), "an address of the AS112 service"},
+	{netip.MustParsePrefix("3fff::/20"), "an address for documentation"},
+	{netip.MustParsePrefix("5f00::/16"), "a segment identifier, not an address"},
+	{netip.MustParsePrefix("fc00::/7"), "a private address"},
+	{netip.MustParsePrefix("fe80::/10"), "a link-local address"},
+	{netip.MustParsePrefix("fec0::/10"), "a private address"}, // site-local, deprecated by RFC 3879
+	{netip.MustParsePrefix("ff00::/8"), "a multicast address"},
+}
+
+// refusal says in words why no webhook may reach an address, and nothing when
+// it may: a mapped IPv4 address counts as the IPv4 address that a socket makes
+// of it, and an ISATAP address is as good as the IPv4 address within.
+func refusal(addr netip.Addr) string {
+	// With its zone an address is in no prefix.
+	addr = addr.Unmap().WithZone("")
+	for _, s := range specials {
+		if s.prefix.Contains(addr) {
+			return s.reason
+		}
+	}
+	if addr.Is4() {
+		return ""
+	}
+	if !public6.Contains(addr) {
+		return "an address outside public IPv6"
+	}
+	b := addr.As16()
+	// The interface identifier of ISATAP (RFC 5214 §6.1), whatever its universal
+	// and group bits say.
+	if b[8]&^0x03 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe {
+		if inner := refusal(netip.AddrFrom4([4]byte(b[12:]))); inner != "" {
+			return "an ISATAP address of " + inner
+		}
+	}
+	return ""
+}

@@ -1,0 +1,193 @@
+package hook
+
+import (
+	"container/heap"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+const (
+	endpointAtOnce = 8  // attempts under way to one endpoint
+	burst          = 5  // attempts that the pace lets go at once after a rest
+	window         = 64 // deliveries of an endpoint in memory; the others wait in the outbox
+
+	failuresToHold = 3 // timeouts or 5xx in a row
+	probePause     = time.Second
+	probePauseMost = 30 * time.Second // the shortest pause of a retry, so that none comes late by it
+)
+
+// endpoint is the queue of one webhook: what is to be sent, how fast, and
+// whether its receiver works. It belongs to the engine's loop.
+type endpoint struct {
+	id     string
+	fresh  []store.Dispatch    // first attempts, oldest first
+	again  []store.Dispatch    // retries, oldest first
+	tests  []store.Dispatch    // for which a person waits; they are held back by nothing but the pace
+	inside map[string]struct{} // ids that are queued, under way or not recorded yet
+
+	more      bool                // the outbox has more whose time has come
+	next      board.Instant       // when the next of the others is due; 0 for never
+	refilling bool                // the outbox is being asked
+	left      map[string]struct{} // ids that left inside since
+
+	underWay int
+	tokens   float64 // attempts that the pace allows now
+	filled   time.Time
+
+	failing bool // a failed delivery was recorded, or may have been
+	row     int  // timeouts and 5xx in a row
+	held    bool
+	probeAt time.Time
+
+	ended  int       // deliveries that ended since the log was pruned
+	ready  bool      // it stands in the line of those that may send
+	wakeAt time.Time // when it has to be looked at again; zero for never
+}
+
+// offer queues a delivery, unless it is known or there is no room for it.
+func (p *endpoint) offer(d store.Dispatch, handedOver bool) {
+	if _, known := p.inside[d.ID]; known {
+		return
+	}
+	if _, known := p.left[d.ID]; known && !handedOver {
+		return // the outbox was read before it was recorded
+	}
+	queue := &p.fresh
+	switch {
+	case d.Kind == board.KindWebhookTest:
+		queue = &p.tests
+	case d.Attempts > 0:
+		queue = &p.again
+	}
+	if handedOver && (p.more || len(*queue) >= window) {
+		p.more = true
+		return
+	}
+	p.inside[d.ID] = struct{}{}
+	*queue = append(*queue, d)
+}
+
+// queued is how many deliveries wait in memory.
+func (p *endpoint) queued() int { return len(p.tests) + len(p.fresh) + len(p.again) }
+
+// empty lets go of all that is queued.
+func (p *endpoint) empty() {
+	for _, queue := range [][]store.Dispatch{p.tests, p.fresh, p.again} {
+		for _, d := range queue {
+			p.forget(d.ID)
+		}
+	}
+	p.tests, p.fresh, p.again, p.more, p.next = nil, nil, nil, false, 0
+}
+
+// forget lets go of a delivery that is recorded.
+func (p *endpoint) forget(id string) {
+	delete(p.inside, id)
+	if p.refilling {
+		p.left[id] = struct{}{}
+	}
+}
+
+// take is the next delivery that may go out now. Without one, wait is how long
+// until there may be one; 0 when that depends on what is under way.
+func (p *endpoint) take(now time.Time, pace float64) (d store.Dispatch, ok bool, wait time.Duration) {
+	held := p.held && len(p.tests) == 0
+	switch {
+	case p.queued() == 0, p.underWay >= endpointAtOnce, held && p.underWay > 0:
+		return d, false, 0
+	case held && now.Before(p.probeAt):
+		return d, false, p.probeAt.Sub(now)
+	}
+	if pace > 0 {
+		p.tokens = min(burst, p.tokens+now.Sub(p.filled).Seconds()*pace)
+		p.filled = now
+		if p.tokens < 1 {
+			return d, false, time.Duration((1 - p.tokens) / pace * float64(time.Second))
+		}
+		p.tokens--
+	}
+	queue := &p.fresh
+	switch {
+	case len(p.tests) > 0:
+		queue = &p.tests
+	// A probe is the delivery that has waited longest, so that those which began
+	// first come to their end first.
+	case len(p.fresh) == 0 || p.held && len(p.again) > 0:
+		queue = &p.again
+	}
+	d = (*queue)[0]
+	*queue = (*queue)[1:]
+	p.underWay++
+	return d, true, 0
+}
+
+// judge learns from a result whether the receiver works. Changed is true when
+// deliveries are held from now on, or no longer.
+func (p *endpoint) judge(v verdict, now time.Time) (changed bool) {
+	switch v {
+	case unreachable:
+		p.row++
+		if p.row < failuresToHold {
+			return false
+		}
+		pause := probePause << min(p.row-failuresToHold, 10)
+		p.probeAt = now.Add(min(pause, probePauseMost))
+		changed = !p.held
+		p.held = true
+	case accepted, throttled, refused, gone:
+		changed = p.held
+		p.row, p.held = 0, false
+	case forbidden, skipped, lost, deleted, interrupted: // nothing was heard of the receiver
+	}
+	return changed
+}
+
+// idle tells that nothing would be lost by forgetting the endpoint.
+func (p *endpoint) idle(now time.Time) bool {
+	return len(p.inside) == 0 && !p.more && p.next == 0 && !p.refilling && p.row == 0 && !p.held && p.ended == 0 && now.Sub(p.filled) > time.Minute
+}
+
+// alarms are endpoints by the time at which they have to be looked at. One may
+// stand in it several times; its wakeAt says which is meant.
+type alarms []alarm
+
+type alarm struct {
+	at       time.Time
+	endpoint *endpoint
+}
+
+func (a alarms) Len() int           { return len(a) }
+func (a alarms) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
+func (a alarms) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+
+// Push and Pop are for container/heap.
+func (a *alarms) Push(x any) { *a = append(*a, x.(alarm)) }
+
+// Pop is the other half of Push.
+func (a *alarms) Pop() any {
+	last := (*a)[len(*a)-1]
+	*a = (*a)[:len(*a)-1]
+	return last
+}
+
+// set has an endpoint looked at no later than at a time.
+func (a *alarms) set(p *endpoint, at time.Time) {
+	if p.wakeAt.IsZero() || at.Before(p.wakeAt) {
+		p.wakeAt = at
+		heap.Push(a, alarm{at, p})
+	}
+}
+
+// due are the endpoints whose time has come.
+func (a *alarms) due(now time.Time) (out []*endpoint) {
+	for len(*a) > 0 && !(*a)[0].at.After(now) {
+		x := heap.Pop(a).(alarm)
+		if x.endpoint.wakeAt.Equal(x.at) {
+			x.endpoint.wakeAt = time.Time{}
+			out = append(out, x.endpoint)
+		}
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package hook_test
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// zone answers DNS from memory: the addresses of a name, without its last dot,
+// when that is asked for the nth time, from zero, A and AAAA apart. Without
+// addresses there is no such name. It is called once at a time.
+type zone func(name string, nth int) []netip.Addr
+
+// resolver is Go's own resolver in front of a zone. It sends no packet.
+func (z zone) resolver() *net.Resolver {
+	var mu sync.Mutex
+	asked := map[dnsmessage.Question]int{}
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go func() {
+			defer server.Close()
+			for {
+				// A pipe is no PacketConn, so each message follows its length, as over TCP.
+				var length [2]byte
+				if _, err := io.ReadFull(server, length[:]); err != nil {
+					return
+				}
+				query := make([]byte, binary.BigEndian.Uint16(length[:]))
+				if _, err := io.ReadFull(server, query); err != nil {
+					return
+				}
+				var parser dnsmessage.Parser
+				header, err := parser.Start(query)
+				if err != nil {
+					return
+				}
+				question, err := parser.Question()
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				nth := asked[question]
+				asked[question]++
+				addrs := z(strings.TrimSuffix(question.Name.String(), "."), nth)
+				mu.Unlock()
+				if _, err := server.Write(answer(header, question, addrs)); err != nil {
+					return
+				}
+			}
+		}()
+		return client, nil
+	}}
+}
+
+// answer packs a reply behind its length.
+func answer(header dnsmessage.Header, question dnsmessage.Question, addrs []netip.Addr) []byte {
+	m := dnsmessage.Message{
+		Header:    dnsmessage.Header{ID: header.ID, Response: true, RecursionAvailable: true},
+		Questions: []dnsmessage.Question{question},
+	}
+	if len(addrs) == 0 {
+		m.RCode = dnsmessage.RCodeNameError
+	}
+	for _, addr := range addrs {
+		resource := dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: question.Name, Class: question.Class}}
+		switch {
+		case addr.Is4() && question.Type == dnsmessage.TypeA:
+			resource.Body = &dnsmessage.AResource{A: addr.As4()}
+		case addr.Is6() && question.Type == dnsmessage.TypeAAAA:
+			resource.Body = &dnsmessage.AAAAResource{AAAA: addr.As16()}
+		default:
+			continue
+		}
+		m.Answers = append(m.Answers, resource)
+	}
+	packed, err := m.AppendPack(make([]byte, 2))
+	if err != nil {
+		panic(err)
+	}
+	binary.BigEndian.PutUint16(packed, uint16(len(packed)-2))
+	return packed
+}

@@ -1,0 +1,493 @@
+package hook_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/hook"
+)
+
+func newGuard(t testing.TB, z zone, allow ...string) *hook.Guard {
+	t.Helper()
+	if z == nil {
+		z = func(string, int) []netip.Addr { return nil }
+	}
+	g, err := hook.NewGuard(hook.GuardOptions{Allow: allow, Resolver: z.resolver()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func addresses(texts ...string) []netip.Addr {
+	var addrs []netip.Addr
+	for _, text := range texts {
+		addrs = append(addrs, netip.MustParseAddr(text))
+	}
+	return addrs
+}
+
+// fixed is a zone that never changes: name -> addresses, parted by spaces.
+func fixed(names map[string]string) zone {
+	return func(name string, _ int) []netip.Addr { return addresses(strings.Fields(names[name])...) }
+}
+
+// soon bounds what would wait for the network if the guard let it through.
+func soon(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// wantRefused checks that Dial refused by the rule, in words that hold want.
+func wantRefused(t *testing.T, g *hook.Guard, hostPort, want string) {
+	t.Helper()
+	conn, err := g.Dial(soon(t), "tcp", hostPort)
+	if conn != nil {
+		conn.Close()
+		t.Errorf("Dial %q connected to %s", hostPort, conn.RemoteAddr())
+		return
+	}
+	var refused *hook.Refused
+	if !errors.As(err, &refused) {
+		t.Errorf("Dial %q: %v, want a Refused", hostPort, err)
+		return
+	}
+	if !strings.Contains(refused.Reason, want) {
+		t.Errorf("Dial %q refused because it %q, want %q in that", hostPort, refused.Reason, want)
+	}
+}
+
+// wantFault checks for an invalid_request that names url and holds want.
+func wantFault(t *testing.T, what string, err error, want string) {
+	t.Helper()
+	fault, ok := board.AsFault(err)
+	if !ok || fault.Code != board.CodeInvalidRequest || !strings.HasPrefix(fault.Message, "url: ") ||
+		!strings.Contains(fault.Message, want) || !strings.HasSuffix(fault.Message, ".") {
+		t.Errorf("%q: %v, want a sentence of invalid_request that begins with url: and holds %q", what, err, want)
+	}
+}
+
+func TestParseGivesOneSpelling(t *testing.T) {
+	g := newGuard(t, nil)
+	for give, want := range map[string]string{
+		"https://hooks.example.com":                       "https://hooks.example.com",
+		"HTTPS://Hooks.EXAMPLE.com/A/b?C=d":               "https://hooks.example.com/A/b?C=d",
+		"https://hooks.example.com:443/a":                 "https://hooks.example.com/a",
+		"https://hooks.example.com/a%2Fb?q=%20&w=@:":      "https://hooks.example.com/a%2Fb?q=%20&w=@:",
+		"https://hooks.example.com/@user:443":             "https://hooks.example.com/@user:443",
+		"https://hooks.example.com?a=//b@c%2F:":           "https://hooks.example.com?a=//b@c%2F:",
+		"https://hooks.example.com?a=%2F:":                "https://hooks.example.com?a=%2F:",
+		"https://bücher.example.com/ü":                    "https://xn--bcher-kva.example.com/%C3%BC",
+		"https://BÜCHER.example.com":                      "https://xn--bcher-kva.example.com",
+		"https://xn--bcher-kva.example.com":               "https://xn--bcher-kva.example.com",
+		"https://例え。example。com":                          "https://xn--r8jz45g.example.com",
+		"https://r3---sn.example.com":                     "https://r3---sn.example.com",
+		"https://0x7f.example.com":                        "https://0x7f.example.com",
+		"https://127.0.0.1.example.com":                   "https://127.0.0.1.example.com",
+		"https://notlocalhost.com":                        "https://notlocalhost.com",
+		"https://8.8.8.8/":                                "https://8.8.8.8/",
+		"https://[2606:4700:0::1111]/":                    "https://[2606:4700::1111]/",
+		"https://[2606:4700::0:5efe:8.8.8.8]":             "https://[2606:4700::5efe:808:808]",
+		"https://hooks.example.com/" + long('a', 2048-26): "https://hooks.example.com/" + long('a', 2048-26),
+	} {
+		u, err := g.Parse(give)
+		if err != nil {
+			t.Errorf("%q: %v", give, err)
+		} else if u.String() != want {
+			t.Errorf("%q gives %q, want %q", give, u, want)
+		}
+	}
+}
+
+func long(c rune, n int) string { return strings.Repeat(string(c), n) }
+
+func TestAddressesAreRefusedByTheirForm(t *testing.T) {
+	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
+	for address, want := range map[string]string{
+		"":                               "is missing",
+		"https://hooks.example.com/\xff": "UTF-8",
+		"https://hooks.example.com/" + long('a', 2048-25):     "more than 2048",
+		"https://hooks.example.com:443/" + long('a', 2048-29): "more than 2048",
+		"https://hooks.example.com/" + long('ü', 2048-26):     "more than 2048 characters when",
+		"hooks.example.com":                                 "https://",
+		"//hooks.example.com":                               "https://",
+		"http://hooks.example.com":                          "https://",
+		"http://hooks.example.com:443":                      "https://",
+		"ftp://hooks.example.com":                           "https://",
+		"javascript:alert(1)":                               "https://",
+		"file:///etc/passwd":                                "https://",
+		"https:hooks.example.com":                           "no host",
+		"https:/hooks.example.com":                          "no host",
+		"https://":                                          "no host",
+		"https:///path":                                     "no host",
+		"https://?query":                                    "no host",
+		"https://:443/":                                     "no host",
+		"https://hooks.example.com:80":                      "port other than 443",
+		"https://hooks.example.com:8443":                    "port other than 443",
+		"https://hooks.example.com:":                        "port is missing",
+		"https://hooks.example.com:0":                       "port",
+		"https://hooks.example.com:0443":                    "port",
+		"https://hooks.example.com:65979":                   "port", // 443 + 65536
+		"https://hooks.example.com:443:443":                 "",
+		"https://hooks.example.com:+443":                    "",
+		"https://hooks.example.com:https":                   "",
+		"https://ada@hooks.example.com":                     "user name",
+		"https://ada:secret@hooks.example.com":              "user name",
+		"https://@hooks.example.com":                        "user name",
+		"https://hooks.example.com@10.0.0.1":                "user name",
+		"https://hooks.example.com#":                        "fragment",
+		"https://hooks.example.com/#a":                      "fragment",
+		"https://hooks.example.com/a b":                     "white space",
+		" https://hooks.example.com":                        "white space",
+		"https://hooks.example.com\n":                       "white space",
+		"https://hooks.example.com/\r\nHost: a":             "white space",
+		"https://hooks.example.com/\t":                      "white space",
+		"https://hooks.example.com/\x00":                    "control",
+		"https://hooks.example.com/\u0085":                  "white space",
+		"https://hooks.example.com/\u00a0":                  "white space",
+		"https://hooks.exam\u200bple.com":                   "invisible",
+		"https://hooks.exam\u00adple.com":                   "invisible",
+		"https://hooks.example.com/\u202e":                  "invisible",
+		`https://hooks.example.com\@10.0.0.1`:               "backslash",
+		`https:\\hooks.example.com`:                         "backslash",
+		"https://hooks.example.com.":                        "ends in a dot",
+		"https://hooks.example.com。":                        "ends in a dot",
+		"https://.example.com":                              "empty part",
+		"https://hooks..example.com":                        "empty part",
+		"https://...":                                       "",
+		"https://.":                                         "",
+		"https://hooks_1.example.com":                       "characters",
+		"https://hooks*.example.com":                        "characters",
+		"https://%68ooks.example.com":                       "well-formed",
+		"https://%E4%BE%8B.example.com":                     "percent",
+		"https://-hooks.example.com":                        "hyphen",
+		"https://hooks-.example.com":                        "hyphen",
+		"https://" + long('a', 64) + ".example.com":         "63",
+		"https://" + strings.Repeat("abc.", 62) + "abc.com": "253",
+		"https://xn--a.example.com":                         "internationalised",
+		"https://a.xn--a.example.com":                       "internationalised",
+		"https://8.8.8.٨":                                   "internationalised",
+		"https://xn--.example.com":                          "empty part",
+		"https://a\u0301\u0301\u2024.example.com":           "", // U+2024 is a dot to some
+		"https://[2606:4700::1111%25eth0]":                  "percent",
+		"https://[fe80::1%25eth0]":                          "percent",
+		"https://[2606:4700::1111":                          "well-formed",
+		"https://[2606:4700::11111]":                        "well-formed",
+		"https://2606:4700::1111":                           "",
+		"https://[8.8.8.8]":                                 "well-formed",
+		"https://[hooks.example.com]":                       "well-formed",
+		"https://[v1.a:b]":                                  "well-formed",
+		"https://[2606:4700::1111]a":                        "",
+		"https://[]":                                        "",
+	} {
+		_, err := g.Parse(address)
+		wantFault(t, address, err, want)
+		wantFault(t, address, g.Check(soon(t), address), want)
+	}
+}
+
+func TestIPv4HasOneSpelling(t *testing.T) {
+	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
+	const want = "four plain decimal numbers"
+	for _, host := range []string{
+		"2130706433", "134744072", "0", "017700000001", "0x7f000001", "0X7F000001",
+		"127.1", "127.0.1", "8.8", "8.8.2056", "0177.0.0.1", "010.8.8.8", "8.8.8.010", "08.8.8.8", "8.8.8.08",
+		"0x7f.0.0.1", "0x7f.1", "8.8.8.0x8", "0x8.0x8.0x8.0x8", "hooks.0x7f", "hooks.example.1", "1.2.3.4.5",
+		"256.0.0.1", "8.8.8.256", "8.8.8.8888888888888888888", "0x", "127.0.0.0x",
+		"１２７.0.0.1", "8.8.8.８", "８.8.8.8", "①②⑦.0.0.1", "８。８。８。８", "8。8。8。8", "8.8.8.८", "8.8.8.xn--l4b", "८",
+	} {
+		_, err := g.Parse("https://" + host)
+		wantFault(t, host, err, want)
+		wantRefused(t, g, host+":443", want)
+	}
+}
+
+// refusedAddresses are written by hand from the registries, apart from the
+// table in the code: first, last and one within.
+var refusedAddresses = map[string]string{
+	"0.0.0.0 0.0.0.1 0.255.255.255":                                       "an address of this host",
+	"10.0.0.0 10.1.2.3 10.255.255.255":                                    "a private address",
+	"100.64.0.0 100.100.100.199 100.127.255.255":                          "a shared address",
+	"127.0.0.0 127.0.0.1 127.255.255.255":                                 "a loopback address",
+	"169.254.0.0 169.254.1.1 169.254.255.255":                             "a link-local address",
+	"172.16.0.0 172.20.1.1 172.31.255.255":                                "a private address",
+	"192.0.0.0 192.0.0.8 192.0.0.170 192.0.0.255":                         "an address for protocols",
+	"192.0.2.0 192.0.2.255 198.51.100.0 198.51.100.255":                   "an address for documentation",
+	"203.0.113.0 203.0.113.255":                                           "an address for documentation",
+	"192.31.196.0 192.31.196.255 192.175.48.0 192.175.48.255":             "an address of the AS112 service",
+	"192.52.193.0 192.52.193.255":                                         "a multicast tunnel address",
+	"192.88.99.0 192.88.99.1 192.88.99.255":                               "a 6to4 relay address",
+	"192.168.0.0 192.168.1.1 192.168.255.255":                             "a private address",
+	"198.18.0.0 198.19.255.255":                                           "an address for benchmarks",
+	"224.0.0.0 224.0.0.1 239.255.255.255":                                 "a multicast address",
+	"240.0.0.0 247.1.2.3 255.255.255.254":                                 "a reserved address",
+	"255.255.255.255":                                                     "the broadcast address",
+	"169.254.169.254 168.63.129.16 100.100.100.200 192.0.0.192":           "a cloud metadata address",
+	"fd00:ec2::254 fd20:ce::254":                                          "a cloud metadata address",
+	"::":                                                                  "an address of this host",
+	"::1":                                                                 "a loopback address",
+	"::2 ::7f00:1 ::808:808 ::ffff:0:7f00:1":                              "an IPv4 address written as IPv6",
+	"64:ff9b:: 64:ff9b::a00:1 64:ff9b::808:808 64:ff9b::ffff:ffff":        "an IPv4 address behind NAT64",
+	"64:ff9b:1:: 64:ff9b:1::a00:1 64:ff9b:1:ffff:ffff:ffff:ffff:ffff":     "an IPv4 address behind NAT64",
+	"64:ff9b:2:: 64:ff9b:0:0:1:: 1:: 1fff:ffff::1 4000:: 8000::1 fbff::1": "an address outside public IPv6",
+	"100:: 100::ffff:ffff:ffff:ffff 100:0:0:1::5":                         "a discarded address",
+	"2001:: 2001:0:a00:1::1 2001:0:ffff:ffff:ffff:ffff:ffff:ffff":         "an IPv4 address behind Teredo",
+	"2001:1::1 2001:1::2 2001:1::3 2001:4::1 2001:1ff:ffff::1":            "an address for protocols",
+	"2001:2:: 2001:2:0:ffff::1":                                           "an address for benchmarks",
+	"2001:3::1":                                                           "a multicast tunnel address",
+	"2001:4:112::1 2620:4f:8000:: 2620:4f:8000:ffff::1":                   "an address of the AS112 service",
+	"2001:10:: 2001:1f:ffff::1 2001:20::1 2001:2f:ffff::1":                "an ORCHID",
+	"2001:30::1 2001:3f:ffff::1":                                          "a drone's tag",
+	"2001:db8:: 2001:db8:ffff:ffff::1 3fff:: 3fff:fff:ffff::1":            "an address for documentation",
+	"2002:: 2002:a00:1::1 2002:808:808::1 2002:ffff:ffff:ffff::1":         "an IPv4 address behind 6to4",
+	"5f00::1 5f00:ffff::1":                                                "a segment identifier",
+	"fc00:: fd12:3456::1 fdff:ffff::1":                                    "a private address",
+	"fe80::1 febf:ffff::1":                                                "a link-local address",
+	"fec0::1 feff:ffff::1":                                                "a private address",
+	"ff00:: ff02::1 ffff:ffff::1":                                         "a multicast address",
+	"2606:4700::5efe:10.0.0.8 2606:4700::200:5efe:10.0.0.8":               "an ISATAP address of a private address",
+	"2606:4700::100:5efe:127.0.0.1 2606:4700::300:5efe:127.0.0.1":         "an ISATAP address of a loopback address",
+}
+
+func TestSpecialAddressesAreRefusedWrittenOrResolved(t *testing.T) {
+	for list, want := range refusedAddresses {
+		for _, text := range strings.Fields(list) {
+			literal, hostPort := "https://"+text, text+":443"
+			addr := netip.MustParseAddr(text)
+			if addr.Is6() {
+				literal, hostPort = "https://["+addr.String()+"]", "["+addr.String()+"]:443"
+			}
+			g := newGuard(t, fixed(map[string]string{
+				"hooks.example.com": text, "mixed.example.com": "8.8.8.8 2606:4700::1111 " + text}))
+			_, err := g.Parse(literal)
+			wantFault(t, literal, err, "is "+want)
+			wantRefused(t, g, hostPort, "is "+want)
+			resolved := "resolves to " + want
+			wantFault(t, text, g.Check(soon(t), "https://hooks.example.com"), resolved)
+			wantFault(t, text, g.Check(soon(t), "https://mixed.example.com"), resolved)
+			wantRefused(t, g, "hooks.example.com:443", resolved)
+			wantRefused(t, g, "hooks.example.com:443", "("+addr.String()+")")
+		}
+	}
+}
+
+func TestMappedIPv4IsRefusedWrittenAndJudgedAsIPv4Resolved(t *testing.T) {
+	g := newGuard(t, fixed(map[string]string{"private.example.com": "::ffff:10.0.0.8", "public.example.com": "::ffff:8.8.8.8", "in.example.com": "::ffff:127.0.0.1"}), "127.0.0.0/8")
+	for _, text := range []string{"::ffff:10.0.0.8", "::ffff:8.8.8.8", "::FFFF:0808:0808", "0:0:0:0:0:ffff:127.0.0.1"} {
+		_, err := g.Parse("https://[" + text + "]")
+		wantFault(t, text, err, "an IPv4 address written as IPv6")
+		wantRefused(t, g, "["+text+"]:443", "an IPv4 address written as IPv6")
+	}
+	wantFault(t, "private", g.Check(soon(t), "https://private.example.com"), "resolves to a private address (10.0.0.8)")
+	wantRefused(t, g, "private.example.com:443", "resolves to a private address (10.0.0.8)")
+	for _, address := range []string{"https://public.example.com", "https://in.example.com"} {
+		if err := g.Check(soon(t), address); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestPublicAddressesArePublic(t *testing.T) {
+	for _, text := range strings.Fields(`1.0.0.0 1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
+		168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0
+		192.31.195.255 192.31.197.0 192.52.192.255 192.52.194.0 192.88.98.255 192.88.100.0 192.167.255.255 192.169.0.0
+		192.175.47.255 192.175.49.0 198.17.255.255 198.20.0.0 198.51.99.255 198.51.101.0 203.0.112.255 203.0.114.0 223.255.255.255
+		2000:: 2001:200:: 2001:db7:ffff::1 2001:db9:: 2003:: 2606:4700::1111 2620:4f:7fff::1 2620:4f:8001:: 3ffe::1 3fff:1000::
+		2606:4700::5efe:8.8.8.8 2606:4700::400:5efe:10.0.0.8 2606:4700::5eff:10.0.0.8`) {
+		g := newGuard(t, fixed(map[string]string{"hooks.example.com": text}))
+		if err := g.Check(soon(t), "https://hooks.example.com"); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if addr := netip.MustParseAddr(text); addr.Is4() {
+			if _, err := g.Parse("https://" + text); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		} else if _, err := g.Parse("https://[" + text + "]"); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestNamesOfPrivateNetworksAreRefusedWhateverTheyResolveTo(t *testing.T) {
+	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
+	for _, name := range []string{
+		"localhost", "LocalHost", "a.localhost", "ｌｏｃａｌｈｏｓｔ", "ⓛocalhost", "localhost.localdomain", "printer.local", "db.internal",
+		"metadata.google.internal", "nas.home.arpa", "abc.onion", "a.invalid", "fritz.home", "wiki.lan", "wiki.corp", "wiki.intranet",
+		"a.private", "intranet", "com", "db",
+	} {
+		const want = "not one of the public internet"
+		_, err := g.Parse("https://" + name)
+		wantFault(t, name, err, want)
+		wantRefused(t, g, name+":443", want)
+	}
+}
+
+func TestCheckRefusesANameThatDoesNotResolve(t *testing.T) {
+	g := newGuard(t, nil)
+	if _, err := g.Parse("https://nowhere.example.com"); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, "nowhere", g.Check(soon(t), "https://nowhere.example.com"), "does not exist")
+
+	broken, err := hook.NewGuard(hook.GuardOptions{Resolver: &net.Resolver{PreferGo: true,
+		Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("unplugged") }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, "unplugged", broken.Check(soon(t), "https://hooks.example.com"), "could not be resolved")
+
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Check(over, "https://hooks.example.com"); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that is over: %v, want its error", err)
+	}
+}
+
+func TestDialOfANameThatDoesNotResolveIsNotARefusal(t *testing.T) {
+	_, err := newGuard(t, nil).Dial(soon(t), "tcp", "nowhere.example.com:443")
+	var refused *hook.Refused
+	var dns *net.DNSError
+	if errors.As(err, &refused) || !errors.As(err, &dns) {
+		t.Errorf("%v, want a DNS error, which is tried again", err)
+	}
+}
+
+func TestDialRefusesWhatParseWould(t *testing.T) {
+	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
+	for hostPort, want := range map[string]string{
+		"hooks.example.com:80":      "port other than 443",
+		"hooks.example.com:8443":    "port other than 443",
+		"8.8.8.8:80":                "port other than 443",
+		"[2606:4700::1111]:80":      "port other than 443",
+		"hooks.example.com:https":   "not a host and a port",
+		"hooks.example.com":         "not a host and a port",
+		"hooks.example.com:":        "not a host and a port",
+		":443":                      "missing",
+		"hooks.example.com.:443":    "ends in a dot",
+		"[fe80::1%lo]:443":          "zone",
+		"[2606:4700::1111%1]:443":   "zone",
+		"hooks_1.example.com:443":   "characters",
+		"hooks.example.com\x00:443": "characters",
+	} {
+		wantRefused(t, g, hostPort, want)
+	}
+	for _, network := range []string{"udp", "unix", "ip", "tcp5", ""} {
+		_, err := g.Dial(soon(t), network, "8.8.8.8:443")
+		var refused *hook.Refused
+		if !errors.As(err, &refused) {
+			t.Errorf("network %q: %v, want a Refused", network, err)
+		}
+	}
+}
+
+// listener counts the connections that are really made to this machine.
+func listener(t *testing.T) (addr netip.AddrPort, count func() int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan int)
+	go func() {
+		n := 0
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				done <- n
+				return
+			}
+			n++
+			conn.Close()
+		}
+	}()
+	closed := false
+	count = func() int { closed = true; l.Close(); return <-done }
+	t.Cleanup(func() {
+		if !closed {
+			count()
+		}
+	})
+	return netip.MustParseAddrPort(l.Addr().String()), count
+}
+
+func portOf(at netip.AddrPort) string { _, port, _ := net.SplitHostPort(at.String()); return port }
+
+func TestANameThatIsReboundAfterCheckIsRefusedAtTheDial(t *testing.T) {
+	at, count := listener(t)
+	// The port is an exception on another address, so that the connection would
+	// succeed if the address were not looked at.
+	private := at.Addr()
+	asked := 0
+	g := newGuard(t, func(name string, nth int) []netip.Addr {
+		asked++
+		if nth%2 == 0 {
+			return addresses("8.8.8.8")
+		}
+		return []netip.Addr{private}
+	}, "10.9.9.9")
+	for range 3 {
+		if err := g.Check(soon(t), "https://rebound.example.com"); err != nil {
+			t.Fatal(err)
+		}
+		wantRefused(t, g, "rebound.example.com:"+portOf(at), "resolves to a loopback address (127.0.0.1)")
+	}
+	if asked != 12 { // A and AAAA, twice, three times
+		t.Errorf("DNS was asked %d times, want 12: the dial did not resolve for itself", asked)
+	}
+
+	// Dialled by an http.Client, the refusal is found behind its errors.
+	always := newGuard(t, fixed(map[string]string{"private.example.com": "127.0.0.1"}), "10.9.9.9")
+	transport := &http.Transport{DialContext: always.Dial}
+	defer transport.CloseIdleConnections()
+	_, err := (&http.Client{Transport: transport}).Get("http://private.example.com:" + portOf(at))
+	var refused *hook.Refused
+	if !errors.As(err, &refused) || refused.Reason != "resolves to a loopback address (127.0.0.1)" {
+		t.Errorf("%v, want a Refused", err)
+	}
+	if n := count(); n != 0 {
+		t.Errorf("%d connections were made, want none", n)
+	}
+}
+
+func TestNoAddressIsTriedOnceOneIsRefused(t *testing.T) {
+	at, count := listener(t)
+	// 127.0.0.1 is allowed; a name may also resolve to what is not.
+	g := newGuard(t, fixed(map[string]string{"a.example.com": "127.0.0.9 127.0.0.1", "b.example.com": "10.0.0.8 127.0.0.1"}), "127.0.0.1")
+	wantRefused(t, g, "a.example.com:"+portOf(at), "a loopback address (127.0.0.9)")
+	if n := count(); n != 0 {
+		t.Errorf("%d connections were made, want none", n)
+	}
+}
+
+func TestCheckWaitsFiveSecondsForDNS(t *testing.T) {
+	silent := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go io.Copy(io.Discard, server)
+		return client, nil
+	}}
+	g, err := hook.NewGuard(hook.GuardOptions{Resolver: silent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What package net keeps for good must not be made inside the bubble.
+	newGuard(t, nil).Check(soon(t), "https://hooks.example.com")
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		err := g.Check(t.Context(), "https://hooks.example.com")
+		wantFault(t, "silent", err, "could not be resolved")
+		if waited := time.Since(start); waited != 5*time.Second {
+			t.Errorf("Check waited %s, want 5s", waited)
+		}
+		time.Sleep(time.Minute) // package net goes on waiting for a while
+	})
+}

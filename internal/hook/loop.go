@@ -1,0 +1,361 @@
+package hook
+
+import (
+	"context"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// loop is the state of an engine that runs. One goroutine owns it all, so
+// nothing of it is locked.
+type loop struct {
+	*Engine
+	endpoints map[string]*endpoint
+	line      []*endpoint // those that may send, in turn
+	alarms    alarms
+	mine      map[int]bool // the shards that this server looks after
+	spare     []store.Dispatch
+
+	batch    []*attempt          // to be checked
+	checking bool                // the last batch was not taken yet
+	running  map[*attempt]string // attempts under way, and the ids of their deliveries
+	reading  int                 // refills under way
+
+	unwritten record // to be written
+	writing   bool
+	writeAt   time.Time // not before this, after a failure
+	swept     time.Time
+	noted     time.Time
+}
+
+func newLoop(e *Engine) *loop {
+	return &loop{Engine: e, endpoints: map[string]*endpoint{}, running: map[*attempt]string{}, mine: map[int]bool{}, swept: time.Now(), noted: time.Now()}
+}
+
+// run serves until ctx ends, and then until what is under way has ended.
+func (l *loop) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	done, ending := ctx.Done(), false
+	for {
+		now := time.Now()
+		l.takeOffered()
+		for _, p := range l.alarms.due(now) {
+			l.rouse(p)
+		}
+		if !ending {
+			l.pump(now)
+		}
+		checks := l.checks
+		if len(l.batch) == 0 {
+			checks = nil
+		}
+		l.write(now)
+		if ending && len(l.running)+len(l.batch)+l.reading == 0 && !l.writing && (l.nothingToWrite() || l.stopped.Err() != nil) {
+			return
+		}
+		timer.Reset(l.rest(now))
+		select {
+		case checks <- l.batch:
+			l.batch = nil
+		case <-l.wake:
+		case r := <-l.results:
+			l.result(r)
+			l.moreResults()
+		case r := <-l.recorded:
+			l.written(r)
+		case r := <-l.refills:
+			l.refilled(r)
+		case found := <-l.queues:
+			l.found(found)
+		case mine := <-l.shards:
+			l.take(mine)
+		case <-timer.C:
+			l.note(time.Now())
+		case <-done:
+			done, ending = nil, true
+			for _, a := range l.batch {
+				l.release(a)
+			}
+			l.batch = nil
+			time.AfterFunc(stopTime, func() { l.stop(errStopping) })
+		}
+	}
+}
+
+// moreResults takes the results that are there already, so that they are
+// written together.
+func (l *loop) moreResults() {
+	for range batchSize {
+		select {
+		case r := <-l.results:
+			l.result(r)
+		default:
+			return
+		}
+	}
+}
+
+// rest is how long nothing happens unless something comes in.
+func (l *loop) rest(now time.Time) time.Duration {
+	wait := markAfter
+	if len(l.alarms) > 0 {
+		wait = min(wait, l.alarms[0].at.Sub(now))
+	}
+	if l.writeAt.After(now) {
+		wait = min(wait, l.writeAt.Sub(now))
+	}
+	return max(0, wait)
+}
+
+// endpointOf is the queue of a webhook that this server looks after, else nil.
+func (l *loop) endpointOf(webhookID string) *endpoint {
+	p := l.endpoints[webhookID]
+	if p == nil && l.mine[board.WebhookShard(webhookID)] {
+		p = &endpoint{id: webhookID, inside: map[string]struct{}{}, left: map[string]struct{}{}, tokens: burst, filled: time.Now()}
+		l.endpoints[webhookID] = p
+	}
+	return p
+}
+
+// takeOffered queues what was just committed here.
+func (l *loop) takeOffered() {
+	offered, missed := l.taken(l.spare)
+	for _, d := range offered {
+		if p := l.endpointOf(d.WebhookID); p != nil && l.mine[board.WebhookShard(d.WebhookID)] {
+			p.offer(d, true)
+			l.rouse(p)
+		}
+	}
+	clear(offered)
+	l.spare = offered
+	if missed {
+		for _, p := range l.endpoints {
+			p.more = true
+			l.rouse(p)
+		}
+	}
+}
+
+// rouse lets an endpoint stand in the line, and asks the outbox when it has
+// little left in memory.
+func (l *loop) rouse(p *endpoint) {
+	if !l.mine[board.WebhookShard(p.id)] {
+		return
+	}
+	now := board.InstantOf(l.o.DB.Now())
+	if p.next != 0 {
+		if p.next <= now {
+			p.next, p.more = 0, true
+		} else {
+			l.alarms.set(p, time.Now().Add(time.Duration(p.next-now)*time.Millisecond))
+		}
+	}
+	if p.more && !p.refilling && p.queued() <= window/4 {
+		p.refilling, p.more = true, false
+		l.reading++
+		limit := window + len(p.inside)
+		go l.refill(p, limit)
+	}
+	if !p.ready && p.queued() > 0 {
+		p.ready = true
+		l.line = append(l.line, p)
+	}
+}
+
+// pump begins attempts, one of each endpoint in the line at a time.
+func (l *loop) pump(now time.Time) {
+	for len(l.line) > 0 && len(l.running) < attemptsAtOnce && len(l.batch) < batchSize && len(l.unwritten.outcomes) < unrecordedMost {
+		p := l.line[0]
+		l.line = l.line[1:]
+		p.ready = false
+		d, ok, wait := p.take(now, l.o.Pace)
+		if ok {
+			a := &attempt{endpoint: p, delivery: d, began: now}
+			l.running[a] = d.ID
+			l.batch = append(l.batch, a)
+			l.rouse(p)
+		} else if wait > 0 {
+			l.alarms.set(p, now.Add(wait))
+		}
+	}
+}
+
+// release takes an attempt back that was not made.
+func (l *loop) release(a *attempt) {
+	delete(l.running, a)
+	p := a.endpoint
+	p.underWay--
+	p.forget(a.delivery.ID)
+	p.more = true
+}
+
+// result takes in what came of an attempt.
+func (l *loop) result(r result) {
+	a, p := r.attempt, r.attempt.endpoint
+	now := time.Now()
+	switch r.verdict {
+	case interrupted:
+		l.o.Log.Debug("a delivery was not attempted", "delivery", a.delivery.ID, "reason", r.reason)
+		l.release(a)
+		l.alarms.set(p, now.Add(recordPause))
+		return
+	case deleted:
+		l.unwritten.deleted = append(l.unwritten.deleted, p.id)
+		delete(l.running, a)
+		p.underWay--
+		p.forget(a.delivery.ID)
+		p.empty()
+		return
+	case accepted, throttled, unreachable, refused, gone, forbidden, skipped, lost:
+	}
+	delete(l.running, a)
+	p.underWay--
+	p.failing = p.failing || a.target.Failures > 0
+	if p.judge(r.verdict, now) {
+		hold := store.Hold{WebhookID: p.id}
+		if p.held {
+			hold.Since = board.InstantOf(l.o.DB.Now())
+		}
+		l.unwritten.holds = append(l.unwritten.holds, hold)
+	}
+	o := l.outcome(&r)
+	l.o.Metrics.attempted(&r, &o, board.InstantOf(l.o.DB.Now()))
+	p.failing = p.failing && o.Status != board.DeliveryDelivered || o.Counts
+	l.unwritten.outcomes = append(l.unwritten.outcomes, o)
+	l.rouse(p)
+}
+
+func (l *loop) nothingToWrite() bool {
+	u := &l.unwritten
+	return len(u.outcomes)+len(u.holds)+len(u.marks)+len(u.deleted) == 0
+}
+
+// write hands over what is to be written, when the last was.
+func (l *loop) write(now time.Time) {
+	if l.writing || l.nothingToWrite() || now.Before(l.writeAt) {
+		return
+	}
+	l.writing = true
+	l.records <- l.unwritten
+	l.unwritten = record{}
+}
+
+// written lets go of what is in the database now.
+func (l *loop) written(r recorded) {
+	l.writing = false
+	if r.err != nil {
+		l.o.Log.Warn("deliveries wait to be recorded", "deliveries", len(r.outcomes), "error", r.err)
+		r.outcomes = append(r.outcomes, l.unwritten.outcomes...)
+		r.holds = append(r.holds, l.unwritten.holds...)
+		l.unwritten = record{outcomes: r.outcomes, holds: r.holds, marks: l.unwritten.marks, deleted: append(r.deleted, l.unwritten.deleted...)}
+		l.writeAt = time.Now().Add(recordPause)
+		return
+	}
+	for i := range r.outcomes {
+		o := &r.outcomes[i]
+		p := l.endpoints[o.WebhookID]
+		if p == nil {
+			continue
+		}
+		p.forget(o.ID)
+		if o.Next == 0 {
+			p.ended++
+		} else if p.next == 0 || o.Next < p.next {
+			p.next = o.Next
+		}
+		if p.ended >= pruneEvery {
+			p.ended = 0
+			go l.prune(p.id)
+		}
+		l.rouse(p)
+	}
+}
+
+// prune takes away what fell out of an endpoint's log.
+func (l *loop) prune(id string) {
+	if _, err := l.o.DB.PruneDeliveries(l.stopped, id, pruneAtOnce); err != nil {
+		l.o.Log.Warn("a delivery log was not pruned", "webhook", id, "error", err)
+	}
+}
+
+// refilled queues what the outbox had.
+func (l *loop) refilled(r refill) {
+	p := r.endpoint
+	l.reading--
+	p.refilling = false
+	if r.err != nil {
+		l.o.Log.Warn("deliveries cannot be read", "webhook", p.id, "error", r.err)
+		p.more = true
+		clear(p.left)
+		l.alarms.set(p, time.Now().Add(recordPause))
+		return
+	}
+	for _, d := range r.due {
+		p.offer(d, false)
+	}
+	clear(p.left)
+	p.more = p.more || len(r.due) >= r.limit
+	if r.next != 0 && (p.next == 0 || r.next < p.next) {
+		p.next = r.next
+	}
+	l.rouse(p)
+}
+
+// found learns of webhooks with open deliveries.
+func (l *loop) found(queues []store.Queue) {
+	now := board.InstantOf(l.o.DB.Now())
+	l.o.Metrics.outbox(queues, now)
+	for _, q := range queues {
+		p := l.endpointOf(q.WebhookID)
+		if p == nil {
+			continue
+		}
+		// What is due may be what is in memory. Only where others write too is it
+		// worth asking while there is some.
+		if q.FirstDue <= now && (len(p.inside) == 0 || l.o.DB.Shared()) {
+			p.more = true
+		} else if q.FirstDue > now && (p.next == 0 || q.FirstDue < p.next) {
+			p.next = q.FirstDue
+		}
+		l.rouse(p)
+	}
+}
+
+// take learns which shards are this server's.
+func (l *loop) take(mine map[int]bool) {
+	l.mine = mine
+	for id, p := range l.endpoints {
+		if !mine[board.WebhookShard(id)] {
+			// What is queued is another server's now; what is under way is recorded.
+			p.empty()
+		}
+	}
+}
+
+// note does what need not be done at once: it shows attempts that take long as
+// delivering, and forgets endpoints that have had nothing to do.
+func (l *loop) note(now time.Time) {
+	if now.Sub(l.noted) < markAfter {
+		return
+	}
+	l.noted = now
+	for a, id := range l.running {
+		if !a.marked && now.Sub(a.began) >= markAfter {
+			a.marked = true
+			l.unwritten.marks = append(l.unwritten.marks, id)
+		}
+	}
+	l.o.Metrics.running(len(l.running), len(l.endpoints))
+	if now.Sub(l.swept) < sweepEvery {
+		return
+	}
+	l.swept = now
+	for id, p := range l.endpoints {
+		if p.idle(now) {
+			delete(l.endpoints, id)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package hook
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Metrics are what an operator watches. Their labels have few values, whoever
+// subscribes to what.
+type Metrics struct {
+	outcomes  *prometheus.CounterVec
+	answers   prometheus.Histogram
+	latency   prometheus.Histogram
+	underWay  prometheus.Gauge
+	endpoints prometheus.Gauge
+	due       prometheus.Gauge
+	age       prometheus.Gauge
+}
+
+// NewMetrics makes the metrics of one engine.
+func NewMetrics() *Metrics {
+	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	return &Metrics{
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cardwall_webhook_attempts_total", Help: "Attempts to deliver, by what became of the delivery.",
+		}, []string{"status"}),
+		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "cardwall_webhook_answer_seconds", Help: "Time from the beginning of an attempt to the receiver's answer.", Buckets: buckets,
+		}),
+		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "cardwall_webhook_first_delivery_seconds", Help: "Time from an event to its delivery at the first attempt.", Buckets: buckets,
+		}),
+		underWay:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Attempts under way."}),
+		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints that this server looks after and has had something to send to."}),
+		due:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_queues_due", Help: "Endpoints with deliveries whose time has come."}),
+		age:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_outbox_age_seconds", Help: "How long the delivery has been due that waits longest."}),
+	}
+}
+
+// Collectors are the metrics, for a registry.
+func (m *Metrics) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.outcomes, m.answers, m.latency, m.underWay, m.endpoints, m.due, m.age}
+}
+
+func (m *Metrics) attempted(r *result, o *store.Outcome, now board.Instant) {
+	m.outcomes.WithLabelValues(string(o.Status)).Inc()
+	if r.status != 0 {
+		m.answers.Observe(r.took.Seconds())
+	}
+	if r.verdict == accepted && o.Attempts == 1 {
+		m.latency.Observe((time.Duration(now-o.CreatedAt) * time.Millisecond).Seconds())
+	}
+}
+
+func (m *Metrics) outbox(queues []store.Queue, now board.Instant) {
+	due, age := 0, board.Instant(0)
+	for _, q := range queues {
+		if q.FirstDue <= now {
+			due++
+			age = max(age, now-q.FirstDue)
+		}
+	}
+	m.due.Set(float64(due))
+	m.age.Set((time.Duration(age) * time.Millisecond).Seconds())
+}
+
+func (m *Metrics) running(underWay, endpoints int) {
+	m.underWay.Set(float64(underWay))
+	m.endpoints.Set(float64(endpoints))
+}

@@ -1,0 +1,80 @@
+package rest_test
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"cardwall/internal/app"
+	"cardwall/internal/op"
+	"cardwall/internal/rest"
+	"cardwall/internal/transfer"
+)
+
+// Every operation shows an answer, and a request where it takes a body; each
+// is what its schema says. They do not make the documents too large to fetch.
+func TestEveryOperationShowsExamplesThatFollowItsSchemas(t *testing.T) {
+	t.Parallel()
+	r := transfer.AddOperations(app.Operations())
+	for _, d := range []struct {
+		document    *huma.OpenAPI
+		application bool
+	}{{rest.Document(r, "1"), false}, {rest.ApplicationDocument(r, "1"), true}} {
+		text, err := rest.Encode(d.document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := 1 << 20; len(text) > most {
+			t.Errorf("%s has %d bytes, want at most %d", d.document.Info.Title, len(text), most)
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := jsonschema.NewCompiler()
+		c.DefaultDraft(jsonschema.Draft2020)
+		c.AssertFormat()
+		if err := c.AddResource("mem:openapi.json", doc); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range r.All() {
+			if o.Application == d.application {
+				checkExamples(t, c, o, doc.(map[string]any)["paths"].(map[string]any)[o.Path].(map[string]any))
+			}
+		}
+	}
+}
+
+func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path map[string]any) {
+	t.Helper()
+	method := strings.ToLower(o.Method)
+	at := "mem:openapi.json#/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + method
+	check := func(what, where string, content any) {
+		kind, ok := content.(map[string]any)["application/json"].(map[string]any)
+		example, given := kind["example"]
+		if !ok || !given {
+			t.Errorf("%s shows no %s: run make golden", o.Name, what)
+			return
+		}
+		s, err := c.Compile(at + where + "/content/application~1json/schema")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(example); err != nil {
+			t.Errorf("the %s that %s shows is not what the document says: %v", what, o.Name, err)
+		}
+	}
+	entry := path[method].(map[string]any)
+	if body, ok := entry["requestBody"].(map[string]any); ok {
+		check("request", "/requestBody", body["content"])
+	}
+	for status, response := range entry["responses"].(map[string]any) {
+		if n, err := strconv.Atoi(status); err == nil && n < 300 {
+			check("answer", "/responses/"+status, response.(map[string]any)["content"])
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package seal_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"cardwall/internal/seal"
+)
+
+func ring(t *testing.T, keys ...string) *seal.Keyring {
+	t.Helper()
+	k, err := seal.Parse(strings.Join(keys, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+const place = "webhook:hook_1:secret"
+
+func TestSealedOpensAtItsPlaceAlone(t *testing.T) {
+	t.Parallel()
+	k := ring(t, seal.NewKey())
+	for _, plain := range []string{"", "x", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", strings.Repeat("long ", 10_000)} {
+		sealed := k.Seal(place, []byte(plain))
+		got, err := k.Open(place, sealed)
+		if err != nil || string(got) != plain {
+			t.Fatalf("opened %q (%v), want %q", got, err, plain)
+		}
+		if len(plain) > 8 && bytes.Contains(sealed, []byte(plain[:8])) {
+			t.Error("the sealed value shows what it holds")
+		}
+		if bytes.Equal(sealed, k.Seal(place, []byte(plain))) {
+			t.Error("sealing twice gave the same bytes, so the nonce is not random")
+		}
+		for _, elsewhere := range []string{"webhook:hook_2:secret", "webhook:hook_1:address", "", place + " "} {
+			if got, err := k.Open(elsewhere, sealed); !errors.Is(err, seal.ErrDamaged) || got != nil {
+				t.Errorf("at %q it opened %q (%v)", elsewhere, got, err)
+			}
+		}
+	}
+}
+
+func TestDamageIsSeen(t *testing.T) {
+	t.Parallel()
+	k := ring(t, seal.NewKey())
+	sealed := k.Seal(place, []byte("secret"))
+	for i := range sealed {
+		for bit := range 8 {
+			damaged := bytes.Clone(sealed)
+			damaged[i] ^= 1 << bit
+			want := seal.ErrDamaged
+			if i >= 1 && i <= 8 { // the id of the key
+				want = seal.ErrUnknownKey
+			}
+			if _, err := k.Open(place, damaged); !errors.Is(err, want) {
+				t.Errorf("with bit %d of byte %d changed: %v, want %v", bit, i, err, want)
+			}
+		}
+	}
+	for n := range sealed {
+		if _, err := k.Open(place, sealed[:n]); !errors.Is(err, seal.ErrDamaged) {
+			t.Errorf("the first %d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestFirstKeySealsAndAllOpen(t *testing.T) {
+	t.Parallel()
+	old, fresh := seal.NewKey(), seal.NewKey()
+	before, both, after := ring(t, old), ring(t, fresh, old), ring(t, fresh)
+	sealed := before.Seal(place, []byte("secret"))
+	if got, err := both.Open(place, sealed); err != nil || string(got) != "secret" {
+		t.Errorf("the ring with both keys opened %q (%v)", got, err)
+	}
+	if !both.Stale(sealed) || before.Stale(sealed) || seal.KeyOf(sealed) != before.Current() {
+		t.Errorf("sealed under %s: stale for %s is %t, for %s %t", seal.KeyOf(sealed), both.Current(), both.Stale(sealed), before.Current(), before.Stale(sealed))
+	}
+	if _, err := after.Open(place, sealed); !errors.Is(err, seal.ErrUnknownKey) || !strings.Contains(err.Error(), before.Current()) {
+		t.Errorf("without the old key: %v", err)
+	}
+	if both.Current() != after.Current() || seal.KeyOf(both.Seal(place, nil)) != after.Current() {
+		t.Error("the first key does not seal")
+	}
+	under, err := both.SealUnder(before.Current(), place, []byte("secret"))
+	if got, open := before.Open(place, under); err != nil || open != nil || string(got) != "secret" {
+		t.Errorf("sealed under the second key: %q (%v, %v)", got, err, open)
+	}
+	if _, err := after.SealUnder(before.Current(), place, nil); !errors.Is(err, seal.ErrUnknownKey) {
+		t.Errorf("sealed under a key that is not there: %v", err)
+	}
+	if both.Len() != 2 || !both.Has(before.Current()) || after.Has(before.Current()) || both.Has("?") {
+		t.Errorf("the rings do not know their keys: %v %v", both, after)
+	}
+	if seal.KeyOf([]byte("whsec_plain text")) != "" || !both.Stale(nil) {
+		t.Error("what is not sealed has a key")
+	}
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	raw := bytes.Repeat([]byte{0xfb, 0xef, 0x3e, 0x00}, 8)
+	want := ring(t, hex.EncodeToString(raw)).Current()
+	for _, text := range []string{
+		base64.StdEncoding.EncodeToString(raw), base64.RawStdEncoding.EncodeToString(raw), base64.URLEncoding.EncodeToString(raw),
+		strings.ToUpper(hex.EncodeToString(raw)), "\n " + hex.EncodeToString(raw) + " ,\r\n", hex.EncodeToString(raw) + "," + base64.StdEncoding.EncodeToString(raw),
+	} {
+		if k, err := seal.Parse(text); err != nil || k.Current() != want || k.Len() != 1 {
+			t.Errorf("%q: %v (%v), want one key %s", text, k, err, want)
+		}
+	}
+	secret := "correct-horse-battery-staple"
+	for _, text := range []string{"", " , \n", secret, hex.EncodeToString(raw[:31]), base64.StdEncoding.EncodeToString(append(raw, 1)), seal.NewKey() + "," + secret, seal.NewKey() + " " + seal.NewKey()} {
+		k, err := seal.Parse(text)
+		if err == nil {
+			t.Errorf("%q made %v", text, k)
+			continue
+		}
+		for n := 0; n+6 <= len(text); n += 6 {
+			if strings.Contains(err.Error(), text[n:n+6]) {
+				t.Errorf("the error repeats the key: %v", err)
+			}
+		}
+	}
+}
+
+func TestKeyringPrintsNoKey(t *testing.T) {
+	t.Parallel()
+	raw := bytes.Repeat([]byte{0xa7}, 32)
+	k := ring(t, hex.EncodeToString(raw))
+	want := "keyring " + k.Current()
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%X", "%t", "%100d"} {
+		if got := fmt.Sprintf(verb, k); got != want {
+			t.Errorf("%s printed %q", verb, got)
+		}
+	}
+	var out bytes.Buffer
+	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "keys", k)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "options", struct{ Keys *seal.Keyring }{k})
+	if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "a7a7") || strings.Contains(out.String(), "167") {
+		t.Errorf("the log says %s", &out)
+	}
+}
+
+// Values sealed by an earlier version of this program open for good.
+func TestFormatStays(t *testing.T) {
+	t.Parallel()
+	k := ring(t, strings.Repeat("00112233445566778899aabbccddeeff", 2))
+	sealed, err := hex.DecodeString("01a60dc5b47ddeea1fe24ae40d0bcb9733613d164a8c732e51d93571b7af068a6ac65134c97091e7b90840942356b0f7aa08fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := k.Open(place, sealed); err != nil || string(got) != "whsec_AAECAw==" {
+		t.Errorf("opened %q (%v)", got, err)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	k, err := seal.Parse(seal.NewKey())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(k.Seal("elsewhere", []byte("secret")))
+	f.Add([]byte{1})
+	f.Fuzz(func(t *testing.T, sealed []byte) {
+		if got, err := k.Open(place, sealed); err == nil {
+			t.Errorf("%x opened as %q", sealed, got)
+		}
+		seal.KeyOf(sealed)
+		k.Stale(sealed)
+	})
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// The delivery log, for people.
+
+const deliverySelect = `SELECT d.id, d.webhook_id, d.kind, d.board_id, d.version, d.status, d.reason, d.http_status, d.attempts, d.due_at, d.created_at, d.ended_at,
+	d.log, d.body, h.held_since FROM deliveries d JOIN webhooks h ON h.id = d.webhook_id `
+
+func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) {
+	var (
+		log  []byte
+		held sql.NullInt64
+	)
+	if err = rows.Scan(&d.ID, &d.WebhookID, &d.Type, &d.BoardID, &d.BoardVersion, &d.Status, &d.Reason, &d.HTTPStatus, &d.Attempts, &d.NextAttemptAt, &d.CreatedAt, &d.EndedAt,
+		&log, &d.Body, &held); err != nil {
+		return d, err
+	}
+	if err = json.Unmarshal(log, &d.Log); err != nil {
+		return d, fmt.Errorf("log of %s: %w", d.ID, err)
+	}
+	d.Describe(v.now, held.Valid)
+	return d, nil
+}
+
+// Deliveries are the last deliveries of a webhook that a loader has loaded,
+// newest first, of one status or "" for all, from before one on.
+func (v *View) Deliveries(ctx context.Context, webhookID string, status board.DeliveryStatus, before string, limit int) ([]board.Delivery, error) {
+	out := []board.Delivery{}
+	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2 ORDER BY k.id DESC LIMIT $3)
+		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) ORDER BY d.id DESC LIMIT $6`,
+		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit}, func(rows *sql.Rows) error {
+			d, err := v.scanDelivery(rows)
+			out = append(out, d.Delivery)
+			return err
+		})
+	return out, err
+}
+
+// logBegins is when the oldest delivery in a log was made.
+func (v *View) logBegins() int64 { return int64(v.now) - board.DeliveryLifetime.Milliseconds() }
+
+// Delivery loads a delivery of a webhook that the caller manages.
+func (v *View) Delivery(ctx context.Context, id string) (d board.DeliveryDetail, err error) {
+	found := false
+	if err = v.each(ctx, deliverySelect+"WHERE d.id = $1 AND d.created_at > $2", []any{id, v.logBegins()}, func(rows *sql.Rows) (err error) {
+		found = true
+		d, err = v.scanDelivery(rows)
+		return err
+	}); err != nil {
+		return d, err
+	}
+	if !found {
+		return d, board.NotFound()
+	}
+	if _, err = v.Webhook(ctx, d.WebhookID); err != nil {
+		return board.DeliveryDetail{}, err
+	}
+	return d, nil
+}
+
+// SendAgain makes a delivery that ended badly due now, with all its attempts
+// before it. It counts against the organization's day and is refused over that.
+func (tx *Tx) SendAgain(ctx context.Context, id string) error {
+	found, err := tx.dispatches(ctx, "WHERE id = $1", id)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return board.NotFound()
+	}
+	d := found[0]
+	var (
+		organization string
+		plan         board.Plan
+	)
+	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id WHERE h.id = $1", []any{d.WebhookID}, &organization, &plan); err != nil {
+		return err
+	}
+	granted, err := tx.takeQuota(ctx, organization, plan, 1)
+	if err != nil {
+		return err
+	}
+	if granted == 0 {
+		return board.Refuse(board.CodePlanLimit, "The organization's limit of %d deliveries a day is reached; send it again tomorrow (UTC), or on a larger plan.", plan.Limits().DeliveriesPerDay)
+	}
+	d.Attempts, d.DueAt, d.SwitchesOn = 0, tx.now, ""
+	if err := tx.exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, attempts = 0, reason = $3, switches_on = NULL, ended_at = NULL WHERE id = $4",
+		string(board.DeliveryPending), int64(tx.now), "sent again by a person", id); err != nil {
+		return err
+	}
+	tx.dispatched = append(tx.dispatched, d)
+	return nil
+}
+
+// InsertTest writes a test event for a webhook and answers its id. SwitchesOn
+// is the person whose switching on of the webhook its success completes, or "".
+func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string) (id string, err error) {
+	var (
+		boardID string
+		version int64
+	)
+	if w.BoardID != nil {
+		boardID = *w.BoardID
+		if _, err := tx.one(ctx, "SELECT version FROM boards WHERE id = $1", []any{boardID}, &version); err != nil {
+			return "", err
+		}
+	}
+	body, err := tx.body(board.KindWebhookTest, w.WorkspaceID, boardID, version, "", board.WebhookRef{WebhookID: w.ID})
+	if err != nil {
+		return "", err
+	}
+	d := Dispatch{
+		ID: board.DeliveryID(tx.NewID("itg_"), version), WebhookID: w.ID, BoardID: boardID, Kind: board.KindWebhookTest,
+		DueAt: tx.now, CreatedAt: tx.now, SwitchesOn: switchesOn,
+	}
+	d.Body = addressed(body, d.ID)
+	tx.dispatched = append(tx.dispatched, d)
+	return d.ID, tx.insert(ctx, deliveryColumns, [][]any{tx.deliveryRow(&d, version, "")})
+}
+
+// Quota is what the organization of a workspace, which a loader has loaded, has
+// of today's deliveries.
+func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuota, error) {
+	q := board.DeliveryQuota{ID: w.OrganizationID, Plan: w.Plan, Day: v.Time().Format(board.DateLayout), Limit: w.Plan.Limits().DeliveriesPerDay}
+	_, err := v.one(ctx, "SELECT used FROM delivery_days WHERE organization_id = $1 AND day = $2", []any{q.ID, q.Day}, &q.Used)
+	return q, err
+}
+
+// PurgeDeliveries forgets deliveries that are too old for any log, and counts of
+// days that are over.
+func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
+	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1", board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
+		return 0, err
+	}
+	return tx.affected(ctx, `DELETE FROM deliveries WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM deliveries ORDER BY id LIMIT 5000) AS k
+		WHERE k.created_at < $1 AND k.due_at IS NULL)`, tx.logBegins())
+}

@@ -1,0 +1,347 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// What the sender of deliveries reads and writes. It acts for the service.
+
+const dispatchSelect = "SELECT id, webhook_id, COALESCE(board_id, ''), kind, attempts, due_at, created_at, COALESCE(switches_on, ''), log, body FROM deliveries "
+
+func (v *View) dispatches(ctx context.Context, where string, args ...any) ([]Dispatch, error) {
+	var out []Dispatch
+	err := v.each(ctx, dispatchSelect+where, args, func(rows *sql.Rows) error {
+		var (
+			d   Dispatch
+			due sql.NullInt64
+			log []byte
+		)
+		if err := rows.Scan(&d.ID, &d.WebhookID, &d.BoardID, &d.Kind, &d.Attempts, &due, &d.CreatedAt, &d.SwitchesOn, &log, &d.Body); err != nil {
+			return err
+		}
+		d.DueAt = board.Instant(due.Int64)
+		if err := json.Unmarshal(log, &d.Log); err != nil {
+			return fmt.Errorf("log of %s: %w", d.ID, err)
+		}
+		out = append(out, d)
+		return nil
+	})
+	return out, err
+}
+
+// Queue is the open deliveries of one webhook.
+type Queue struct {
+	WebhookID string
+	FirstDue  board.Instant // of the next attempt of any of them
+}
+
+// Queues are the webhooks that have open deliveries. It costs two looks into an
+// index for each of them, however many deliveries there are.
+func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
+	err = db.Read(ctx, board.System(), func(v *View) error {
+		out = nil
+		return v.each(ctx, `WITH RECURSIVE q (id) AS (SELECT min(webhook_id) FROM deliveries WHERE due_at IS NOT NULL
+			UNION ALL SELECT (SELECT min(d.webhook_id) FROM deliveries d WHERE d.due_at IS NOT NULL AND d.webhook_id > q.id) FROM q WHERE q.id IS NOT NULL)
+			SELECT q.id, (SELECT min(d.due_at) FROM deliveries d WHERE d.webhook_id = q.id AND d.retry = 0 AND d.due_at IS NOT NULL),
+			(SELECT min(d.due_at) FROM deliveries d WHERE d.webhook_id = q.id AND d.retry = 1 AND d.due_at IS NOT NULL) FROM q WHERE q.id IS NOT NULL`,
+			nil, func(rows *sql.Rows) error {
+				var (
+					q            Queue
+					fresh, again sql.NullInt64
+				)
+				err := rows.Scan(&q.WebhookID, &fresh, &again)
+				q.FirstDue = board.Instant(fresh.Int64)
+				if !fresh.Valid || again.Valid && again.Int64 < fresh.Int64 {
+					q.FirstDue = board.Instant(again.Int64)
+				}
+				out = append(out, q)
+				return err
+			})
+	})
+	return out, err
+}
+
+// Due are deliveries of a webhook whose time has come, first attempts before
+// retries, and when the next of the others is due (0 for never).
+func (db *DB) Due(ctx context.Context, webhookID string, limit int) (due []Dispatch, next board.Instant, err error) {
+	const of = "WHERE webhook_id = $1 AND retry = $2 AND due_at IS NOT NULL AND due_at <= $3 ORDER BY due_at, id LIMIT $4"
+	err = db.Read(ctx, board.System(), func(v *View) error {
+		var err error
+		if due, err = v.dispatches(ctx, of, webhookID, 0, int64(v.now), limit); err != nil {
+			return err
+		}
+		again, err := v.dispatches(ctx, of, webhookID, 1, int64(v.now), limit)
+		if err != nil {
+			return err
+		}
+		due = append(due, again...)
+		_, err = v.one(ctx, "SELECT COALESCE(min(due_at), 0) FROM deliveries WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at > $2",
+			[]any{webhookID, int64(v.now)}, &next)
+		return err
+	})
+	return due, next, err
+}
+
+// Target is what a delivery's webhook is at the time of an attempt.
+type Target struct {
+	Found    bool     // false: the webhook was deleted
+	Refusal  string   // why this delivery must not be sent; "" when it may
+	Lost     bool     // the refusal is that the owner can no longer manage what the webhook covers
+	Address  string   // empty when refused
+	Secrets  []string // to sign with, the newest first
+	Failures int      // failed deliveries in a row
+}
+
+// Targets looks up where deliveries go, and whether each may go there now: the
+// webhook is on, its board not confidential, its owner entitled.
+func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, error) {
+	out := make([]Target, len(deliveries))
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		type pair struct{ webhook, board, person string }
+		known := map[pair]Target{}
+		for i, d := range deliveries {
+			p := pair{d.WebhookID, d.BoardID, d.SwitchesOn}
+			if d.Kind == board.KindWebhookTest {
+				p.person += "!"
+			}
+			t, found := known[p]
+			if !found {
+				var err error
+				if t, err = v.target(ctx, &d); err != nil {
+					return err
+				}
+				known[p] = t
+			}
+			out[i] = t
+		}
+		return nil
+	})
+	return out, err
+}
+
+// target reads one webhook. $3 is who has to be entitled: the person who
+// switches it on, else its owner.
+func (v *View) target(ctx context.Context, d *Dispatch) (t Target, err error) {
+	var (
+		hookBoard, visibility, member, own sql.NullString
+		off                                string
+		address, secret, old               []byte
+		until                              sql.NullInt64
+	)
+	t.Found, err = v.one(ctx, `SELECT h.board_id, h.off, h.failures, h.address, h.secret, h.old_secret, h.old_secret_until, b.visibility, wm.role, bm.role
+		FROM webhooks h LEFT JOIN boards b ON b.id = $2
+		LEFT JOIN users u ON u.id = COALESCE($3, h.owner_id) AND u.deleted_at IS NULL
+		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
+		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id WHERE h.id = $1`,
+		[]any{d.WebhookID, d.BoardID, optional(d.SwitchesOn)}, &hookBoard, &off, &t.Failures, &address, &secret, &old, &until, &visibility, &member, &own)
+	if err != nil || !t.Found {
+		return t, err
+	}
+	seen := board.Visibility(visibility.String)
+	test := d.Kind == board.KindWebhookTest
+	switch {
+	case off != "" && !test:
+		t.Refusal = "the webhook is off"
+	case d.BoardID != "" && !visibility.Valid:
+		t.Refusal = "the board is gone"
+	case seen == board.Confidential:
+		t.Refusal = "the board is confidential"
+	case !board.Covers(!hookBoard.Valid, board.WorkspaceRole(member.String), board.Role(own.String), seen):
+		t.Refusal, t.Lost = "the webhook's owner can no longer manage what it covers", d.SwitchesOn == ""
+	case !hookBoard.Valid && d.BoardID != "" && seen != board.VisibleToWorkspace:
+		t.Refusal = "the board is not open to the whole workspace any more"
+	}
+	if t.Refusal != "" {
+		return t, nil
+	}
+	if t.Address, err = v.unseal(d.WebhookID, "address", address); err != nil {
+		return t, err
+	}
+	plain, err := v.unseal(d.WebhookID, "secret", secret)
+	if err != nil {
+		return t, err
+	}
+	t.Secrets = []string{plain}
+	if until.Valid && board.Instant(until.Int64) > v.now {
+		if plain, err = v.unseal(d.WebhookID, "old-secret", old); err != nil {
+			return t, err
+		}
+		t.Secrets = append(t.Secrets, plain)
+	}
+	return t, nil
+}
+
+// Outcome is what came of an attempt, or of the decision not to make one.
+type Outcome struct {
+	Dispatch       // with the attempts and the log as they are now
+	Was        int // the attempts before
+	Status     board.DeliveryStatus
+	Reason     string
+	HTTPStatus int           // of the last answer; 0 for none
+	Next       board.Instant // of the next attempt; 0 when there is none
+	Counts     bool          // a failed delivery, of which ten in a row switch the webhook off
+	Resets     bool          // a success that may end a row of failures
+	Gone       bool          // the receiver answered 410
+	Lost       bool          // the owner can no longer manage what the webhook covers
+}
+
+// Hold says since when a webhook's receiver fails; 0 that it answers again.
+type Hold struct {
+	WebhookID string
+	Since     board.Instant
+}
+
+// Record writes what came of attempts, in their order: the deliveries, the
+// failures in a row of their webhooks, and what follows from those. A delivery
+// that somebody else recorded since, or that is gone, stays as it is.
+func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		if err := tx.recordOutcomes(ctx, outcomes); err != nil {
+			return fmt.Errorf("record deliveries: %w", err)
+		}
+		if err := tx.recordFailures(ctx, outcomes); err != nil {
+			return fmt.Errorf("record failures: %w", err)
+		}
+		for _, h := range holds {
+			if err := tx.exec(ctx, "UPDATE webhooks SET held_since = $1 WHERE id = $2", nullable(h.Since), h.WebhookID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func nullable(at board.Instant) any {
+	if at == 0 {
+		return nil
+	}
+	return int64(at)
+}
+
+func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) error {
+	rows := make([][]any, len(outcomes))
+	for i, o := range outcomes {
+		log, err := json.Marshal(o.Log)
+		if err != nil {
+			return fmt.Errorf("encode log: %w", err)
+		}
+		var status, ended any
+		if o.HTTPStatus != 0 {
+			status = o.HTTPStatus
+		}
+		if o.Next == 0 {
+			ended = int64(tx.now)
+		}
+		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), nullable(o.Next), o.Attempts, o.Reason, status, ended, string(log)}
+	}
+	const columns = 10
+	return batches(rows, func(n int, args []any) error {
+		return tx.exec(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, columns)+`)
+			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
+			http_status = v.http_status, ended_at = v.ended_at, log = v.log
+			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL`, args...)
+	})
+}
+
+// typedValues is VALUES whose first row says the types: PostgreSQL takes bare
+// parameters for texts.
+func typedValues(rows, columns int) string {
+	first := "VALUES (CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS TEXT), CAST($8 AS BIGINT), CAST($9 AS BIGINT), CAST($10 AS TEXT))"
+	if rows == 1 {
+		return first
+	}
+	all := valuesOf(rows, columns)
+	return first + all[len(valuesOf(1, columns)):]
+}
+
+// recordFailures counts failed deliveries in a row and does what follows: ten
+// switch a webhook off and have a letter written to its owner, 410 switches it
+// off at once, and a test that proves a receiver switches its webhook on.
+func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome) error {
+	rowOf := map[string]int{} // failures in a row, of webhooks whose count was read
+	for _, o := range outcomes {
+		if !o.Counts && !o.Gone && !o.Lost && !o.Resets && o.SwitchesOn == "" {
+			continue
+		}
+		delivered := o.Status == board.DeliveryDelivered
+		failures, known := rowOf[o.WebhookID]
+		if !known {
+			if err := tx.lock(ctx, webhookLock, o.WebhookID); err != nil {
+				return err
+			}
+			if _, err := tx.one(ctx, "SELECT failures FROM webhooks WHERE id = $1", []any{o.WebhookID}, &failures); err != nil {
+				return err
+			}
+		}
+		rowOf[o.WebhookID] = failures
+		switch {
+		case delivered && o.SwitchesOn != "":
+			failures = 0
+			if err := tx.exec(ctx, "UPDATE webhooks SET off = '', off_at = NULL, failures = 0, held_since = NULL, owner_id = $1 WHERE id = $2", o.SwitchesOn, o.WebhookID); err != nil {
+				return err
+			}
+		case delivered:
+			failures = 0
+		case o.Counts:
+			failures++
+		}
+		if failures != rowOf[o.WebhookID] {
+			rowOf[o.WebhookID] = failures
+			if err := tx.exec(ctx, "UPDATE webhooks SET failures = $1 WHERE id = $2", failures, o.WebhookID); err != nil {
+				return err
+			}
+		}
+		var err error
+		switch {
+		case o.Gone:
+			err = tx.switchOff(ctx, o.WebhookID, board.OffGone)
+		case o.Lost:
+			err = tx.switchOff(ctx, o.WebhookID, board.OffOwner)
+		case o.Counts && failures == board.FailuresToSwitchOff:
+			if err = tx.switchOff(ctx, o.WebhookID, board.OffFailures); err == nil {
+				err = tx.InsertLetter(ctx, board.LetterWebhookOff, o.WebhookID, tx.now)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MarkDelivering shows in the log that attempts take their time.
+func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		for _, id := range ids {
+			if err := tx.exec(ctx, "UPDATE deliveries SET status = $1 WHERE id = $2 AND due_at IS NOT NULL", string(board.DeliveryDelivering), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ForgetDeliveries takes the open deliveries of a webhook away that was deleted.
+func (db *DB) ForgetDeliveries(ctx context.Context, webhookID string) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1 AND NOT EXISTS (SELECT 1 FROM webhooks h WHERE h.id = $1)", webhookID)
+	})
+}
+
+// PruneDeliveries takes away what fell out of a webhook's log, some at a time,
+// and tells how many.
+func (db *DB) PruneDeliveries(ctx context.Context, webhookID string, most int) (n int64, err error) {
+	err = db.Write(ctx, board.System(), func(tx *Tx) error {
+		n, err = tx.affected(ctx, `DELETE FROM deliveries WHERE id IN (SELECT d.id FROM deliveries d WHERE d.webhook_id = $1 AND d.due_at IS NULL
+			AND d.id < (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 ORDER BY k.id DESC LIMIT 1 OFFSET $2) ORDER BY d.id LIMIT $3)`,
+			webhookID, board.DeliveriesKept-1, most)
+		return err
+	})
+	return n, err
+}

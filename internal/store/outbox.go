@@ -1,0 +1,176 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// Dispatch is a delivery as its sender needs it.
+type Dispatch struct {
+	ID         string
+	WebhookID  string
+	BoardID    string // "" for a test of a webhook that covers a workspace
+	Kind       board.Kind
+	Attempts   int                     // since it was made or sent again
+	DueAt      board.Instant           // of the next attempt
+	CreatedAt  board.Instant           // when its event was
+	SwitchesOn string                  // the person whose switching on this test proves; "" for any other delivery
+	Log        []board.DeliveryAttempt // what happened so far
+	Body       []byte
+}
+
+// subscriber is a webhook that an event may be for.
+type subscriber struct {
+	id      string
+	boardID string
+	events  string // kinds with spaces around and between them
+	plan    board.Plan
+}
+
+func (s *subscriber) wants(e *pendingEvent) bool {
+	if s.boardID == "" && e.access.Visibility != board.VisibleToWorkspace || s.boardID != "" && s.boardID != e.access.BoardID {
+		return false
+	}
+	return strings.Contains(s.events, " "+string(e.event.Kind)+" ")
+}
+
+// subscribers are the webhooks of a workspace that are on and cover the board.
+func (tx *Tx) subscribers(ctx context.Context, a *board.Access) ([]subscriber, error) {
+	var out []subscriber
+	err := tx.each(ctx, `SELECT h.id, COALESCE(h.board_id, ''), h.events, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id
+		WHERE h.workspace_id = $1 AND (h.board_id IS NULL OR h.board_id = $2) AND h.off = '' ORDER BY h.id`,
+		[]any{a.WorkspaceID, a.BoardID}, func(rows *sql.Rows) error {
+			var s subscriber
+			err := rows.Scan(&s.id, &s.boardID, &s.events, &s.plan)
+			s.events = " " + s.events + " "
+			out = append(out, s)
+			return err
+		})
+	return out, err
+}
+
+// fanOut writes the deliveries that the transaction's events cause. Over the
+// day's limit of the organization they are born skipped.
+func (tx *Tx) fanOut(ctx context.Context) error {
+	if tx.quiet {
+		return nil
+	}
+	known := map[string][]subscriber{} // by board
+	for i := range tx.pending {
+		e := &tx.pending[i]
+		if e.event.Data == nil || e.access.Visibility == board.Confidential {
+			continue
+		}
+		on, found := known[e.access.BoardID]
+		if !found {
+			var err error
+			if on, err = tx.subscribers(ctx, e.access); err != nil {
+				return fmt.Errorf("find webhooks: %w", err)
+			}
+			known[e.access.BoardID] = on
+		}
+		to := slices.DeleteFunc(slices.Clone(on), func(s subscriber) bool { return !s.wants(e) })
+		if len(to) == 0 {
+			continue
+		}
+		granted, err := tx.takeQuota(ctx, e.access.OrganizationID, to[0].plan, len(to))
+		if err != nil {
+			return fmt.Errorf("count deliveries: %w", err)
+		}
+		if err := tx.deliver(ctx, e, to, granted); err != nil {
+			return fmt.Errorf("write outbox: %w", err)
+		}
+	}
+	return nil
+}
+
+// takeQuota counts deliveries against the day of an organization, and tells how
+// many of them its plan allows.
+func (tx *Tx) takeQuota(ctx context.Context, organizationID string, plan board.Plan, n int) (granted int, err error) {
+	used, day := 0, tx.Time().Format(board.DateLayout)
+	// This locks the row, so that of two changes at once each counts the other's.
+	if _, err := tx.one(ctx, `INSERT INTO delivery_days (organization_id, day, used) VALUES ($1, $2, 0)
+		ON CONFLICT (organization_id, day) DO UPDATE SET used = delivery_days.used RETURNING used`, []any{organizationID, day}, &used); err != nil {
+		return 0, err
+	}
+	granted = max(0, min(n, plan.Limits().DeliveriesPerDay-used))
+	if granted == 0 {
+		return 0, nil
+	}
+	return granted, tx.exec(ctx, "UPDATE delivery_days SET used = $1 WHERE organization_id = $2 AND day = $3", used+granted, organizationID, day)
+}
+
+// deliver writes an event's deliveries; those behind the first granted ones are
+// skipped.
+func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, granted int) error {
+	a := e.access
+	body, err := tx.body(e.event.Kind, a.WorkspaceID, a.BoardID, a.Version, e.event.CardID, e.event.Data)
+	if err != nil {
+		return err
+	}
+	rows := make([][]any, len(to))
+	for i, s := range to {
+		d := Dispatch{
+			ID: board.DeliveryID(tx.NewID("itg_"), a.Version), WebhookID: s.id, BoardID: a.BoardID, Kind: e.event.Kind, DueAt: tx.now, CreatedAt: tx.now,
+		}
+		d.Body = addressed(body, d.ID)
+		reason := ""
+		if i >= granted {
+			reason = fmt.Sprintf("the organization's limit of %d deliveries a day is reached", s.plan.Limits().DeliveriesPerDay)
+		} else {
+			tx.dispatched = append(tx.dispatched, d)
+		}
+		rows[i] = tx.deliveryRow(&d, a.Version, reason)
+	}
+	return tx.insert(ctx, deliveryColumns, rows)
+}
+
+const deliveryColumns = "deliveries (id, webhook_id, board_id, version, kind, status, due_at, switches_on, reason, created_at, ended_at, log, body)"
+
+// deliveryRow is a new delivery, which is skipped when there is a reason for that.
+func (tx *Tx) deliveryRow(d *Dispatch, version int64, skipped string) []any {
+	status, due, ended := board.DeliveryPending, any(int64(d.DueAt)), any(nil)
+	if skipped != "" {
+		status, due, ended = board.DeliverySkipped, nil, int64(tx.now)
+	}
+	return []any{d.ID, d.WebhookID, optional(d.BoardID), version, string(d.Kind), string(status), due, optional(d.SwitchesOn), skipped, int64(tx.now), ended, "[]", string(d.Body)}
+}
+
+// body is what all deliveries of an event have in common: the text for one
+// without an id.
+func (tx *Tx) body(kind board.Kind, workspaceID, boardID string, version int64, cardID string, data any) ([]byte, error) {
+	out := board.Outgoing{
+		Type: kind, Format: board.WebhookFormat, OccurredAt: tx.now, WorkspaceID: workspaceID, BoardVersion: version,
+		Actor: tx.caller.Actor, Data: data, Links: board.LinksOf(tx.db.opts.BaseURL, boardID, cardID),
+	}
+	if boardID != "" {
+		out.BoardID = &boardID
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode event: %w", err)
+	}
+	return text, nil
+}
+
+// addressed puts a delivery's id into a body without one.
+func addressed(body []byte, id string) []byte {
+	const empty = `{"id":""`
+	rest, ok := bytes.CutPrefix(body, []byte(empty))
+	if !ok {
+		panic("store: the body of a delivery does not begin with its id")
+	}
+	out := make([]byte, 0, len(body)+len(id))
+	out = append(out, `{"id":"`...)
+	out = append(out, id...)
+	out = append(out, '"')
+	return append(out, rest...)
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/seal"
+)
+
+// The setting secret_key holds the ids of the keys that secrets here are sealed
+// under, with commas between. The first is the one that all servers seal under,
+// whichever stands first in their own rings; further ones are those that a
+// rotation under way leaves behind.
+const (
+	keySetting      = "secret_key"
+	keySettingQuery = "SELECT value FROM settings WHERE key = $1"
+)
+
+var errNoKeys = errors.New("no secret key was given to the store, so it cannot keep secrets")
+
+// sealed seals a secret for its place. On PostgreSQL it holds the setting until
+// the transaction ends, so that a rotation waits for it and then finds it.
+func (tx *Tx) sealed(ctx context.Context, place string, plain []byte) ([]byte, error) {
+	keys := tx.db.opts.Keys
+	if keys == nil {
+		return nil, errNoKeys
+	}
+	text := keySettingQuery
+	if tx.db.engine.dialect().lock {
+		text += " FOR SHARE"
+	}
+	ids, err := tx.keySetting(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, errNoKeys
+	}
+	out, err := keys.SealUnder(ids[0], place, plain)
+	if err != nil {
+		return nil, fmt.Errorf("seal %s: %w", place, err)
+	}
+	return out, nil
+}
+
+// opened opens a secret that was sealed for the place.
+func (v *View) opened(place string, sealed []byte) ([]byte, error) {
+	if v.db.opts.Keys == nil {
+		return nil, errNoKeys
+	}
+	plain, err := v.db.opts.Keys.Open(place, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", place, err)
+	}
+	return plain, nil
+}
+
+func (v *View) keySetting(ctx context.Context, text string) ([]string, error) {
+	var value string
+	if found, err := v.one(ctx, text, []any{keySetting}, &value); err != nil || !found {
+		return nil, err
+	}
+	return strings.Split(value, ","), nil
+}
+
+// checkKeys refuses to work without the keys that secrets here are sealed
+// under. The first start of all notes the key that it seals under.
+func (db *DB) checkKeys(ctx context.Context) error {
+	keys := db.opts.Keys
+	if keys == nil {
+		return nil
+	}
+	var ids []string
+	read := func() error {
+		return db.Read(ctx, board.System(), func(v *View) (err error) {
+			ids, err = v.keySetting(ctx, keySettingQuery)
+			return err
+		})
+	}
+	err := read()
+	if err == nil && len(ids) == 0 {
+		if err = db.Write(ctx, board.System(), func(tx *Tx) error {
+			return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", keySetting, keys.Current())
+		}); err == nil {
+			err = read() // another server may have been first
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("check the secret key: %w", err)
+	}
+	return keysMissing(keys, ids)
+}
+
+// keysMissing says what to set when the ring has not all of the keys.
+func keysMissing(keys *seal.Keyring, ids []string) error {
+	for _, id := range ids {
+		if !keys.Has(id) {
+			return fmt.Errorf("the secrets in this database are sealed under the key %s, and this server has only %s: "+
+				"set CARDWALL_SECRET_KEY to that key, the same on every server, or put its secret.key back into the data folder", id, keys)
+		}
+	}
+	return nil
+}

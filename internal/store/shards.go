@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// The shards of webhooks are leases: each says which server looks after it. A
+// lease of another kind says that a server is there at all.
+const (
+	shardLease  = "webhooks:shard:"
+	serverLease = "webhooks:server:"
+)
+
+// Shards is who looks after the webhooks.
+type Shards struct {
+	Mine    []int // leased by the holder
+	Free    []int // leased by nobody, or by somebody whose time is over
+	Servers int   // that are there, the holder counted in
+}
+
+// ShardLeases reads who looks after the webhooks.
+func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
+	s := Shards{Servers: 1}
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		taken := map[int]bool{}
+		if err := v.each(ctx, "SELECT name, holder FROM leases WHERE name LIKE 'webhooks:%' AND until >= $1", []any{int64(v.now)}, func(rows *sql.Rows) error {
+			var name, by string
+			if err := rows.Scan(&name, &by); err != nil {
+				return err
+			}
+			if strings.HasPrefix(name, serverLease) && by != holder {
+				s.Servers++
+			}
+			if number, ok := strings.CutPrefix(name, shardLease); ok {
+				shard, err := strconv.Atoi(number)
+				if err != nil {
+					return fmt.Errorf("lease %s: %w", name, err)
+				}
+				taken[shard] = true
+				if by == holder {
+					s.Mine = append(s.Mine, shard)
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		for shard := range board.WebhookShards {
+			if !taken[shard] {
+				s.Free = append(s.Free, shard)
+			}
+		}
+		return nil
+	})
+	slices.Sort(s.Mine)
+	return s, err
+}
+
+// LeaseShards takes shards for the holder, or prolongs them, and says which it
+// has now: not those that somebody else took meanwhile. It also says that the
+// server is there.
+func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, length time.Duration) (held []int, err error) {
+	names := []string{serverLease + holder}
+	for _, s := range shards {
+		names = append(names, shardLease+strconv.Itoa(s))
+	}
+	slices.Sort(names) // two servers that want the same wait for each other in one order
+	err = db.Write(ctx, board.System(), func(tx *Tx) error {
+		held = nil
+		now := int64(tx.now)
+		for _, name := range names {
+			if err := tx.each(ctx, `INSERT INTO leases (name, holder, until) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE
+				SET holder = excluded.holder, until = excluded.until WHERE leases.holder = $2 OR leases.until < $4 RETURNING name`,
+				[]any{name, holder, now + length.Milliseconds(), now}, func(rows *sql.Rows) error {
+					var got string
+					if err := rows.Scan(&got); err != nil {
+						return err
+					}
+					if number, ok := strings.CutPrefix(got, shardLease); ok {
+						shard, err := strconv.Atoi(number)
+						held = append(held, shard)
+						return err
+					}
+					return nil
+				}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	slices.Sort(held)
+	return held, err
+}
+
+// GiveUpShards lets others have shards of the holder at once; leaving also says
+// that the server is there no more.
+func (db *DB) GiveUpShards(ctx context.Context, holder string, shards []int, leaving bool) error {
+	names := make([]string, 0, len(shards)+1)
+	for _, s := range shards {
+		names = append(names, shardLease+strconv.Itoa(s))
+	}
+	if leaving {
+		names = append(names, serverLease+holder)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		for _, name := range names {
+			if err := tx.exec(ctx, "DELETE FROM leases WHERE name = $1 AND holder = $2", name, holder); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// PurgeLeases forgets leases that nobody has prolonged for a day.
+func (tx *Tx) PurgeLeases(ctx context.Context) error {
+	return tx.exec(ctx, "DELETE FROM leases WHERE until < $1", int64(tx.now)-(24*time.Hour).Milliseconds())
+}

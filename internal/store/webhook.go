@@ -1,0 +1,295 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cardwall/internal/board"
+)
+
+const (
+	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.off, h.off_at, h.failures, h.held_since, h.host, h.last_four, h.platform,
+		h.owner_id, h.old_secret_until, h.created_at, h.updated_at, h.organization_id, b.visibility, b.trashed_at, o.read_only, wm.role, bm.role
+		FROM webhooks h JOIN organizations o ON o.id = h.organization_id LEFT JOIN boards b ON b.id = h.board_id
+		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = $2
+		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = $2 `
+	webhookLock      = "SELECT h.id FROM webhooks h WHERE h.id = $1 FOR NO KEY UPDATE OF h"
+	organizationLock = "SELECT o.id FROM organizations o WHERE o.id = $1 FOR NO KEY UPDATE OF o"
+)
+
+// webhookRow is a webhook with what the caller is to it.
+type webhookRow struct {
+	board.Webhook
+	organization string
+	visibility   board.Visibility
+	trashed      bool
+	readOnly     bool
+	inWorkspace  board.WorkspaceRole
+	onBoard      board.Role
+}
+
+func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
+	var (
+		events, off, platform   string
+		visibility, member, own sql.NullString
+		trashed, until          sql.NullInt64
+		readOnly                int64
+	)
+	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &off, &w.OffAt, &w.Failures, &w.HeldSince, &w.Host, &w.LastFour, &platform,
+		&w.OwnerID, &until, &w.CreatedAt, &w.UpdatedAt, &w.organization, &visibility, &trashed, &readOnly, &member, &own)
+	w.Events = kindsOf(events)
+	if w.On = off == ""; !w.On {
+		w.OffReason = new(board.Off(off))
+	}
+	if platform != "" {
+		w.Platform = new(board.Platform(platform))
+	}
+	if until.Valid && board.Instant(until.Int64) > v.now {
+		w.OldSecretUntil = new(board.Instant(until.Int64))
+	}
+	w.visibility, w.trashed, w.readOnly = board.Visibility(visibility.String), trashed.Valid, readOnly != 0
+	w.inWorkspace, w.onBoard = board.WorkspaceRole(member.String), board.Role(own.String)
+	return w, err
+}
+
+func kindsOf(words string) []board.Kind {
+	out := []board.Kind{}
+	for _, word := range strings.Fields(words) {
+		out = append(out, board.Kind(word))
+	}
+	return out
+}
+
+func wordsOf(kinds []board.Kind) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = string(k)
+	}
+	return strings.Join(words, " ")
+}
+
+// manages tells whether the caller may manage a webhook: workspace owners and
+// admins those that cover the workspace, board admins those of their board.
+func (v *View) manages(w *webhookRow) error {
+	c := v.caller
+	switch {
+	case c.System:
+		return nil
+	case w.inWorkspace == "" || c.WorkspaceID != "" && c.WorkspaceID != w.WorkspaceID,
+		w.BoardID != nil && (w.trashed || !board.RoleOn(w.inWorkspace, w.onBoard, w.visibility).Can(board.View)):
+		return board.NotFound()
+	case board.Covers(w.BoardID == nil, w.inWorkspace, w.onBoard, w.visibility):
+		return nil
+	case w.BoardID == nil:
+		return board.Forbidden("Your role in this workspace is %s; its webhooks need the role owner or admin.", w.inWorkspace)
+	}
+	return board.Forbidden("Your role on this board is %s; its webhooks need the role admin.", board.RoleOn(w.inWorkspace, w.onBoard, w.visibility))
+}
+
+func (v *View) webhook(ctx context.Context, id string) (w webhookRow, err error) {
+	found := false
+	err = v.each(ctx, webhookSelect+"WHERE h.id = $1", []any{id, v.caller.UserID}, func(rows *sql.Rows) (err error) {
+		found = true
+		w, err = v.scanWebhook(rows)
+		return err
+	})
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	if err == nil {
+		err = v.manages(&w)
+	}
+	return w, err
+}
+
+// Webhook loads a webhook that the caller manages.
+func (v *View) Webhook(ctx context.Context, id string) (board.Webhook, error) {
+	w, err := v.webhook(ctx, id)
+	return w.Webhook, err
+}
+
+// Webhook loads a webhook for a change; on a read-only plan it is refused,
+// unless the change only takes away.
+func (tx *Tx) Webhook(ctx context.Context, id string, takesAway bool) (board.Webhook, error) {
+	if err := tx.lock(ctx, webhookLock, id); err != nil {
+		return board.Webhook{}, err
+	}
+	w, err := tx.webhook(ctx, id)
+	if err != nil {
+		return board.Webhook{}, err
+	}
+	if w.readOnly && !takesAway && !tx.caller.System {
+		return board.Webhook{}, board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; its webhooks can be paused and deleted, nothing else, until its operator lifts that.")
+	}
+	tx.workspace = w.WorkspaceID
+	return w.Webhook, nil
+}
+
+// Webhooks are those of a workspace that the caller manages, by id, from behind
+// one on. A loader has loaded the workspace.
+func (v *View) Webhooks(ctx context.Context, workspaceID, behind string, limit int) ([]board.Webhook, error) {
+	out := []board.Webhook{}
+	err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1 AND h.id > $3 ORDER BY h.id", []any{workspaceID, v.caller.UserID, behind}, func(rows *sql.Rows) error {
+		w, err := v.scanWebhook(rows)
+		if err == nil && len(out) < limit && v.manages(&w) == nil {
+			out = append(out, w.Webhook)
+		}
+		return err
+	})
+	return out, err
+}
+
+// CountBoardWebhooks counts the webhooks of a board that a loader has loaded.
+func (v *View) CountBoardWebhooks(ctx context.Context, boardID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM webhooks WHERE board_id = $1", boardID)
+}
+
+// CountWebhooks locks an organization and counts its webhooks, so that the next
+// one is the next.
+func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, error) {
+	if tx.db.engine.dialect().lock {
+		if _, err := tx.texts(ctx, organizationLock, organizationID); err != nil {
+			return 0, err
+		}
+	}
+	return tx.count(ctx, "SELECT count(*) FROM webhooks WHERE organization_id = $1", organizationID)
+}
+
+// The places of what is sealed of a webhook.
+func placeOf(webhookID, column string) string { return "webhook:" + webhookID + ":" + column }
+
+var errNoKey = errors.New("store: no key to seal webhooks with was given to Open")
+
+// seal hides a column of a webhook from who reads the database.
+func (tx *Tx) seal(webhookID, column, plain string) ([]byte, error) {
+	if tx.db.opts.Keys == nil {
+		return nil, errNoKey
+	}
+	return tx.db.opts.Keys.Seal(placeOf(webhookID, column), []byte(plain)), nil
+}
+
+func (v *View) unseal(webhookID, column string, sealed []byte) (string, error) {
+	if v.db.opts.Keys == nil {
+		return "", errNoKey
+	}
+	plain, err := v.db.opts.Keys.Open(placeOf(webhookID, column), sealed)
+	if err != nil {
+		err = fmt.Errorf("open %s of %s: %w", column, webhookID, err)
+	}
+	return string(plain), err
+}
+
+// InsertWebhook writes a new webhook, with its address and its secret sealed.
+func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationID, address, secret string) error {
+	sealedAddress, err := tx.seal(w.ID, "address", address)
+	if err != nil {
+		return err
+	}
+	sealedSecret, err := tx.seal(w.ID, "secret", secret)
+	if err != nil {
+		return err
+	}
+	w.CreatedAt, w.UpdatedAt = tx.now, tx.now
+	tx.workspace = w.WorkspaceID
+	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host, last_four, address, secret, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, wordsOf(w.Events), platformOf(w), w.Host, w.LastFour,
+		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
+}
+
+func platformOf(w *board.Webhook) string {
+	if w.Platform == nil {
+		return ""
+	}
+	return string(*w.Platform)
+}
+
+// UpdateWebhook writes name, events, platform, host and whether it is on, and a
+// new address unless that is empty.
+func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address string) error {
+	w.UpdatedAt = tx.now
+	off := board.OffNot
+	if !w.On && w.OffReason != nil {
+		off = *w.OffReason
+	}
+	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at = $7, updated_at = $8 WHERE id = $9",
+		w.Name, wordsOf(w.Events), platformOf(w), w.Host, w.LastFour, string(off), instant(w.OffAt), int64(tx.now), w.ID); err != nil || address == "" {
+		return err
+	}
+	sealed, err := tx.seal(w.ID, "address", address)
+	if err != nil {
+		return err
+	}
+	return tx.exec(ctx, "UPDATE webhooks SET address = $1 WHERE id = $2", sealed, w.ID)
+}
+
+// RotateSecret gives a webhook another signing secret. The one before is signed
+// with too until the overlap is over; of a third nothing is kept.
+func (tx *Tx) RotateSecret(ctx context.Context, w *board.Webhook, secret string) error {
+	var old []byte
+	if _, err := tx.one(ctx, "SELECT secret FROM webhooks WHERE id = $1", []any{w.ID}, &old); err != nil {
+		return err
+	}
+	plain, err := tx.unseal(w.ID, "secret", old)
+	if err != nil {
+		return err
+	}
+	sealedOld, err := tx.seal(w.ID, "old-secret", plain)
+	if err != nil {
+		return err
+	}
+	sealed, err := tx.seal(w.ID, "secret", secret)
+	if err != nil {
+		return err
+	}
+	w.UpdatedAt, w.OldSecretUntil = tx.now, new(tx.now+board.Instant(board.SecretOverlap.Milliseconds()))
+	return tx.exec(ctx, "UPDATE webhooks SET secret = $1, old_secret = $2, old_secret_until = $3, updated_at = $4 WHERE id = $5",
+		sealed, sealedOld, int64(*w.OldSecretUntil), int64(tx.now), w.ID)
+}
+
+// DeleteWebhook takes a webhook away with its log. What is on its way then is
+// not recorded any more.
+func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
+	if err := tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1", id); err != nil {
+		return err
+	}
+	return tx.exec(ctx, "DELETE FROM webhooks WHERE id = $1", id)
+}
+
+// switchOffUncovered switches off the webhooks of a workspace, a board's
+// workspace or a person whose owner can no longer manage what they cover.
+func (tx *Tx) switchOffUncovered(ctx context.Context, id string) error {
+	var off []string
+	if err := tx.each(ctx, `SELECT h.id, h.board_id, b.visibility, wm.role, bm.role FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
+		LEFT JOIN users u ON u.id = h.owner_id AND u.deleted_at IS NULL
+		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
+		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id
+		WHERE h.off = '' AND (h.workspace_id = $1 OR h.owner_id = $1 OR h.workspace_id = (SELECT x.workspace_id FROM boards x WHERE x.id = $1))`,
+		[]any{id}, func(rows *sql.Rows) error {
+			var (
+				id                               string
+				boardID, visibility, member, own sql.NullString
+			)
+			err := rows.Scan(&id, &boardID, &visibility, &member, &own)
+			if err == nil && !board.Covers(!boardID.Valid, board.WorkspaceRole(member.String), board.Role(own.String), board.Visibility(visibility.String)) {
+				off = append(off, id)
+			}
+			return err
+		}); err != nil {
+		return err
+	}
+	for _, id := range off {
+		if err := tx.switchOff(ctx, id, board.OffOwner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// switchOff ends a webhook's sending until a person switches it on.
+func (tx *Tx) switchOff(ctx context.Context, id string, why board.Off) error {
+	return tx.exec(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL WHERE id = $3 AND off = ''", string(why), int64(tx.now), id)
+}
