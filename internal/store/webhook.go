@@ -194,8 +194,8 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationI
 	}
 	w.CreatedAt, w.UpdatedAt = tx.now, tx.now
 	tx.workspace = w.WorkspaceID
-	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host, last_four, address, secret, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host, last_four, address, secret, off, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14)`,
 		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, wordsOf(w.Events), platformOf(w), w.Host, w.LastFour,
 		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
 }

@@ -16,7 +16,7 @@ CREATE TABLE webhooks (
     secret           BYTEA NOT NULL,
     old_secret       BYTEA,
     old_secret_until BIGINT,
-    off              TEXT COLLATE "C" NOT NULL DEFAULT '',
+    off              TEXT COLLATE "C" NOT NULL,
     off_at           BIGINT,
     failures         BIGINT NOT NULL DEFAULT 0,
     held_since       BIGINT,

@@ -16,7 +16,7 @@ CREATE TABLE webhooks (
     secret           BLOB NOT NULL,
     old_secret       BLOB,
     old_secret_until INTEGER,
-    off              TEXT NOT NULL DEFAULT '',
+    off              TEXT NOT NULL,
     off_at           INTEGER,
     failures         INTEGER NOT NULL DEFAULT 0,
     held_since       INTEGER,
