@@ -33,9 +33,10 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 	bin/cardwall serve --demo $(ARGS)
 
 # The race detector needs cgo and gcc. One PostgreSQL cluster serves all packages.
-# The guard of webhooks is tried in a network that iproute2 makes.
+# The guard of webhooks is tried in a network that iproute2 makes, their
+# signatures by a library from npm.
 .PHONY: test
-test: ## run the Go tests with the race detector, on SQLite and PostgreSQL
+test: tools/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
 	@tools/need go gcc postgresql iproute2
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest -race -timeout 15m $(TESTFLAGS) $(PACKAGES)
 

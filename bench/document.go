@@ -95,6 +95,7 @@ type docCard struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
 	DoneAt      *string  `json:"doneAt"`
+	ArchivedAt  *string  `json:"archivedAt"`
 	Labels      []string `json:"labels"`
 	Assignees   []string `json:"assignees"`
 	DueDate     *string  `json:"dueDate"`
@@ -132,13 +133,18 @@ type docCounts struct {
 
 // writeDocumentFile writes the document of a workspace into a new file.
 func writeDocumentFile(path, owner string, part int, now time.Time) error {
+	return writeFile(path, func(w io.Writer) error { return writeDocument(w, owner, part, reportBoards, now.UTC()) })
+}
+
+// writeFile makes a file of what write writes.
+func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("make document: %w", err)
 	}
 	defer file.Close()
 	out := bufio.NewWriterSize(file, 1<<20)
-	if err := writeDocument(out, owner, part, reportBoards, now.UTC()); err != nil {
+	if err := write(out); err != nil {
 		return fmt.Errorf("write document: %w", err)
 	}
 	if err := out.Flush(); err != nil {
@@ -147,11 +153,17 @@ func writeDocumentFile(path, owner string, part int, now time.Time) error {
 	return file.Close()
 }
 
+// newGenerator makes boards of so many cards, some of them open. Each part is another one, and the same in every run
+// but for its times.
+func newGenerator(owner string, part, cards, open int, now time.Time) generator {
+	random := rand.New(rand.NewPCG(2, uint64(part)))
+	return generator{random: random, words: rand.NewZipf(random, 1.1, 4, 4095), now: now, owner: owner, cards: cards, open: open}
+}
+
 // writeDocument writes a workspace of so many boards. The parts differ, and each is the same in every run but for its
 // times, which are about now. The owner, a user's id, is one of those who are assigned.
 func writeDocument(w io.Writer, owner string, part, boards int, now time.Time) error {
-	random := rand.New(rand.NewPCG(2, uint64(part)))
-	words := rand.NewZipf(random, 1.1, 4, 4095)
+	g := newGenerator(owner, part, reportCards, reportCards, now)
 	if _, err := fmt.Fprintf(w, `{"format":"cardwall-workspace-export/1","exportedAt":%q,"workspace":{},"boards":[`, now.Format(instantLayout)); err != nil {
 		return err
 	}
@@ -162,7 +174,6 @@ func writeDocument(w io.Writer, owner string, part, boards int, now time.Time) e
 				return err
 			}
 		}
-		g := generator{random: random, words: words, now: now, owner: owner}
 		b := g.board(part*boards + i)
 		if err := json.MarshalWrite(w, b, json.Deterministic(true)); err != nil {
 			return err

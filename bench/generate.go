@@ -12,6 +12,8 @@ type generator struct {
 	words  *rand.Zipf // some words are everywhere, most are seldom, as in any language
 	now    time.Time
 	owner  string
+	cards  int // on each board
+	open   int // of these; the rest is archived
 	people []string
 }
 
@@ -25,7 +27,7 @@ func (g *generator) board(n int) *docBoard {
 		Board: docHead{
 			ID: id, Name: "Board " + strconv.Itoa(n+1), Description: cardDescription, Visibility: "workspace",
 			Features:   map[string]bool{"statusUpdates": true, "wipLimits": true, "startDates": true, "calendar": true},
-			NextNumber: reportCards + 1, Cards: reportCards, CreatedBy: g.owner, docTimes: old,
+			NextNumber: g.cards + 1, Cards: g.cards, CreatedBy: g.owner, docTimes: old,
 		},
 		Users: []docName{{g.owner, "Ada"}},
 	}
@@ -41,8 +43,11 @@ func (g *generator) board(n int) *docBoard {
 		b.Labels = append(b.Labels, docLabel{docName{id + "-label-" + at, name}, "red", old})
 		b.Lists = append(b.Lists, docList{docName{id + "-list-" + at, "List " + at}, 150, "soft", old})
 	}
-	for i := range reportCards {
-		c, created := g.card(b, n*reportCards+i)
+	for i := range g.cards {
+		c, created := g.card(b, n*g.cards+i)
+		if i >= g.open {
+			c.ArchivedAt = &c.UpdatedAt
+		}
 		b.Cards = append(b.Cards, c)
 		b.enter("card.created", c.CreatedAt, c)
 		if g.random.IntN(3) > 0 {
@@ -72,7 +77,7 @@ func (b *docBoard) enter(kind, at string, c docCard) {
 // card makes card number n of all boards and says when it was created.
 func (g *generator) card(b *docBoard, n int) (docCard, time.Time) {
 	created := g.now.Add(-g.within(300))
-	number := n%reportCards + 1
+	number := n%g.cards + 1
 	c := docCard{
 		ID: b.Board.ID + "-card-" + strconv.Itoa(number), Number: number, Title: g.text(3 + g.random.IntN(5)), Description: g.description(n),
 		ListID: b.Lists[g.random.IntN(len(b.Lists))].ID, Labels: []string{}, Assignees: []string{}, CreatedBy: g.owner,

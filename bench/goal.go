@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -27,6 +28,18 @@ const (
 	nameDashboard      = "dashboard"
 	nameCalendar       = "calendar"
 	nameFilterCards    = "filter cards"
+
+	nameExport = "export 200,000 cards"
+
+	nameHookDrain      = "webhooks, drain"
+	nameHookDrainFives = "webhooks, drain of fives"
+	nameHookDrainHost  = "webhooks, drain to one host"
+	nameHookLive       = "webhooks, live"
+	nameHookLiveFives  = "webhooks, live fives"
+	nameHookPaced      = "webhooks, 1,000/s"
+	nameHookHang       = "webhooks, 1,000/s, one hangs"
+	nameHookBare       = "webhooks, bare client"
+	nameSoak           = "soak"
 
 	nameFirst       = "first answer"
 	nameFirstFilled = "first answer, filled"
@@ -73,6 +86,15 @@ func promises() map[string]promise {
 		nameDashboard:      alone(150 * time.Millisecond),
 		nameCalendar:       alone(30 * time.Millisecond),
 		nameFilterCards:    alone(30 * time.Millisecond),
+
+		nameHookDrain:      {clients: hookPoints, rate: 4000, cpu: 0.15, noErrors: true},
+		nameHookDrainFives: {clients: hookPoints, rate: 8000, noErrors: true},
+		nameHookDrainHost:  {clients: hookPoints, noErrors: true},
+		nameHookLive:       {noErrors: true},
+		nameHookLiveFives:  {noErrors: true},
+		nameHookPaced:      {clients: hookSenders, p50: 3 * time.Millisecond, p99: 50 * time.Millisecond, noErrors: true},
+		nameHookHang:       {clients: hookSenders, p99: 50 * time.Millisecond, noErrors: true},
+		nameSoak:           {clients: soakPoints, noErrors: true},
 	}
 }
 
@@ -91,7 +113,7 @@ func (p promise) goals(res *result) []goal {
 	}
 	if p.cpu > 0 {
 		cpu := res.perRequest(res.serverCPU)
-		all = append(all, goal{fmt.Sprintf("CPU < %.1f ms", p.cpu), cpu > 0 && cpu < p.cpu})
+		all = append(all, goal{"CPU < " + strconv.FormatFloat(p.cpu, 'f', -1, 64) + " ms", cpu > 0 && cpu < p.cpu})
 	}
 	if p.noErrors {
 		all = append(all, goal{"no error", res.errors == 0})
@@ -117,6 +139,10 @@ func comparisons() []comparison {
 		{name: nameCreate, to: nameRawGroup},
 		{name: nameCreateOne, to: nameRawSingle},
 		{name: nameRows, to: nameMemory},
+		{name: nameHookDrain, to: nameHookBare},
+		{name: nameHookDrainFives, to: nameHookBare},
+		{name: nameHookDrainHost, to: nameHookDrain},
+		{name: nameHookLiveFives, to: nameHookBare},
 		{name: nameRawSingle, to: nameFsync},
 	}
 }

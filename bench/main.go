@@ -10,12 +10,16 @@
 // the same answer needs; "raw" is SQLite alone, which writes a card and its event, durable. A missed goal is printed and fails nothing unless
 // -strict is given, because a benchmark is no timed test; an error does fail.
 //
-// The last measures are the reports, with one client, on a second server whose 100,000 cards are imported from documents
-// made up for it. They are filled only when a report is asked for.
+// The reports are measured with one client, on a second server whose 100,000 cards are imported from documents made up
+// for it, and the export on a third, of the largest board that the default limits allow: 5,000 open cards and 195,000
+// archived ones. They are filled only when such a measure is asked for.
 //
 //	go run ./bench -binary bin/cardwall
 //	go run ./bench -only 'get_card|bare' -seconds 10
 //	go run ./bench -only 'search|dashboard|calendar|filter cards'
+//	go run ./bench -only webhooks
+//	go run ./bench -only soak -seconds 600
+//	go run ./bench -only export
 //	go run ./bench -markdown > table.md
 //
 // It needs the /proc of Linux. Nobody may import it.
@@ -44,6 +48,13 @@ func main() {
 	if len(os.Args) == 4 && os.Args[1] == limitServerCommand {
 		if err := runLimitServer(os.Args[2], os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: bare server:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == bareHookCommand {
+		if err := runBareHooks(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: bare client:", err)
 			os.Exit(1)
 		}
 		return

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -37,10 +38,16 @@ type result struct {
 	elapsed   time.Duration
 	latency   histogram // of the good answers
 	units     int       // what one answer counts for; 1 but for grouped writes
+	counted   int       // the good operations where they are not what the latencies are of, else 0
 	errors    int       // in the warm-up too
 	samples   []string  // the first few errors
 	serverCPU time.Duration
 	loadCPU   time.Duration
+}
+
+// good answers the number of good operations.
+func (r *result) good() int {
+	return cmp.Or(r.counted, r.latency.count*r.units)
 }
 
 // rate answers the good operations a second.
@@ -48,15 +55,15 @@ func (r *result) rate() float64 {
 	if r.elapsed <= 0 {
 		return 0
 	}
-	return float64(r.latency.count*r.units) / r.elapsed.Seconds()
+	return float64(r.good()) / r.elapsed.Seconds()
 }
 
 // perRequest answers the share of d that one good operation has, in milliseconds.
 func (r *result) perRequest(d time.Duration) float64 {
-	if r.latency.count == 0 {
+	if r.good() == 0 {
 		return 0
 	}
-	return milliseconds(d) / float64(r.latency.count*r.units)
+	return milliseconds(d) / float64(r.good())
 }
 
 // run drives the load. A request counts when it begins within the window: those in flight when the window opens are

@@ -20,8 +20,9 @@ const ownerEmail = "ada@example.com"
 // server is the program under test with a data folder of its own.
 type server struct {
 	binary  string
-	data    string // the data folder
-	logPath string // what the server prints
+	data    string   // the data folder
+	logPath string   // what the server prints
+	args    []string // of serve, besides its address and its data folder
 
 	addr      string // host:port of the running one
 	token     string
@@ -102,7 +103,7 @@ func (s *server) start(ctx context.Context) (time.Duration, error) {
 		return 0, fmt.Errorf("open log: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(s.binary, "serve", "--addr", addr, "--data", s.data)
+	cmd := exec.Command(s.binary, append([]string{"serve", "--addr", addr, "--data", s.data}, s.args...)...)
 	cmd.Env = s.env()
 	cmd.Stdout, cmd.Stderr = log, log
 

@@ -26,7 +26,8 @@ type suite struct {
 	seed  uint64
 }
 
-// run measures the server first, the machine after it, when the server has ended, and at last the reports.
+// run measures the server first, the machine after it, when the server has ended, then the reports, the export and at
+// last the webhooks.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
 	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder) ||
@@ -42,7 +43,13 @@ func (s *suite) run(ctx context.Context) error {
 	if err := s.measureMachine(ctx); err != nil {
 		return err
 	}
-	return s.measureReports(ctx)
+	if err := s.measureReports(ctx); err != nil {
+		return err
+	}
+	if err := s.measureExport(ctx); err != nil {
+		return err
+	}
+	return s.measureHooks(ctx)
 }
 
 // wants says whether one of the names was asked for.

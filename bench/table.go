@@ -45,7 +45,9 @@ func (r *row) cells() []string {
 		for i, d := range []time.Duration{
 			res.latency.quantile(0.50), res.latency.quantile(0.95), res.latency.quantile(0.99), res.latency.max,
 		} {
-			cells[3+i] = strconv.FormatFloat(milliseconds(d), 'f', 2, 64)
+			if res.latency.count > 0 || res.counted == 0 {
+				cells[3+i] = strconv.FormatFloat(milliseconds(d), 'f', 2, 64)
+			}
 		}
 		cells[7] = strconv.Itoa(res.errors)
 		if res.serverCPU > 0 {

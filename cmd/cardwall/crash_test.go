@@ -52,6 +52,7 @@ type crash struct {
 	t            *testing.T
 	binary, data string
 	base, token  string
+	pid          int // of the server that was started last
 	list         string
 	client       *http.Client
 	mu           sync.Mutex
@@ -106,6 +107,7 @@ func (c *crash) start() (kill func()) {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
+	c.pid = cmd.Process.Pid
 	kill = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"cardwall/internal/app"
 	"cardwall/internal/hook"
+	"cardwall/internal/live"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
@@ -54,7 +55,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	g.warnOfKeyFile(db)
-	gate := session.NewGate(db, g.log, c.RateLimits == "off")
+	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off"})
 	defer gate.Close()
 	guard, err := c.guard()
 	if err != nil {
@@ -62,7 +63,13 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
+	hub := live.NewHub(db, g.log)
+	defer hub.Close()
 	handler, err := rest.New(rest.Config{
+		Mounts: map[string]rest.Mount{
+			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
+		},
 		DB: db, Registry: transfer.AddOperations(app.Operations()), Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {
@@ -110,6 +117,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 			g.log.Info("stopping: no new requests, those under way may end")
 			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 			defer cancel()
+			hub.Close() // its streams would not end by themselves
 			return server.Shutdown(stopping)
 		}
 	}

@@ -30,8 +30,7 @@ var exampleTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 func TestGoldenExamples(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	origin := filepath.Join(dir, "world.db")
-	s := apptest.New(t, origin, apptest.Options{})
+	s := apptest.New(t, filepath.Join(dir, "world.db"), apptest.Options{})
 	s.Clock.Advance(exampleTime.Sub(s.Clock.Now()))
 	w := newWorld(s)
 	calls := map[string]record{}
@@ -41,7 +40,7 @@ func TestGoldenExamples(t *testing.T) {
 	)
 	for _, o := range s.Registry.All() {
 		if call == nil || written != logged(t, call) {
-			call = w.copy(t, origin, filepath.Join(dir, o.Name+".db"))
+			call = w.copy(filepath.Join(dir, o.Name+".db"))
 			written = logged(t, call)
 		}
 		in := call.sample(t, o)
@@ -89,22 +88,9 @@ func logged(t *testing.T, w *world) int64 {
 	return info.Size()
 }
 
-// copy is the world on a copy of its database, which nobody writes meanwhile.
-func (w *world) copy(t *testing.T, from, to string) *world {
-	t.Helper()
-	for _, end := range []string{"", "-wal"} {
-		text, err := os.ReadFile(from + end)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = os.WriteFile(to+end, text, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := apptest.New(t, to, apptest.Options{})
+// copy is the world on a copy of its database.
+func (w *world) copy(database string) *world {
+	s := w.Service.Copy(database)
 	s.Clock.Advance(exampleTime.Add(time.Minute).Sub(s.Clock.Now()))
 	other := *w
 	other.Service, other.owner, other.other = s, w.owner.At(s), w.other.At(s)

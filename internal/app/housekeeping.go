@@ -21,6 +21,7 @@ type Housekept struct {
 	Invitations int64
 	Reranks     int64
 	Deliveries  int64
+	Accounts    int64 // sessions, sign-ups and links whose time is over
 }
 
 // Housekeep forgets what has had its time: boards after 30 days in the trash,
@@ -43,6 +44,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return err
 		}
 		if done.Deliveries, err = tx.PurgeDeliveries(ctx); err != nil {
+			return err
+		}
+		if done.Accounts, err = tx.PurgeAccounts(ctx); err != nil {
 			return err
 		}
 		return tx.PurgeLeases(ctx)

@@ -136,7 +136,7 @@ func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitation
 }
 
 // AcceptInvitation makes the caller, who is signed in, a member of the
-// workspace by the token of a link, and answers the workspace. The account's
+// workspace by the secret of a link, and answers the workspace. The account's
 // address need not be the invited one: people have several, and who holds the
 // link got it from the invited mailbox. So the link is good for one person.
 // An absent invitation is not found; one that has ended, and a caller who is a
@@ -159,18 +159,53 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 	case member && i.AcceptedBy == tx.Caller().UserID:
 		return tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
 	case i.Status == board.InvitationAccepted:
-		return board.Workspace{}, board.Invalid("token: the invitation was accepted already; ask for another one.")
+		return board.Workspace{}, board.Invalid("secret: the invitation was accepted already; ask for another one.")
 	case i.Status == board.InvitationWithdrawn:
-		return board.Workspace{}, board.Invalid("token: the invitation was withdrawn; ask the people of the workspace.")
+		return board.Workspace{}, board.Invalid("secret: the invitation was withdrawn; ask the people of the workspace.")
 	case i.Status == board.InvitationExpired:
-		return board.Workspace{}, board.Invalid("token: the invitation expired on %s; ask for another one.", i.ExpiresAt.Time().Format(board.DateLayout))
+		return board.Workspace{}, board.Invalid("secret: the invitation expired on %s; ask for another one.", i.ExpiresAt.Time().Format(board.DateLayout))
 	case member:
-		return board.Workspace{}, board.Invalid("token: you are in this workspace already; the invitation stays open for whom it is meant for.")
+		return board.Workspace{}, board.Invalid("secret: you are in this workspace already; the invitation stays open for whom it is meant for.")
 	}
 	if err := tx.AcceptInvitation(ctx, i); err != nil {
 		return board.Workspace{}, err
 	}
 	return tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
+}
+
+// InvitationSecretInput holds the secret of an invitation's link.
+type InvitationSecretInput struct {
+	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"What stands behind the # of the link." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
+}
+
+// InvitationLook is what an invitation tells who holds its link.
+type InvitationLook struct {
+	Workspace string                 `json:"workspace" doc:"The name of the workspace that it leads into." example:"Analytical Engines"`
+	InvitedBy *string                `json:"invitedBy" doc:"The name of who invited; null when that was no person." example:"Ada Lovelace"`
+	Email     string                 `json:"email" doc:"The address that was invited." example:"grace@example.com"`
+	Role      board.WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"What the person will be in the workspace." example:"member"`
+	Status    board.InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"Whether it can still be accepted: pending means yes." example:"pending"`
+	ExpiresAt board.Instant          `json:"expiresAt" format:"date-time" doc:"Until when it can be accepted." example:"2026-03-15T09:00:00.000Z"`
+}
+
+// LookAtInvitation answers what a secret invites to, in whatever state that is.
+// A secret that stands for nothing is not found.
+func LookAtInvitation(ctx context.Context, v *store.View, in InvitationSecretInput) (InvitationLook, error) {
+	i, err := v.InvitationOf(ctx, in.Secret)
+	if err != nil {
+		return InvitationLook{}, err
+	}
+	look := InvitationLook{Email: i.Email, Role: i.Role, Status: i.Status, ExpiresAt: i.ExpiresAt}
+	if i.InvitedBy != nil {
+		look.InvitedBy = &i.InvitedBy.Name
+	}
+	look.Workspace, err = v.WorkspaceName(ctx, i.WorkspaceID)
+	return look, err
+}
+
+// JoinByLink is AcceptInvitation for the pages.
+func JoinByLink(ctx context.Context, tx *store.Tx, in InvitationSecretInput) (board.Workspace, error) {
+	return AcceptInvitation(ctx, tx, in.Secret)
 }
 
 // AcceptInvitationsOf makes the caller, who just signed up with an address that

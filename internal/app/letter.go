@@ -23,6 +23,10 @@ func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.
 			ready, err = invitationLetter(ctx, tx, &l, about)
 		case board.LetterWebhookOff:
 			ready, err = webhookLetter(ctx, tx, &l, about)
+		case board.LetterVerify:
+			ready, err = signUpLetter(ctx, tx, &l, about)
+		case board.LetterReset:
+			ready, err = resetLetter(ctx, tx, &l, about)
 		}
 		if err != nil {
 			return nil, err
@@ -34,6 +38,52 @@ func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.
 			return nil, err
 		}
 	}
+}
+
+// signUpLetter asks a new address whether it is its owner who signed up, or tells
+// the owner of an account that somebody did. That this is found out here, and
+// not where somebody signed up, keeps the answer there and its time alike.
+func signUpLetter(ctx context.Context, tx *store.Tx, l *board.Letter, signUpID string) (ready bool, err error) {
+	s, err := tx.SignUp(ctx, signUpID)
+	if board.IsCode(err, board.CodeNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	l.To = s.Email
+	if _, err := tx.UserByEmail(ctx, s.Email); err == nil {
+		// The sign-up stays, without a secret, to count against the next.
+		l.Kind, l.Link = board.LetterExists, tx.Link("/sign-in")
+		return true, nil
+	} else if !board.IsCode(err, board.CodeNotFound) {
+		return false, err
+	}
+	secret := board.NewSecret()
+	l.Link = tx.Link("/verify#" + secret)
+	return true, tx.AddVerifySecret(ctx, s, secret)
+}
+
+// resetsPerHour is how many letters with a way back in an account gets.
+const resetsPerHour = 5
+
+// resetLetter sends a way back in to an address, if there is an account: that is
+// found out here for the same reason.
+func resetLetter(ctx context.Context, tx *store.Tx, l *board.Letter, email string) (ready bool, err error) {
+	u, err := tx.UserByEmail(ctx, email)
+	if board.IsCode(err, board.CodeNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	n, err := tx.CountResets(ctx, u.ID, tx.AnHourAgo())
+	if err != nil || n >= resetsPerHour {
+		return false, err
+	}
+	secret := board.NewSecret()
+	l.To, l.Link = u.Email, tx.Link("/reset#"+secret)
+	return true, tx.AddResetSecret(ctx, u.ID, secret)
 }
 
 // webhookLetter tells the owner of a webhook that it was switched off, unless a

@@ -13,6 +13,8 @@ func Operations() *op.Registry {
 	op.Query(r, "get_my_overview", "GET /me/overview", "Get what is on the caller's desk. Cards overdue, due today, due this week and recently assigned, and boards with their latest status; of each how many, and the first five.", GetMyOverview)
 	op.Query(r, "list_recent_activity", "GET /me/activity", "List what happened on every board that the caller sees, newest first.", ListRecentActivity)
 
+	op.Query(r, "get_home", "GET /home", "Get the caller's workspaces with their boards, favourites and last looks.", GetHome, op.Application)
+
 	r.In("Workspaces", "Where people share boards.")
 	op.Query(r, "list_workspaces", "GET /workspaces", "List the workspaces that the caller is in.", ListWorkspaces)
 	op.Query(r, "get_workspace", "GET /workspaces/{workspaceId}", "Get a workspace.", GetWorkspace)
@@ -21,6 +23,12 @@ func Operations() *op.Registry {
 	op.Query(r, "get_workspace_dashboard", "GET /workspaces/{workspaceId}/dashboard", "Get how a workspace is doing. Counts cards of the open boards and lists that the caller sees.", GetWorkspaceDashboard)
 	op.Command(r, "create_invitation", "POST /workspaces/{workspaceId}/invitations", "Invite an address to a workspace, or renew its open invitation. A letter with a link goes to it, one in five minutes at most; the invitation ends after 14 days.", CreateInvitation, op.Admin, op.Creates)
 	op.Query(r, "list_invitations", "GET /workspaces/{workspaceId}/invitations", "List the open invitations of a workspace. Expired ones too, until they are renewed or withdrawn.", ListInvitations, op.Admin)
+	op.Query(r, "look_at_invitation", "POST /invitation", "Look at the invitation that a link's secret stands for. It is sent in the body, so that it is in no log.", LookAtInvitation, op.Anonymous)
+	op.Command(r, "accept_invitation", "POST /invitation/accept", "Accept an invitation by the secret of its link. Accepting it twice is no mistake.", JoinByLink, op.SignedIn)
+	op.Command(r, "create_workspace", "POST /workspaces", "Create a workspace with an organization of its own. The caller becomes its owner.", CreateWorkspace, op.SignedIn, op.Creates)
+	op.Command(r, "update_workspace", "PATCH /workspaces/{workspaceId}", "Change a workspace's name.", UpdateWorkspace, op.SignedIn)
+	op.Command(r, "change_member", "PUT /workspaces/{workspaceId}/members/{userId}", "Give a person of a workspace another role. Only owners change owners, and the last one stays.", ChangeMember, op.SignedIn)
+	op.Command(r, "remove_member", "DELETE /workspaces/{workspaceId}/members/{userId}", "Take a person out of a workspace, or leave it. The person's roles on boards, assignments and tokens for the workspace end; what the person made stays.", RemoveMember, op.SignedIn, op.Destructive)
 	op.Command(r, "withdraw_invitation", "DELETE /workspaces/{workspaceId}/invitations/{invitationId}", "Withdraw an invitation. Its link stops working.", WithdrawInvitation, op.Admin, op.Destructive)
 
 	r.In("Boards", "Walls of lists.")
@@ -42,6 +50,11 @@ func Operations() *op.Registry {
 	op.Query(r, "list_board_changes", "GET /boards/{boardId}/changes", "List what changed on a board after a boardVersion, in order. A receiver closes a gap with it.", ListBoardChanges)
 	op.Query(r, "list_status_updates", "GET /boards/{boardId}/status-updates", "List what was said of how a board is doing, newest first.", ListStatusUpdates)
 	op.Command(r, "post_status_update", "POST /boards/{boardId}/status-updates", "Say how a board is doing. Keeps the board's figures of the moment beside it; it cannot be changed afterwards.", PostStatusUpdate, op.Creates)
+
+	op.Query(r, "open_board", "GET /boards/{boardId}/open", "Get all that a client needs to show a board. Its lists, labels, members and open cards, all of one version.", ReadOpenBoard, op.Application)
+	op.Command(r, "star_board", "PUT /boards/{boardId}/star", "Make a board a favourite of the caller.", StarBoard, op.Application)
+	op.Command(r, "unstar_board", "DELETE /boards/{boardId}/star", "Make a board no favourite of the caller any more.", UnstarBoard, op.Application)
+	op.Query(r, "list_trashed_boards", "GET /workspaces/{workspaceId}/trash", "List the boards in a workspace's trash that the caller may restore.", ListTrashedBoards, op.Application)
 
 	r.In("Lists", "The columns of a board.")
 	op.Query(r, "list_lists", "GET /boards/{boardId}/lists", "List the lists of a board in their order.", ListLists)

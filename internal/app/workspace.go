@@ -59,6 +59,46 @@ func ListWorkspaceMembers(ctx context.Context, v *store.View, in ListWorkspaceMe
 	return op.Cut(members, in.Size(), func(m board.Member) any { return m.ID }), err
 }
 
+// maxOwned is how many workspaces a person can own, and so make.
+const maxOwned = 50
+
+// CreateWorkspaceInput names a new workspace.
+type CreateWorkspaceInput struct {
+	Name string `json:"name" minLength:"1" maxLength:"512" doc:"Its name." example:"Analytical Engines"`
+}
+
+// CreateWorkspace makes a workspace with an organization of its own, which is
+// on the free plan until the operator says otherwise. It refuses the caller who
+// owns too many.
+func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput) (board.Workspace, error) {
+	owned, err := tx.CountOwned(ctx)
+	if err == nil {
+		err = board.Room("workspaces that one person owns", owned, 1, maxOwned)
+	}
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	return AddWorkspace(ctx, tx, NewWorkspace{Name: in.Name, Plan: board.PlanFree})
+}
+
+// UpdateWorkspaceInput changes a workspace.
+type UpdateWorkspaceInput struct {
+	WorkspaceInput
+	Name string `json:"name" minLength:"1" maxLength:"512" doc:"Another name." example:"Difference Engines"`
+}
+
+// UpdateWorkspace changes a workspace's name.
+func UpdateWorkspace(ctx context.Context, tx *store.Tx, in UpdateWorkspaceInput) (board.Workspace, error) {
+	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
+	if err != nil {
+		return w, err
+	}
+	if w.Name, err = title("name", in.Name); err != nil {
+		return w, err
+	}
+	return w, tx.UpdateWorkspace(ctx, w)
+}
+
 // NewWorkspace is what a workspace is made of. Without an organization it
 // gets one of its own, with the plan.
 type NewWorkspace struct {

@@ -205,6 +205,17 @@ var samples = map[string]func(w *world) fields{
 		return fields{"labelId": w.make("create_label", fields{"boardId": w.board, "name": "Gone", "color": "gray"})}
 	},
 
+	"get_home":     func(*world) fields { return nil },
+	"open_board":   onBoard(nil),
+	"star_board":   onBoard(nil),
+	"unstar_board": onBoard(nil),
+	"list_trashed_boards": func(w *world) fields {
+		for range 2 {
+			w.owner.Must("trash_board", fields{"boardId": w.newBoard()})
+		}
+		return fields{"workspaceId": w.workspace}
+	},
+
 	"create_webhook":     func(w *world) fields { return w.newWebhook() },
 	"delete_webhook":     func(w *world) fields { return fields{"webhookId": w.make("create_webhook", w.newWebhook())} },
 	"get_webhook_sample": func(*world) fields { return fields{"event": "card.moved"} },
@@ -234,7 +245,7 @@ var samples = map[string]func(w *world) fields{
 var aboutNoBoard = []string{
 	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook", "rotate_webhook_secret",
-	"send_deliveries_again", "send_delivery_again",
+	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board",
 }
 
 func (w *world) newWebhook() fields {

@@ -12,6 +12,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/board"
 	"cardwall/internal/hook"
+	"cardwall/internal/live"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/seal"
@@ -49,6 +50,7 @@ type Options struct {
 	Registry   func() *op.Registry // nil for those of the program
 	Keys       *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
 	clock      *Clock
+	document   *document
 }
 
 // Both runs a test on SQLite and on PostgreSQL.
@@ -97,8 +99,10 @@ func New(t testing.TB, database string, opts Options) *Service {
 		t.Fatalf("open the store: %v", err)
 	}
 	s.DB = db
-	gate := session.NewGate(db, log, !opts.RateLimits)
+	gate := session.NewGate(db, log, session.Options{BaseURL: BaseURL, Unlimited: !opts.RateLimits})
+	hub := live.NewHub(db, log)
 	t.Cleanup(func() {
+		hub.Close()
 		gate.Close()
 		if err := db.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
@@ -111,12 +115,18 @@ func New(t testing.TB, database string, opts Options) *Service {
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
 	s.Handler, err = rest.New(rest.Config{
+		Mounts: map[string]rest.Mount{
+			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
+		},
 		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
 		t.Fatalf("make the handler: %v", err)
 	}
-	s.document = newDocument(t, s.Registry)
+	if s.document = opts.document; s.document == nil {
+		s.document = newDocument(t, s.Registry)
+	}
 	return s
 }
 

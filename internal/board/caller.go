@@ -56,11 +56,14 @@ type Caller struct {
 	UserID      string  // empty for the system
 	TokenID     string  // empty where no token was used
 	TokenName   string  // as its owner called it
+	SessionID   string  // empty where the caller is not signed in
 	Scopes      []Scope // what the token allows
 	WorkspaceID string  // not empty: the token reaches this workspace alone
 	Plan        Plan    // decides the rate limits
+	Address     string  // of the network, that the request came from
 	RequestID   string
 	UserAgent   string // of the request
+	Client      string // the tab of a browser that asks; "" for none
 	System      bool   // own work: passes every role, never a missing object
 }
 
@@ -68,6 +71,10 @@ type Caller struct {
 func System() Caller {
 	return Caller{Actor: Actor{Type: ActorSystem}, Scopes: []Scope{ScopeRead, ScopeWrite, ScopeAdmin}, System: true}
 }
+
+// Nobody is a caller that is not signed in, and may call nothing but what is
+// open to all.
+func Nobody() Caller { return Caller{Actor: Actor{Type: ActorGuest}} }
 
 // Person is a caller that is a person.
 func Person(userID string, scopes ...Scope) Caller {

@@ -61,6 +61,8 @@ type Entry struct {
 	CardID       *string `json:"cardId" doc:"The card it was about, if any." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Changes      Changes `json:"changes" doc:"Field by field what it was and what it is; position tells the open neighbour it stands behind."`
 	BoardVersion int64   `json:"boardVersion" doc:"The version of the board that this change made." example:"42"`
+
+	Client *string `json:"-"` // the tab of a browser that caused it, for the live stream alone
 }
 
 // CardRef is what most events say: which card, in which list.

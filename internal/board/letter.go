@@ -7,6 +7,9 @@ type LetterKind string
 const (
 	LetterInvitation LetterKind = "invitation"
 	LetterWebhookOff LetterKind = "webhook_off" // to the owner, after ten failures in a row
+	LetterVerify     LetterKind = "verify"      // to a new address, which may turn out to have an account:
+	LetterExists     LetterKind = "exists"      // then it is this one
+	LetterReset      LetterKind = "reset"       // a way back in without the password
 )
 
 // Letter is a letter that is to be sent now, with what its text tells. Its link

@@ -123,7 +123,11 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 		return r
 	}
 	deadline.Reset(bodyTime)
-	r.answer = readAnswer(response.Body)
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		_ = response.Body.Close() // it is the connection itself now, of which no deadline ends the reading
+	} else {
+		r.answer = readAnswer(response.Body)
+	}
 	r.status, r.later = response.StatusCode, retryAfter(response.Header.Get("Retry-After"), now)
 	r.verdict, r.reason = judge(response.StatusCode)
 	return r
@@ -169,7 +173,7 @@ func explain(err error) (verdict, string) {
 		invalid     x509.CertificateInvalidError
 		certificate *tls.CertificateVerificationError
 		record      tls.RecordHeaderError
-		alert       tls.AlertError
+		network     *net.OpError
 	)
 	switch {
 	case errors.Is(err, errStopping):
@@ -194,7 +198,7 @@ func explain(err error) (verdict, string) {
 		return unreachable, "TLS: the certificate is for another name"
 	case errors.As(err, &invalid):
 		return unreachable, "TLS: the certificate has expired, or is not good for a server"
-	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &alert):
+	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &network) && network.Op == "remote error": // a TLS alert
 		return unreachable, "TLS: the handshake failed"
 	}
 	return unreachable, "no answer that is HTTP"
@@ -205,7 +209,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
 	}
-	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
+	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil || errors.Is(err, strconv.ErrRange) { // then it is the most or the least
 		return max(0, time.Duration(seconds)*time.Second)
 	}
 	if at, err := http.ParseTime(text); err == nil {

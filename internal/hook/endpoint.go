@@ -146,7 +146,7 @@ func (p *endpoint) judge(v verdict, now time.Time) (changed bool) {
 
 // idle tells that nothing would be lost by forgetting the endpoint.
 func (p *endpoint) idle(now time.Time) bool {
-	return len(p.inside) == 0 && !p.more && p.next == 0 && !p.refilling && p.row == 0 && !p.held && p.ended == 0 && now.Sub(p.filled) > time.Minute
+	return len(p.inside) == 0 && !p.more && p.next == 0 && !p.refilling && p.row == 0 && !p.held && now.Sub(p.filled) > time.Minute
 }
 
 // alarms are endpoints by the time at which they have to be looked at. One may

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cardwall/internal/board"
@@ -65,7 +66,8 @@ type Engine struct {
 	refills   chan refill
 	queues    chan []store.Queue
 	shards    chan map[int]bool
-	stopped   context.Context // ends attempts that take too long when the server stops
+	busy      [board.WebhookShards]atomic.Int32 // attempts that are under way or not recorded, by shard
+	stopped   context.Context                   // ends attempts that take too long when the server stops
 	stop      context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -188,6 +190,9 @@ func (e *Engine) check() {
 				r.verdict, r.reason = interrupted, err.Error()
 			case !targets[i].Found:
 				r.verdict = deleted
+			case targets[i].Sealed != nil:
+				e.o.Log.Error("a webhook's address or secret cannot be opened", "webhook", a.endpoint.id, "error", targets[i].Sealed)
+				r.verdict, r.reason = forbidden, "refused: the webhook's address or secret cannot be opened with the server's key"
 			case targets[i].Lost:
 				r.verdict, r.reason = lost, targets[i].Refusal
 			case targets[i].Refusal != "":
@@ -207,11 +212,11 @@ func (e *Engine) check() {
 func (e *Engine) record(ctx context.Context) {
 	for r := range e.records {
 		var err error
-		if len(r.outcomes)+len(r.holds) > 0 {
-			err = e.o.DB.Record(ctx, r.outcomes, r.holds)
-		}
-		if err == nil && len(r.marks) > 0 {
+		if len(r.marks) > 0 { // before what came of them meanwhile
 			err = e.o.DB.MarkDelivering(ctx, r.marks)
+		}
+		if err == nil && len(r.outcomes)+len(r.holds) > 0 {
+			err = e.o.DB.Record(ctx, r.outcomes, r.holds)
 		}
 		for _, id := range r.deleted {
 			if err == nil {
@@ -230,7 +235,7 @@ func (e *Engine) look(ctx context.Context) {
 		every = lookShared
 	}
 	for {
-		began := time.Now()
+		began, pause := time.Now(), every
 		found, err := e.o.DB.Queues(ctx)
 		switch {
 		case err == nil:
@@ -240,11 +245,12 @@ func (e *Engine) look(ctx context.Context) {
 				return
 			}
 		case ctx.Err() == nil:
+			pause = lookEvery
 			e.o.Log.Warn("the outbox of webhooks cannot be read", "error", err)
 		}
 		// A twentieth of the time at most goes into looking.
 		select {
-		case <-time.After(max(every, 20*time.Since(began))):
+		case <-time.After(max(pause, 20*time.Since(began))):
 		case <-ctx.Done():
 			return
 		}

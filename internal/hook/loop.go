@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"cardwall/internal/board"
@@ -22,6 +23,7 @@ type loop struct {
 	checking bool                // the last batch was not taken yet
 	running  map[*attempt]string // attempts under way, and the ids of their deliveries
 	reading  int                 // refills under way
+	pruning  sync.WaitGroup
 
 	unwritten record // to be written
 	writing   bool
@@ -31,16 +33,22 @@ type loop struct {
 }
 
 func newLoop(e *Engine) *loop {
-	return &loop{Engine: e, endpoints: map[string]*endpoint{}, running: map[*attempt]string{}, mine: map[int]bool{}, swept: time.Now(), noted: time.Now()}
+	l := &loop{Engine: e, endpoints: map[string]*endpoint{}, running: map[*attempt]string{}, swept: time.Now(), noted: time.Now()}
+	if !e.o.DB.Shared() {
+		l.mine = shardSet(allShards())
+	}
+	return l
 }
 
 // run serves until ctx ends, and then until what is under way has ended.
 func (l *loop) run(ctx context.Context) {
+	defer l.pruning.Wait()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	done, ending := ctx.Done(), false
 	for {
 		now := time.Now()
+		l.note(now)
 		l.takeOffered()
 		for _, p := range l.alarms.due(now) {
 			l.rouse(p)
@@ -73,7 +81,6 @@ func (l *loop) run(ctx context.Context) {
 		case mine := <-l.shards:
 			l.take(mine)
 		case <-timer.C:
-			l.note(time.Now())
 		case <-done:
 			done, ending = nil, true
 			for _, a := range l.batch {
@@ -100,7 +107,10 @@ func (l *loop) moreResults() {
 
 // rest is how long nothing happens unless something comes in.
 func (l *loop) rest(now time.Time) time.Duration {
-	wait := markAfter
+	wait := sweepEvery
+	if len(l.running) > 0 {
+		wait = markAfter
+	}
 	if len(l.alarms) > 0 {
 		wait = min(wait, l.alarms[0].at.Sub(now))
 	}
@@ -175,6 +185,7 @@ func (l *loop) pump(now time.Time) {
 		if ok {
 			a := &attempt{endpoint: p, delivery: d, began: now}
 			l.running[a] = d.ID
+			l.busy[board.WebhookShard(p.id)].Add(1)
 			l.batch = append(l.batch, a)
 			l.rouse(p)
 		} else if wait > 0 {
@@ -185,11 +196,17 @@ func (l *loop) pump(now time.Time) {
 
 // release takes an attempt back that was not made.
 func (l *loop) release(a *attempt) {
-	delete(l.running, a)
+	l.end(a)
 	p := a.endpoint
-	p.underWay--
 	p.forget(a.delivery.ID)
 	p.more = true
+	l.busy[board.WebhookShard(p.id)].Add(-1)
+}
+
+// end takes an attempt off those that are under way.
+func (l *loop) end(a *attempt) {
+	delete(l.running, a)
+	a.endpoint.underWay--
 }
 
 // result takes in what came of an attempt.
@@ -204,17 +221,15 @@ func (l *loop) result(r result) {
 		return
 	case deleted:
 		l.unwritten.deleted = append(l.unwritten.deleted, p.id)
-		delete(l.running, a)
-		p.underWay--
-		p.forget(a.delivery.ID)
+		l.release(a)
 		p.empty()
 		return
 	case accepted, throttled, unreachable, refused, gone, forbidden, skipped, lost:
 	}
-	delete(l.running, a)
-	p.underWay--
+	l.end(a)
 	p.failing = p.failing || a.target.Failures > 0
-	if p.judge(r.verdict, now) {
+	// The log may say of another server's time that deliveries are held.
+	if p.judge(r.verdict, now) || a.target.Held && !p.held {
 		hold := store.Hold{WebhookID: p.id}
 		if p.held {
 			hold.Since = board.InstantOf(l.o.DB.Now())
@@ -256,6 +271,7 @@ func (l *loop) written(r recorded) {
 	}
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
+		l.busy[board.WebhookShard(o.WebhookID)].Add(-1)
 		p := l.endpoints[o.WebhookID]
 		if p == nil {
 			continue
@@ -268,16 +284,18 @@ func (l *loop) written(r recorded) {
 		}
 		if p.ended >= pruneEvery {
 			p.ended = 0
-			go l.prune(p.id)
+			l.pruning.Go(func() { l.prune(p.id) })
 		}
 		l.rouse(p)
 	}
 }
 
-// prune takes away what fell out of an endpoint's log.
-func (l *loop) prune(id string) {
-	if _, err := l.o.DB.PruneDeliveries(l.stopped, id, pruneAtOnce); err != nil {
-		l.o.Log.Warn("a delivery log was not pruned", "webhook", id, "error", err)
+// prune takes away what fell out of endpoints' logs.
+func (l *loop) prune(ids ...string) {
+	for _, id := range ids {
+		if _, err := l.o.DB.PruneDeliveries(l.stopped, id, pruneAtOnce); err != nil {
+			l.o.Log.Warn("a delivery log was not pruned", "webhook", id, "error", err)
+		}
 	}
 }
 
@@ -286,6 +304,10 @@ func (l *loop) refilled(r refill) {
 	p := r.endpoint
 	l.reading--
 	p.refilling = false
+	if !l.mine[board.WebhookShard(p.id)] {
+		clear(p.left) // another server has them by now
+		return
+	}
 	if r.err != nil {
 		l.o.Log.Warn("deliveries cannot be read", "webhook", p.id, "error", r.err)
 		p.more = true
@@ -353,9 +375,16 @@ func (l *loop) note(now time.Time) {
 		return
 	}
 	l.swept = now
+	var ended []string
 	for id, p := range l.endpoints {
 		if p.idle(now) {
 			delete(l.endpoints, id)
+			if p.ended > 0 {
+				ended = append(ended, id)
+			}
 		}
+	}
+	if len(ended) > 0 {
+		l.pruning.Go(func() { l.prune(ended...) })
 	}
 }

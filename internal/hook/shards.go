@@ -11,6 +11,7 @@ import (
 const (
 	leaseTime  = 10 * time.Second // a dead server's shards are free after this
 	leaseEvery = 3 * time.Second
+	raceEvery  = 100 * time.Millisecond // after another server took what this one wanted
 )
 
 // lease keeps this server's share of the shards, so that an endpoint's queue,
@@ -18,23 +19,28 @@ const (
 // process alone all are its.
 func (e *Engine) lease(ctx context.Context) {
 	if !e.o.DB.Shared() {
-		e.shards <- shardSet(allShards())
 		return
 	}
 	var drop []int // what this server is about to give up
+	renewed := time.Now()
 	for {
-		keep, later, err := e.share(ctx, drop)
-		if err == nil {
-			drop = later
-			select {
-			case e.shards <- shardSet(keep):
-			case <-ctx.Done():
+		began, pause := time.Now(), leaseEvery
+		keep, later, raced, err := e.share(ctx, drop)
+		switch {
+		case err == nil:
+			drop, renewed = later, began
+			if raced {
+				pause = raceEvery
 			}
-		} else if ctx.Err() == nil {
+			e.serve(ctx, keep)
+		case ctx.Err() == nil:
 			e.o.Log.Warn("the shards of webhooks are not leased", "error", err)
+			if time.Since(renewed)+2*leaseEvery > leaseTime {
+				e.serve(ctx, nil) // before others take them
+			}
 		}
 		select {
-		case <-time.After(leaseEvery):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseEvery)
 			defer cancel()
@@ -46,16 +52,35 @@ func (e *Engine) lease(ctx context.Context) {
 	}
 }
 
+// serve says what to look after from now on.
+func (e *Engine) serve(ctx context.Context, shards []int) {
+	select {
+	case e.shards <- shardSet(shards):
+	case <-ctx.Done():
+	}
+}
+
 // share renews what this server holds, takes what is free up to its part, and
-// gives up what it was about to: by then what was under way there has ended. It
-// answers what to look after, and what to give up the next time.
-func (e *Engine) share(ctx context.Context, drop []int) (keep, later []int, err error) {
-	if err := e.o.DB.GiveUpShards(ctx, e.o.Holder, drop, false); err != nil {
-		return nil, nil, err
+// gives up what it was about to, once what was under way there is recorded. It
+// answers what to look after, what to give up the next time, and whether another
+// server was quicker.
+func (e *Engine) share(ctx context.Context, drop []int) (keep, later []int, raced bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, leaseEvery)
+	defer cancel()
+	var idle []int
+	for _, shard := range drop {
+		if e.busy[shard].Load() > 0 {
+			later = append(later, shard)
+		} else {
+			idle = append(idle, shard)
+		}
+	}
+	if err := e.o.DB.GiveUpShards(ctx, e.o.Holder, idle, false); err != nil {
+		return nil, nil, false, err
 	}
 	leases, err := e.o.DB.ShardLeases(ctx, e.o.Holder)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	part := (board.WebhookShards + leases.Servers - 1) / leases.Servers
 	want := slices.Clone(leases.Mine)
@@ -65,10 +90,15 @@ func (e *Engine) share(ctx context.Context, drop []int) (keep, later []int, err 
 		}
 	}
 	held, err := e.o.DB.LeaseShards(ctx, e.o.Holder, want, leaseTime)
-	if err != nil || len(held) <= part {
-		return held, nil, err
+	if err != nil {
+		return nil, nil, false, err
 	}
-	return held[:part], held[part:], nil
+	raced = len(held) < len(want)
+	keep = slices.DeleteFunc(held, func(shard int) bool { return slices.Contains(later, shard) })
+	if len(keep) > part {
+		keep, later = keep[:part], append(later, keep[part:]...)
+	}
+	return keep, later, raced, nil
 }
 
 func allShards() []int {

@@ -31,6 +31,12 @@ func Write(l board.Letter) (Message, error) {
 		m, err = Invitation(l.Link, *l.Invitation)
 	case l.Kind == board.LetterWebhookOff && l.Webhook != nil:
 		m, err = WebhookOff(l.Link, *l.Webhook)
+	case l.Kind == board.LetterVerify:
+		m, err = Verify(l.Link)
+	case l.Kind == board.LetterExists:
+		m, err = Exists(l.Link)
+	case l.Kind == board.LetterReset:
+		m, err = Reset(l.Link)
 	default:
 		return m, fmt.Errorf("there is no letter of the kind %q", l.Kind)
 	}
@@ -58,6 +64,42 @@ func Invitation(link string, l board.InvitationLetter) (Message, error) {
 		},
 		Button: "Accept the invitation", Link: link,
 		Small: fmt.Sprintf("The link works until %s, for one person. If you don't know what this is about, do nothing, and tell nobody the link.", until),
+	})
+}
+
+// Verify asks whether an address is that of who signed up with it.
+func Verify(link string) (Message, error) {
+	return compose("Confirm your address", content{
+		Paragraphs: []string{
+			"Somebody, presumably you, signed up at Cardwall with this address.",
+			"Confirm that it is yours, and your account is ready.",
+		},
+		Button: "Confirm the address", Link: link,
+		Small: "The link works for 24 hours. If you did not sign up, do nothing: without the link there is no account.",
+	})
+}
+
+// Exists tells the owner of an account that somebody signed up with its address.
+func Exists(link string) (Message, error) {
+	return compose("You have an account already", content{
+		Paragraphs: []string{
+			"Somebody, presumably you, signed up at Cardwall with this address. It has an account already.",
+			"Sign in with it. If you don't know the password any more, ask for another one there.",
+		},
+		Button: "Sign in", Link: link,
+		Small: "If you did not sign up, do nothing: your account is as it was.",
+	})
+}
+
+// Reset gives a person a way back into an account.
+func Reset(link string) (Message, error) {
+	return compose("Choose another password", content{
+		Paragraphs: []string{
+			"Somebody, presumably you, asked for another password for your account at Cardwall.",
+			"Whoever has the link can choose one. Everybody who is signed in with the account is signed out then.",
+		},
+		Button: "Choose another password", Link: link,
+		Small: "The link works for an hour, once. If you did not ask for it, do nothing: your password is as it was.",
 	})
 }
 

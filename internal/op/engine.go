@@ -43,6 +43,7 @@ type Call struct {
 type Answer struct {
 	Body     []byte // the JSON object with data, nextCursor and boardVersion; nil for a refusal
 	Replayed bool   // the answer is the stored one of an earlier call with the same key
+	Cookie   *SessionCookie
 }
 
 // envelope is the shape of every successful answer.
@@ -59,8 +60,11 @@ const flightWait = 2 * time.Second
 // Do runs one call. Its error is a *board.Fault, or an unexpected error that
 // nobody outside may read; the answer says whether a refusal was replayed.
 func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
-	if !c.Caller.Has(c.Operation.Scope) {
-		return Answer{}, scopeFault(c.Operation)
+	if err := e.permit(ctx, c); err != nil {
+		return Answer{}, err
+	}
+	if c.Operation.Unkeyed {
+		c.Key = ""
 	}
 	in, err := c.Operation.Input.decode(c.Arguments)
 	if err == nil {
@@ -68,6 +72,9 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 	}
 	if err == nil {
 		err = e.checkOutbound(ctx, in)
+	}
+	if err == nil && c.Operation.before != nil {
+		err = c.Operation.before(ctx, e.db, c.Caller, in)
 	}
 	switch {
 	case c.Operation.ReadOnly && err == nil:
@@ -80,10 +87,6 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 	return e.writeOnce(ctx, c, in, err)
 }
 
-func scopeFault(o *Operation) error {
-	return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope %s.", o.Scope)
-}
-
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 	var out any
 	if err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
@@ -93,7 +96,7 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 		return Answer{}, err
 	}
 	body, err := e.encode(c, out, 0)
-	return Answer{Body: body}, err
+	return Answer{Body: body, Cookie: cookieOf(out)}, err
 }
 
 func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
@@ -108,12 +111,13 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
 		return Answer{}, err
 	}
 	body, err := e.encode(c, out, version)
-	return Answer{Body: body}, err
+	return Answer{Body: body, Cookie: cookieOf(out)}, err
 }
 
 // writeOnce runs a command under its key: the key, the effect, its events and
 // the stored answer are one transaction. A refusal is an answer like any other
-// and is stored too; an unexpected error is not, and neither is unavailable.
+// and is stored too; an unexpected error is not, and neither is what another
+// try may mend: unavailable, rate_limited, unauthenticated.
 func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (Answer, error) {
 	land, err := e.flights.enter(ctx, c.Caller.UserID+"\x00"+c.Key, flightWait)
 	if err != nil {
@@ -149,7 +153,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		keep := store.Stored{Answer: answer.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
-			if !final || f.Code == board.CodeUnavailable || f.Code == board.CodeInternal {
+			if !final || passing(f.Code) {
 				return err
 			}
 			fault = f
@@ -164,6 +168,11 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		err = fault
 	}
 	return answer, err
+}
+
+// passing tells which refusals say nothing about the request itself.
+func passing(c board.Code) bool {
+	return c == board.CodeUnavailable || c == board.CodeInternal || c == board.CodeRateLimited || c == board.CodeUnauthenticated
 }
 
 // replay answers what the first call was answered, if the caller may still

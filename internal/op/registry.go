@@ -32,10 +32,15 @@ type Operation struct {
 	Secret      bool         // its answer holds a secret
 	Application bool         // a door for people alone: the application's, below a prefix of its own
 	NoTool      bool         // not offered to assistants
+	Anonymous   bool         // for who is not signed in, too
+	SignedIn    bool         // for a person in a session, never for a token
+	Recent      bool         // for a person who signed in within the last ten minutes
+	Unkeyed     bool         // an Idempotency-Key changes nothing
 	Echo        reflect.Type // the type of query in its answers; nil when it echoes none
 	Input       *Input       // the fields it takes
 	Output      reflect.Type // the type of data; the element's type when it pages
 	subject     []int        // where Output has its id
+	before      func(context.Context, *store.DB, board.Caller, any) error
 	query       func(context.Context, *store.View, any) (any, error)
 	command     func(context.Context, *store.Tx, any) (any, error)
 	stream      func(context.Context, *store.View, any, io.Writer) error
@@ -81,6 +86,37 @@ func Secret(o *Operation) { o.Secret = true }
 
 // Destructive marks what assistants must be careful with.
 func Destructive(o *Operation) { o.Destructive = true }
+
+// Anonymous opens the operation to who is not signed in. Its caller is nobody,
+// whatever the request carries; the requests of each network address are
+// counted, and keys of idempotency change nothing.
+func Anonymous(o *Operation) {
+	o.Application, o.NoTool, o.Anonymous, o.Unkeyed = true, true, true, true
+}
+
+// SignedIn keeps the operation to a person who is signed in with a browser: no
+// token may do it.
+func SignedIn(o *Operation) { o.Application, o.NoTool, o.SignedIn = true, true, true }
+
+// Recent is SignedIn for what guards the account: who signed in longer ago than
+// board.RecentFor is asked to do so again.
+func Recent(o *Operation) { SignedIn(o); o.Recent = true }
+
+// Unkeyed says that doing it twice is doing it once, or that its answer must
+// not be kept: an Idempotency-Key changes nothing. So must be what takes a
+// password, for of what a key is used with a fingerprint is kept.
+func Unkeyed(o *Operation) { o.Unkeyed = true }
+
+// Before has fn run ahead of the transaction, for what would hold it up, such
+// as hashing a password. It leaves what it found in fields of the input that
+// are not exported; its error is the operation's refusal.
+func Before[I any](fn func(ctx context.Context, db *store.DB, caller board.Caller, in *I) error) Option {
+	return func(o *Operation) {
+		o.before = func(ctx context.Context, db *store.DB, caller board.Caller, in any) error {
+			return fn(ctx, db, caller, in.(*I))
+		}
+	}
+}
 
 // SchemaPrefix is where the shared schemas stand in the OpenAPI document.
 const SchemaPrefix = "#/components/schemas/"

@@ -32,8 +32,8 @@ func (o *Operation) Streams() bool { return o.stream != nil }
 // DoStream runs one call of an operation that streams. An error before the
 // first byte is a refusal as any other.
 func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) error {
-	if !c.Caller.Has(c.Operation.Scope) {
-		return scopeFault(c.Operation)
+	if err := e.permit(ctx, c); err != nil {
+		return err
 	}
 	in, err := c.Operation.Input.decode(c.Arguments)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -52,10 +53,18 @@ type Config struct {
 	Registry *op.Registry
 	Engine   *op.Engine
 	Gate     *session.Gate
+	Pages    map[string]http.Handler // what needs no caller and answers no envelope, by method and path; may be nil
 	BaseURL  string
 	Version  string
 	Log      *slog.Logger
+	Mounts   map[string]Mount // by method and path, such as "GET /api/app/v1/live"
 }
+
+// Mount answers requests whose answer or body is no envelope, such as a stream
+// of events or an upload, of a caller who was let in and counted. Still refuses
+// once the caller would not be let in any more. An error that it returns before
+// it wrote anything is shown as a refusal.
+type Mount func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error
 
 type handler struct {
 	Config
@@ -75,11 +84,10 @@ func New(c Config) (http.Handler, error) {
 		h.mux.Handle("GET "+at, page)
 		h.mux.Handle("GET "+at+"/", page)
 	}
-	if err := h.serveDocument(Prefix, document); err != nil {
-		return nil, err
-	}
-	if err := h.serveDocument(ApplicationPrefix, ApplicationDocument(c.Registry, c.Version)); err != nil {
-		return nil, err
+	h.serveDocument(Prefix, document)
+	h.serveDocument(ApplicationPrefix, ApplicationDocument(c.Registry, c.Version))
+	for route, page := range c.Pages {
+		h.mux.Handle(route, page)
 	}
 	h.mux.HandleFunc("GET /healthz", h.health)
 	h.mux.HandleFunc("GET /readyz", h.ready)
@@ -90,6 +98,9 @@ func New(c Config) (http.Handler, error) {
 	}
 	for route, allowed := range methods {
 		h.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
+	}
+	for route, mount := range c.Mounts {
+		h.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.mounted(w, r, mount) })
 	}
 	h.mux.HandleFunc("/", h.nowhere)
 	return http.HandlerFunc(h.serve), nil
@@ -138,6 +149,7 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 	}
 	call := op.Call{Operation: o, Caller: caller, Arguments: op.Arguments{Path: r.PathValue}}
 	call.Caller.RequestID, call.Caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
+	call.Caller.Client = clientOf(r)
 	if err := h.read(w, r, &call); err != nil {
 		h.refuse(w, r, err)
 		return
@@ -156,11 +168,34 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
+	if answer.Cookie != nil {
+		h.Gate.SetCookie(w, answer.Cookie.Secret)
+	}
 	status := http.StatusOK
 	if o.Creates {
 		status = http.StatusCreated
 	}
 	write(w, status, answer.Body)
+}
+
+func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
+	caller, err := h.admit(w, r, nil)
+	if err == nil {
+		caller.RequestID, caller.Client = w.Header().Get("X-Request-Id"), clientOf(r)
+		err = mount(w, r, caller, func() error { return h.Gate.Still(r) })
+	}
+	if err != nil {
+		h.refuse(w, r, err)
+	}
+}
+
+// clientOf is the tab of a browser that sent a request; "" for none.
+func clientOf(r *http.Request) string {
+	client := r.Header.Get("X-Client")
+	if len(client) > 64 || strings.ContainsFunc(client, func(c rune) bool { return c < '!' || c > '~' }) {
+		return ""
+	}
+	return client
 }
 
 // admit authenticates and counts a request, and sets the rate-limit headers.
@@ -169,7 +204,11 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	if o != nil && o.Search {
 		class = session.Searches
 	}
-	caller, rate, err := h.Gate.Admit(r, class)
+	admit := h.Gate.Admit
+	if o != nil && o.Anonymous {
+		admit = h.Gate.AdmitAnybody
+	}
+	caller, rate, err := admit(r, class)
 	setRate(w, rate)
 	return caller, err
 }
@@ -316,16 +355,18 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // the reader may be gone
 }
 
-// serveDocument answers an OpenAPI document, which needs no token.
-func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) error {
-	body, err := Encode(document)
-	if err != nil {
-		return err
-	}
+// serveDocument answers an OpenAPI document, which needs no token. It is
+// written when somebody first asks for it.
+func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
+	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
 	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		setRate(w, h.Gate.Stranger(r))
+		body, err := encode()
+		if err != nil {
+			h.refuse(w, r, err)
+			return
+		}
 		w.Header().Set("Cache-Control", "public, max-age=300")
 		write(w, http.StatusOK, body)
 	})
-	return nil
 }

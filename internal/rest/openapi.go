@@ -90,6 +90,13 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		Paths:      map[string]*huma.PathItem{},
 		Extensions: map[string]any{"x-errors": refusals()},
 	}
+	if application {
+		doc.Security = append(doc.Security, map[string][]string{"session": {}})
+		doc.Components.SecuritySchemes["session"] = &huma.SecurityScheme{
+			Type: "apiKey", In: "cookie", Name: "__Host-cardwall",
+			Description: "The session of a person who is signed in with a browser. What it changes must come from pages of this server.",
+		}
+	}
 	r.Schemas.Map()["Error"] = errorSchema()
 	for _, status := range errorStatuses() {
 		doc.Components.Responses[responseName(status)] = errorResponse(status)
@@ -191,7 +198,13 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		p := &huma.Param{Name: f.Name, In: string(f.In), Required: f.Required, Schema: f.Schema, Description: f.Schema.Description}
 		entry.Parameters = append(entry.Parameters, p)
 	}
-	if !o.ReadOnly {
+	switch {
+	case o.Anonymous:
+		entry.Security = []map[string][]string{{}}
+	case o.SignedIn:
+		entry.Security = []map[string][]string{{"session": {}}}
+	}
+	if !o.ReadOnly && !o.Unkeyed {
 		entry.Parameters = append(entry.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(maxKey), Examples: []any{"5f0c7d3a-create-card"}},
 			Description: "Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed.",
@@ -232,7 +245,9 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 	if !o.ReadOnly {
 		s.Properties["boardVersion"] = &huma.Schema{Type: huma.TypeInteger, Description: "The version of the board after this change; absent where no board was touched.", Examples: []any{42}}
-		names = append(names, "Idempotent-Replayed")
+		if !o.Unkeyed {
+			names = append(names, "Idempotent-Replayed")
+		}
 	}
 	return &huma.Response{Description: "Done.", Headers: headerRefs(names...), Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,18 +13,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// cacheFor is how long a token's answer from the database is believed. It is
-// counted from before the query, so that no answer is older.
+// cacheFor is how long the database's answer about a token or a cookie is
+// believed. It is counted from before the query, so that no answer is older.
 const cacheFor = 900 * time.Millisecond
 
-// touchEvery is how exact a token's last use is.
+// touchEvery is how exact the last use of a token or session is.
 const touchEvery = time.Minute
 
 // Gate lets callers in.
 type Gate struct {
-	db    *store.DB
-	log   *slog.Logger
-	rates *rates
+	db     *store.DB
+	log    *slog.Logger
+	rates  *rates
+	cookie cookie
+	origin *http.CrossOriginProtection
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known
@@ -39,10 +40,16 @@ type known struct {
 	until  time.Time
 }
 
-// NewGate makes the gate of a server. Unlimited switches rate limits off.
-func NewGate(db *store.DB, log *slog.Logger, unlimited bool) *Gate {
+// Options of a gate.
+type Options struct {
+	BaseURL   string // where browsers find the server: decides what the cookie is called, and which site is ours
+	Unlimited bool   // no rate limits
+}
+
+// NewGate makes the gate of a server.
+func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
 	return &Gate{
-		db: db, log: log, rates: newRates(unlimited),
+		db: db, log: log, rates: newRates(o.Unlimited), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL),
 		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{},
 	}
 }
@@ -56,12 +63,20 @@ func (g *Gate) Close() { g.writing.Wait() }
 func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller, err := g.authenticate(r)
+	if err == nil && caller.SessionID != "" {
+		err = g.sameSite(r)
+	}
 	if err != nil {
 		rate, ok := g.rates.spend("address "+address(r), strangerLimit, now)
 		if !ok && board.IsCode(err, board.CodeUnauthenticated) {
 			return board.Caller{}, rate, limited(rate, now)
 		}
 		return board.Caller{}, rate, err
+	}
+	caller.Address = address(r)
+	if caller.SessionID != "" {
+		rate, err := g.spendSession(caller, class, now)
+		return caller, rate, err
 	}
 	limits := caller.Plan.Limits()
 	rate, ok := g.rates.spend("user "+caller.UserID, limits.RequestsPerMinute, now)
@@ -76,17 +91,29 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 	return caller, rate, nil
 }
 
+// AdmitAnybody counts a request to what is open to all. Its caller is nobody,
+// whatever else it carries. It refuses with forbidden what another site's page
+// had a browser send, and with rate_limited.
+func (g *Gate) AdmitAnybody(r *http.Request, _ Class) (board.Caller, Rate, error) {
+	now := g.db.Now()
+	caller := board.Nobody()
+	caller.Address = address(r)
+	rate, ok := g.rates.spend("anybody "+Network(caller.Address), anybodyLimit, now)
+	if !ok {
+		return caller, rate, limited(rate, now)
+	}
+	return caller, rate, g.sameSite(r)
+}
+
 // Stranger is the rate of a request that needs no token.
 func (g *Gate) Stranger(r *http.Request) Rate {
 	return g.rates.look("address "+address(r), strangerLimit, g.db.Now())
 }
 
+// authenticate finds out who sent a request: by its token, or where it has none
+// by its cookie.
 func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || len(r.Header.Values("Authorization")) != 1 {
-		return board.Caller{}, board.Unauthenticated()
-	}
-	hash, ok := board.TokenHash(strings.TrimSpace(token))
+	hash, ask, ok := g.credential(r)
 	if !ok {
 		return board.Caller{}, board.Unauthenticated()
 	}
@@ -97,7 +124,7 @@ func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	g.mu.Unlock()
 	if !cached || now.After(k.until) {
 		var err error
-		if k, err = g.ask(r.Context(), hash, now); err != nil {
+		if k, err = g.ask(r.Context(), ask, hash, now); err != nil {
 			return board.Caller{}, err
 		}
 		g.keep(key, k, now)
@@ -105,14 +132,32 @@ func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	if !k.ok {
 		return board.Caller{}, board.Unauthenticated()
 	}
-	g.touch(k.caller, now)
+	g.touch(k.caller, r, now)
 	return k.caller, nil
 }
 
-func (g *Gate) ask(ctx context.Context, hash []byte, now time.Time) (k known, err error) {
+// asking finds a caller by a fingerprint.
+type asking func(v *store.View, ctx context.Context, hash []byte) (board.Caller, bool, error)
+
+// credential is the fingerprint of what a request carries. A header that holds
+// no token is not made up for by a cookie.
+func (g *Gate) credential(r *http.Request) (hash []byte, ask asking, ok bool) {
+	if len(r.Header.Values("Authorization")) == 0 {
+		hash, ok = g.cookie.read(r)
+		return hash, (*store.View).CallerOfSession, ok
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || len(r.Header.Values("Authorization")) != 1 {
+		return nil, nil, false
+	}
+	hash, ok = board.TokenHash(strings.TrimSpace(token))
+	return hash, (*store.View).CallerOfToken, ok
+}
+
+func (g *Gate) ask(ctx context.Context, ask asking, hash []byte, now time.Time) (k known, err error) {
 	k.until = now.Add(cacheFor)
 	err = g.db.Read(ctx, board.System(), func(v *store.View) (err error) {
-		k.caller, k.ok, err = v.CallerOfToken(ctx, hash)
+		k.caller, k.ok, err = ask(v, ctx, hash)
 		return err
 	})
 	return k, err
@@ -131,13 +176,22 @@ func (g *Gate) keep(key [sha256.Size]byte, k known, now time.Time) {
 	g.known[key] = k
 }
 
-// touch notes a token's use, once in a while and beside the request.
-func (g *Gate) touch(c board.Caller, now time.Time) {
+// touch notes the use of a token or session, once in a while and beside the
+// request.
+func (g *Gate) touch(c board.Caller, r *http.Request, now time.Time) {
+	id, from, agent := c.TokenID+c.SessionID, address(r), r.UserAgent() // it has one of the two
 	g.mu.Lock()
-	last, seen := g.touched[c.TokenID]
+	last, seen := g.touched[id]
 	due := !seen || now.Sub(last) >= touchEvery
 	if due {
-		g.touched[c.TokenID] = now
+		if len(g.touched) > 10_000 {
+			for old, at := range g.touched {
+				if now.Sub(at) >= touchEvery {
+					delete(g.touched, old)
+				}
+			}
+		}
+		g.touched[id] = now
 	}
 	g.mu.Unlock()
 	if !due {
@@ -146,17 +200,14 @@ func (g *Gate) touch(c board.Caller, now time.Time) {
 	g.writing.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := g.db.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.TouchToken(ctx, c.TokenID) }); err != nil {
-			g.log.Warn("note the use of a token", "token", c.TokenID, "error", err)
+		err := g.db.Write(ctx, board.System(), func(tx *store.Tx) error {
+			if c.SessionID != "" {
+				return tx.TouchSession(ctx, c.SessionID, from, agent)
+			}
+			return tx.TouchToken(ctx, c.TokenID)
+		})
+		if err != nil {
+			g.log.Warn("note the use of a token or session", "id", id, "error", err)
 		}
 	})
-}
-
-// address is the network address a request came from.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

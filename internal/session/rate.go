@@ -20,6 +20,15 @@ const (
 // network address may send.
 const strangerLimit = 60
 
+// The limits of who needs no token: how many requests a minute the pages of one
+// person may send, and how many of those that are open to all one network. A
+// plan is about programs; a page that is worked with quickly must not stop.
+const (
+	sessionLimit       = 1_200
+	sessionSearchLimit = 300
+	anybodyLimit       = 120
+)
+
 // Rate is what the X-RateLimit headers say.
 type Rate struct {
 	Limit     int

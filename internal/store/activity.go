@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/board"
 )
 
-const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version"
+const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version, client"
 
 // Changes are the changes of a board, which a loader has loaded, in the order
 // of their versions, from behind one on.
@@ -30,7 +30,7 @@ func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.
 			e       board.Entry
 			changes []byte
 		)
-		if err := rows.Scan(&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, &changes, &e.BoardVersion); err != nil {
+		if err := rows.Scan(&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, &changes, &e.BoardVersion, &e.Client); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(changes, &e.Changes); err != nil {

@@ -46,24 +46,35 @@ func (tx *Tx) Board(ctx context.Context, id string, need board.Capability) (boar
 // Boards are the boards that the caller sees, by id, from behind one on: in
 // one workspace or in all, archived ones only when asked for, never trashed.
 func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, behind string, limit int) ([]board.Board, error) {
-	text := "SELECT " + accessColumns + ", " + boardColumns + `, b.archived_at, b.trashed_at FROM boards b` + accessJoins +
-		`WHERE b.id > $1 AND b.trashed_at IS NULL AND ` + visible + ` AND ($3 = '' OR b.workspace_id = $3) AND ($4 = '' OR b.workspace_id = $4)`
+	where := "b.trashed_at IS NULL AND " + visible
 	if !archived {
-		text += " AND b.archived_at IS NULL"
+		where += " AND b.archived_at IS NULL"
 	}
+	return v.boards(ctx, where, workspaceID, behind, limit)
+}
+
+// TrashedBoards are the boards in a workspace's trash that the caller may bring
+// back, by id, from behind one on.
+func (v *View) TrashedBoards(ctx context.Context, workspaceID, behind string, limit int) ([]board.Board, error) {
+	return v.boards(ctx, "b.trashed_at IS NOT NULL AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' AND wm.role IN ('owner', 'admin')))", workspaceID, behind, limit)
+}
+
+func (v *View) boards(ctx context.Context, where, workspaceID, behind string, limit int) ([]board.Board, error) {
 	out := []board.Board{}
-	err := v.each(ctx, text+" ORDER BY b.id LIMIT $5", []any{behind, v.caller.UserID, workspaceID, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
-		var (
-			s accessScan
-			b board.Board
-		)
-		if err := rows.Scan(append(s.dest(), boardDest(&b)...)...); err != nil {
-			return err
-		}
-		v.complete(&b, s.result())
-		out = append(out, b)
-		return nil
-	})
+	err := v.each(ctx, "SELECT "+accessColumns+", "+boardColumns+", b.archived_at, b.trashed_at FROM boards b"+accessJoins+
+		"WHERE b.id > $1 AND ($3 = '' OR b.workspace_id = $3) AND ($4 = '' OR b.workspace_id = $4) AND "+where+" ORDER BY b.id LIMIT $5",
+		[]any{behind, v.caller.UserID, workspaceID, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
+			var (
+				s accessScan
+				b board.Board
+			)
+			if err := rows.Scan(append(s.dest(), boardDest(&b)...)...); err != nil {
+				return err
+			}
+			v.complete(&b, s.result())
+			out = append(out, b)
+			return nil
+		})
 	return out, err
 }
 

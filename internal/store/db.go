@@ -36,6 +36,7 @@ type DB struct {
 	engine  engine
 	cursors []byte // the key that signs cursors, the same on every node
 	sender  atomic.Pointer[func([]Dispatch)]
+	watcher atomic.Pointer[func(boardIDs []string)]
 }
 
 // engine is what differs between the two databases: how a transaction runs.
@@ -154,7 +155,20 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 	if send := db.sender.Load(); send != nil && len(tx.dispatched) > 0 {
 		(*send)(tx.dispatched)
 	}
+	if watch := db.watcher.Load(); watch != nil && len(tx.touched) > 0 {
+		(*watch)(tx.touched)
+	}
 	return nil
+}
+
+// OnChange has fn called with the boards that a transaction of this process
+// changed, once it is committed. It must return at once. nil ends that.
+func (db *DB) OnChange(fn func(boardIDs []string)) {
+	if fn == nil {
+		db.watcher.Store(nil)
+		return
+	}
+	db.watcher.Store(&fn)
 }
 
 // OnDispatch has fn called with the deliveries of each transaction that this

@@ -96,6 +96,8 @@ type Target struct {
 	Address  string   // empty when refused
 	Secrets  []string // to sign with, the newest first
 	Failures int      // failed deliveries in a row
+	Held     bool     // the log says that deliveries are held
+	Sealed   error    // why its address or secrets cannot be opened; nil when they are
 }
 
 // Targets looks up where deliveries go, and whether each may go there now: the
@@ -132,17 +134,18 @@ func (v *View) target(ctx context.Context, d *Dispatch) (t Target, err error) {
 		hookBoard, visibility, member, own sql.NullString
 		off                                string
 		address, secret, old               []byte
-		until                              sql.NullInt64
+		held, until                        sql.NullInt64
 	)
-	t.Found, err = v.one(ctx, `SELECT h.board_id, h.off, h.failures, h.address, h.secret, h.old_secret, h.old_secret_until, b.visibility, wm.role, bm.role
+	t.Found, err = v.one(ctx, `SELECT h.board_id, h.off, h.failures, h.held_since, h.address, h.secret, h.old_secret, h.old_secret_until, b.visibility, wm.role, bm.role
 		FROM webhooks h LEFT JOIN boards b ON b.id = $2
 		LEFT JOIN users u ON u.id = COALESCE($3, h.owner_id) AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
 		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id WHERE h.id = $1`,
-		[]any{d.WebhookID, d.BoardID, optional(d.SwitchesOn)}, &hookBoard, &off, &t.Failures, &address, &secret, &old, &until, &visibility, &member, &own)
+		[]any{d.WebhookID, d.BoardID, optional(d.SwitchesOn)}, &hookBoard, &off, &t.Failures, &held, &address, &secret, &old, &until, &visibility, &member, &own)
 	if err != nil || !t.Found {
 		return t, err
 	}
+	t.Held = held.Valid
 	seen := board.Visibility(visibility.String)
 	test := d.Kind == board.KindWebhookTest
 	switch {
@@ -152,6 +155,7 @@ func (v *View) target(ctx context.Context, d *Dispatch) (t Target, err error) {
 		t.Refusal = "the board is gone"
 	case seen == board.Confidential:
 		t.Refusal = "the board is confidential"
+	case test && d.SwitchesOn == "": // always delivered: who asked for it was entitled then
 	case !board.Covers(!hookBoard.Valid, board.WorkspaceRole(member.String), board.Role(own.String), seen):
 		t.Refusal, t.Lost = "the webhook's owner can no longer manage what it covers", d.SwitchesOn == ""
 	case !hookBoard.Valid && d.BoardID != "" && seen != board.VisibleToWorkspace:
@@ -160,21 +164,27 @@ func (v *View) target(ctx context.Context, d *Dispatch) (t Target, err error) {
 	if t.Refusal != "" {
 		return t, nil
 	}
-	if t.Address, err = v.unseal(d.WebhookID, "address", address); err != nil {
-		return t, err
+	t.Sealed = v.openTarget(&t, d.WebhookID, address, secret, old, until)
+	return t, nil
+}
+
+// openTarget opens what is sealed of a webhook.
+func (v *View) openTarget(t *Target, id string, address, secret, old []byte, oldUntil sql.NullInt64) (err error) {
+	if t.Address, err = v.unseal(id, "address", address); err != nil {
+		return err
 	}
-	plain, err := v.unseal(d.WebhookID, "secret", secret)
+	plain, err := v.unseal(id, "secret", secret)
 	if err != nil {
-		return t, err
+		return err
 	}
 	t.Secrets = []string{plain}
-	if until.Valid && board.Instant(until.Int64) > v.now {
-		if plain, err = v.unseal(d.WebhookID, "old-secret", old); err != nil {
-			return t, err
+	if oldUntil.Valid && board.Instant(oldUntil.Int64) > v.now {
+		if plain, err = v.unseal(id, "old-secret", old); err != nil {
+			return err
 		}
 		t.Secrets = append(t.Secrets, plain)
 	}
-	return t, nil
+	return nil
 }
 
 // Outcome is what came of an attempt, or of the decision not to make one.
@@ -202,10 +212,11 @@ type Hold struct {
 // that somebody else recorded since, or that is gone, stays as it is.
 func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
-		if err := tx.recordOutcomes(ctx, outcomes); err != nil {
+		recorded, err := tx.recordOutcomes(ctx, outcomes)
+		if err != nil {
 			return fmt.Errorf("record deliveries: %w", err)
 		}
-		if err := tx.recordFailures(ctx, outcomes); err != nil {
+		if err := tx.recordFailures(ctx, outcomes, recorded); err != nil {
 			return fmt.Errorf("record failures: %w", err)
 		}
 		for _, h := range holds {
@@ -224,12 +235,14 @@ func nullable(at board.Instant) any {
 	return int64(at)
 }
 
-func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) error {
+// recordOutcomes writes deliveries, and answers the ids of those that it wrote.
+func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[string]bool, error) {
+	recorded := make(map[string]bool, len(outcomes))
 	rows := make([][]any, len(outcomes))
 	for i, o := range outcomes {
 		log, err := json.Marshal(o.Log)
 		if err != nil {
-			return fmt.Errorf("encode log: %w", err)
+			return nil, fmt.Errorf("encode log: %w", err)
 		}
 		var status, ended any
 		if o.HTTPStatus != 0 {
@@ -241,11 +254,16 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) error {
 		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), nullable(o.Next), o.Attempts, o.Reason, status, ended, string(log)}
 	}
 	const columns = 10
-	return batches(rows, func(n int, args []any) error {
-		return tx.exec(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, columns)+`)
+	return recorded, batches(rows, func(n int, args []any) error {
+		return tx.each(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, columns)+`)
 			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
 			http_status = v.http_status, ended_at = v.ended_at, log = v.log
-			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL`, args...)
+			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL RETURNING deliveries.id`, args, func(rows *sql.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			recorded[id] = true
+			return err
+		})
 	})
 }
 
@@ -263,10 +281,10 @@ func typedValues(rows, columns int) string {
 // recordFailures counts failed deliveries in a row and does what follows: ten
 // switch a webhook off and have a letter written to its owner, 410 switches it
 // off at once, and a test that proves a receiver switches its webhook on.
-func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome) error {
+func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded map[string]bool) error {
 	rowOf := map[string]int{} // failures in a row, of webhooks whose count was read
 	for _, o := range outcomes {
-		if !o.Counts && !o.Gone && !o.Lost && !o.Resets && o.SwitchesOn == "" {
+		if !recorded[o.ID] || !o.Counts && !o.Gone && !o.Lost && !o.Resets && o.SwitchesOn == "" {
 			continue
 		}
 		delivered := o.Status == board.DeliveryDelivered

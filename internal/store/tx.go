@@ -200,9 +200,9 @@ func (tx *Tx) writeActivity(ctx context.Context) error {
 			return fmt.Errorf("encode changes: %w", err)
 		}
 		rows[i] = []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
-			optional(p.event.ListID), optional(p.event.CardID), string(changes)}
+			optional(p.event.ListID), optional(p.event.CardID), string(changes), optional(tx.caller.Client)}
 	}
-	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)", rows); err != nil {
+	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, client)", rows); err != nil {
 		return fmt.Errorf("write activity: %w", err)
 	}
 	return nil

@@ -30,10 +30,11 @@ func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error
 	return u, err
 }
 
-// InsertUser writes a new account; an address that is taken is refused.
+// InsertUser writes a new account, whose address is verified: by its owner, or
+// by the operator's word. An address that is taken is refused.
 func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string) error {
 	u.CreatedAt = tx.now
-	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at, verified_at) VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
 		u.ID, u.Email, u.Name, optional(passwordHash), u.TimeZone, int64(tx.now))
 	if err == nil && n == 0 {
 		err = board.Invalid("email is taken: there is an account with the address %s.", u.Email)
@@ -45,6 +46,11 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 // What the person wrote stays, without the name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
+	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets"} {
+		if err := tx.exec(ctx, "DELETE FROM "+table+" WHERE user_id = $1", userID); err != nil {
+			return err
+		}
+	}
 	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' WHERE id = $2 AND deleted_at IS NULL", int64(tx.now), userID)
 	if err == nil && n == 0 {
 		err = board.NotFound()

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"strings"
 
 	"cardwall/internal/board"
@@ -161,34 +159,23 @@ func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, er
 // The places of what is sealed of a webhook.
 func placeOf(webhookID, column string) string { return "webhook:" + webhookID + ":" + column }
 
-var errNoKey = errors.New("store: no key to seal webhooks with was given to Open")
-
 // seal hides a column of a webhook from who reads the database.
-func (tx *Tx) seal(webhookID, column, plain string) ([]byte, error) {
-	if tx.db.opts.Keys == nil {
-		return nil, errNoKey
-	}
-	return tx.db.opts.Keys.Seal(placeOf(webhookID, column), []byte(plain)), nil
+func (tx *Tx) seal(ctx context.Context, webhookID, column, plain string) ([]byte, error) {
+	return tx.sealed(ctx, placeOf(webhookID, column), []byte(plain))
 }
 
 func (v *View) unseal(webhookID, column string, sealed []byte) (string, error) {
-	if v.db.opts.Keys == nil {
-		return "", errNoKey
-	}
-	plain, err := v.db.opts.Keys.Open(placeOf(webhookID, column), sealed)
-	if err != nil {
-		err = fmt.Errorf("open %s of %s: %w", column, webhookID, err)
-	}
+	plain, err := v.opened(placeOf(webhookID, column), sealed)
 	return string(plain), err
 }
 
 // InsertWebhook writes a new webhook, with its address and its secret sealed.
 func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationID, address, secret string) error {
-	sealedAddress, err := tx.seal(w.ID, "address", address)
+	sealedAddress, err := tx.seal(ctx, w.ID, "address", address)
 	if err != nil {
 		return err
 	}
-	sealedSecret, err := tx.seal(w.ID, "secret", secret)
+	sealedSecret, err := tx.seal(ctx, w.ID, "secret", secret)
 	if err != nil {
 		return err
 	}
@@ -219,7 +206,7 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 		w.Name, wordsOf(w.Events), platformOf(w), w.Host, w.LastFour, string(off), instant(w.OffAt), int64(tx.now), w.ID); err != nil || address == "" {
 		return err
 	}
-	sealed, err := tx.seal(w.ID, "address", address)
+	sealed, err := tx.seal(ctx, w.ID, "address", address)
 	if err != nil {
 		return err
 	}
@@ -237,11 +224,11 @@ func (tx *Tx) RotateSecret(ctx context.Context, w *board.Webhook, secret string)
 	if err != nil {
 		return err
 	}
-	sealedOld, err := tx.seal(w.ID, "old-secret", plain)
+	sealedOld, err := tx.seal(ctx, w.ID, "old-secret", plain)
 	if err != nil {
 		return err
 	}
-	sealed, err := tx.seal(w.ID, "secret", secret)
+	sealed, err := tx.seal(ctx, w.ID, "secret", secret)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 
 // Counts are how many records an import made.
 type Counts struct {
-	Lists         int
-	Cards         int
-	Labels        int
-	Checklists    int
-	Items         int
-	Comments      int
-	StatusUpdates int
+	Lists         int `json:"lists"`
+	Cards         int `json:"cards"`
+	Labels        int `json:"labels"`
+	Checklists    int `json:"checklists"`
+	Items         int `json:"items"`
+	Comments      int `json:"comments"`
+	StatusUpdates int `json:"statusUpdates"`
 }
 
 func (c *Counts) add(o Counts) {
@@ -30,26 +30,26 @@ func (c *Counts) add(o Counts) {
 
 // Imported is a board that an import made.
 type Imported struct {
-	ID   string
-	Name string
+	ID   string `json:"id"`
+	Name string `json:"name"`
 	Counts
 }
 
 // Note is something that was not taken over, or not as it was: how often, and
 // the first few places.
 type Note struct {
-	What     string
-	Count    int
-	Examples []string
-	more     bool // places beyond the examples
+	What     string   `json:"what"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples"`
+	more     bool     // places beyond the examples
 }
 
 // Report tells people what an import did. Its texts are single lines without
 // control characters, whatever the file held.
 type Report struct {
-	Boards       []Imported
-	SavedFilters int // over all boards
-	Notes        []Note
+	Boards       []Imported `json:"boards"`
+	SavedFilters int        `json:"savedFilters"` // over all boards
+	Notes        []Note     `json:"notes"`
 }
 
 // Total sums up the boards.

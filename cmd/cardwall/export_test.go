@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestExportOfALargeBoardStaysUnder100MB reads an export that is larger than
+// what the server may come to, from the real program, and asks the system for
+// the most that the process ever had resident, mapped files counted in.
+// `make bench` does the same with 200,000 cards, the most that a board holds.
+func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a document of 120 MB takes some seconds")
+	}
+	t.Parallel()
+	const cards, most = 8_000, 100 << 20
+	c := newCrash(t)
+	file := filepath.Join(t.TempDir(), "large.json")
+	if err := writeLargeBoard(file, cards); err != nil {
+		t.Fatal(err)
+	}
+	workspace := strings.Fields(c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Large"))[0]
+	if out, err := exec.CommandContext(t.Context(), c.binary, "import", "cardwall", file, "--workspace", workspace, "--data", c.data, "--max-open-cards", "200000").CombinedOutput(); err != nil {
+		t.Fatalf("import: %v\n%s", err, out)
+	}
+	stop := c.start()
+	defer stop()
+	var boards struct{ Data []struct{ ID string } }
+	c.fetch("/boards?workspaceId="+workspace, &boards)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/api/public/v1/boards/"+boards.Data[0].ID+"/export", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	res, err := (&http.Client{Timeout: 5 * time.Minute}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	end := &tail{}
+	size, err := io.Copy(end, res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(strings.TrimSpace(end.text), `"complete":true}`) || !strings.Contains(end.text, fmt.Sprintf(`"cards":%d,`, cards)) {
+		t.Errorf("the export ends in %q", end.text)
+	}
+	peak := peakMemory(t, c.pid)
+	t.Logf("%.1f MB exported, at most %.1f MB resident", float64(size)/(1<<20), float64(peak)/(1<<20))
+	if size < most || peak > most {
+		t.Errorf("an export of %d bytes made the server come to %d bytes, want at most %d for a larger document", size, peak, most)
+	}
+}
+
+// tail keeps the end of what it is given.
+type tail struct{ text string }
+
+func (e *tail) Write(p []byte) (int, error) {
+	e.text += string(p[max(0, len(p)-512):])
+	e.text = e.text[max(0, len(e.text)-512):]
+	return len(p), nil
+}
+
+// peakMemory is the most that a process had resident since it began.
+func peakMemory(t *testing.T, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
+	if m == nil {
+		t.Fatalf("the system tells no peak: %s", text)
+	}
+	kilobytes, err := strconv.ParseInt(string(m[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
+
+// writeLargeBoard writes an export of one list with many cards of 15 kB each.
+func writeLargeBoard(path string, cards int) error {
+	const at = `"createdAt":"2026-01-05T09:00:00.000Z","updatedAt":"2026-01-05T09:00:00.000Z"`
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	fmt.Fprintf(w, `{"format":"cardwall-export/1","exportedAt":"2026-01-05T09:00:00.000Z","boardVersion":0,"board":{"id":"brd_x","name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft","archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
+	description := strings.Repeat(strings.Repeat("x", 200)+" ", 75) // long words, since each is indexed
+	for i := range cards {
+		if i > 0 {
+			fmt.Fprint(w, ",")
+		}
+		fmt.Fprintf(w, `{"id":"crd_%d","listId":"lst_x","number":%d,"title":"Card %d","description":%q,%s,"comments":[]}`, i, i+1, i, description, at)
+	}
+	fmt.Fprintf(w, `],"activity":[],"counts":{"users":0,"labels":0,"lists":1,"cards":%d,"checklists":0,"items":0,"comments":0,"activity":0},"complete":true}`, cards)
+	return w.Flush()
+}

@@ -1,0 +1,587 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+)
+
+const (
+	hookKills    = 12 // of the one server on SQLite
+	hookTakeover = 6  // kills of one of three servers on PostgreSQL
+	hookWriters  = 8
+	hotBoards    = 4
+
+	// A dead server's webhooks are taken over within 15 s. The rest is for a busy machine.
+	hookLatest = 15*time.Second + 5*time.Second
+)
+
+// TestKillWhileDelivering kills the server with SIGKILL again and again while
+// clients change cards. What was committed, acknowledged or not, must reach
+// every webhook, under one id; what was not committed, or sends no events, must
+// reach none.
+func TestKillWhileDelivering(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1)
+	kill := f.start(0)
+	f.prepare()
+	stop := f.load()
+	for range hookKills {
+		time.Sleep(time.Duration(50+rand.IntN(250)) * time.Millisecond)
+		kill()
+		kill = f.start(0)
+	}
+	f.keepQuiet()
+	stop()
+	f.compare()
+	kill()
+	f.doctor()
+	t.Logf("%d kills: %s", hookKills, f.receiver.summary())
+}
+
+// TestKillOneOfThreeWhileDelivering kills one of three servers on PostgreSQL
+// again and again. The others look after its webhooks then.
+func TestKillOneOfThreeWhileDelivering(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
+	kill := f.start(0)
+	f.prepare()
+	f.start(1)
+	f.start(2)
+	f.rest = 10 * time.Millisecond
+	time.Sleep(4 * time.Second) // they have shared the webhooks out
+	stop := f.load()
+	for round := range hookTakeover {
+		time.Sleep(time.Duration(500+rand.IntN(1500)) * time.Millisecond)
+		kill()
+		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+		if round < hookTakeover-1 {
+			kill = f.start(0)
+		}
+	}
+	f.keepQuiet()
+	stop()
+	f.compare()
+	worst := f.receiver.worst(f.acknowledged)
+	if worst > hookLatest {
+		t.Errorf("a delivery came %v after its change was acknowledged, not within 15 s", worst.Round(time.Millisecond))
+	}
+	t.Logf("%d kills: %s, the latest after %v", hookTakeover, f.receiver.summary(), worst.Round(time.Millisecond))
+}
+
+// fleet is servers that share one database, and what their clients know.
+type fleet struct {
+	t                *testing.T
+	binary           string
+	flags            []string
+	token, workspace string
+	client           *http.Client
+	receiver         *hookReceiver
+	rest             time.Duration // of a writer between two changes
+	bases            []atomic.Pointer[string]
+
+	boards                     []*hotBoard
+	refused, secret, elsewhere place // boards that send nothing
+	document                   string
+
+	mu           sync.Mutex
+	acknowledged map[change]time.Time
+	calm         int // changes that must send nothing and were acknowledged
+	turnedDown   int // requests that were refused
+}
+
+// place is a board with a list and a card.
+type place struct{ board, list, card string }
+
+// hotBoard is a board that the load changes.
+type hotBoard struct {
+	place
+	webhook string
+	from    int64 // its version when its webhooks were made
+}
+
+// change is a change of a board.
+type change struct {
+	board   string
+	version int64
+}
+
+func newFleet(t *testing.T, servers int, flags ...string) *fleet {
+	t.Helper()
+	f := &fleet{
+		t: t, binary: filepath.Join(t.TempDir(), "cardwall"), flags: append(flags, "--data", t.TempDir()),
+		client:   &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: hookWriters}},
+		receiver: newHookReceiver(t), bases: make([]atomic.Pointer[string], servers), acknowledged: map[change]time.Time{},
+	}
+	t.Cleanup(f.client.CloseIdleConnections)
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", f.binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	f.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
+	f.workspace = f.command("workspace", "add", "--owner", "ada@example.com", "--name", "Crash")
+	f.token = f.command("token", "add", "--user", "ada@example.com", "--name", "crash", "--scopes", "read,write,admin")
+	return f
+}
+
+func (f *fleet) command(args ...string) string {
+	f.t.Helper()
+	var out, problems bytes.Buffer
+	if status := run(append(args, f.flags...), strings.NewReader(""), &out, &problems); status != 0 {
+		f.t.Fatalf("cardwall %v: %s", args, problems.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func (f *fleet) doctor() {
+	if said := f.command("doctor"); said != "The data is sound." {
+		f.t.Errorf("the doctor says:\n%s", said)
+	}
+}
+
+// start runs a server until it answers; the function it returns kills it.
+func (f *fleet) start(i int) (kill func()) {
+	f.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	base := "http://" + l.Addr().String()
+	args := append([]string{"serve", "--addr", l.Addr().String(), "--rate-limits", "off", "--max-open-cards", "200000",
+		"--webhook-allow", "127.0.0.1", "--webhook-pace", "0", "--webhook-retry-pauses", "200ms,200ms,200ms,200ms,200ms,200ms,200ms,200ms"}, f.flags...)
+	_ = l.Close()
+	cmd := exec.CommandContext(context.Background(), f.binary, args...)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		f.bases[i].CompareAndSwap(&base, nil)
+		if strings.Contains(log.String(), `"level":"ERROR"`) || strings.Contains(log.String(), "panic") {
+			f.t.Errorf("the server's log:\n%s", log.String())
+		}
+	})
+	f.t.Cleanup(kill)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		res, err := f.client.Get(base + "/readyz")
+		if err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				f.bases[i].Store(&base)
+				return kill
+			}
+		}
+		if time.Now().After(deadline) {
+			kill()
+			f.t.Fatalf("the server does not answer: %v\n%s", err, log.String())
+		}
+	}
+}
+
+// answer is what the fleet reads of any answer.
+type answer struct {
+	Data struct {
+		ID string `json:"id"`
+	} `json:"data"`
+	BoardVersion int64 `json:"boardVersion"`
+}
+
+// prepare makes the boards, and then the webhooks: one on each of the boards
+// that are changed, and one on all of the workspace.
+func (f *fleet) prepare() {
+	f.t.Helper()
+	for range hotBoards {
+		f.boards = append(f.boards, &hotBoard{place: f.place("workspace")})
+	}
+	f.refused, f.secret, f.elsewhere = f.place("workspace"), f.place("confidential"), f.place("workspace")
+	f.document = filepath.Join(f.t.TempDir(), "board.json")
+	f.must(f.exchange("GET", "/boards/"+f.elsewhere.board+"/export", nil, f.keep(f.document)))
+
+	kinds := []string{"card.created", "card.updated", "card.completed", "list.created"}
+	for i, b := range f.boards {
+		name := fmt.Sprintf("board-%d", i)
+		f.make("/webhooks", map[string]any{"boardId": b.board, "url": f.receiver.url(name), "events": kinds})
+		b.webhook = name
+		b.from = f.versions(b.board, 0)[0].highest()
+	}
+	f.make("/webhooks", map[string]any{"workspaceId": f.workspace, "url": f.receiver.url("workspace"), "events": kinds})
+}
+
+// place makes a board with a list and a card.
+func (f *fleet) place(visibility string) (p place) {
+	f.t.Helper()
+	p.board = f.make("/boards", map[string]any{"workspaceId": f.workspace, "name": "Board", "visibility": visibility}).Data.ID
+	p.list = f.make("/boards/"+p.board+"/lists", map[string]any{"name": "List"}).Data.ID
+	p.card = f.make("/cards", map[string]any{"listId": p.list, "title": "Card"}).Data.ID
+	return p
+}
+
+// load lets writers change cards until the function that it returns is called.
+func (f *fleet) load() (stop func()) {
+	var writers sync.WaitGroup
+	done := make(chan struct{})
+	for w := range hookWriters {
+		writers.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				case <-time.After(f.rest):
+				}
+				f.write(w, n)
+			}
+		})
+	}
+	return func() {
+		close(done)
+		writers.Wait()
+	}
+}
+
+// write is one turn of a writer: a change of one event, one of two, and now and
+// then what must send nothing.
+func (f *fleet) write(w, n int) {
+	b := f.boards[(w+n)%len(f.boards)]
+	made, err := f.send("POST", "/cards", map[string]any{"listId": b.list, "title": fmt.Sprintf("Card %d of %d", n, w)})
+	f.note(err, b.board, made.BoardVersion)
+	if err == nil && n%4 == 0 {
+		changed, err := f.send("PATCH", "/cards/"+made.Data.ID, map[string]any{"title": "Changed", "done": true})
+		f.note(err, b.board, changed.BoardVersion-1, changed.BoardVersion)
+	}
+	switch n % 7 {
+	case 0: // rolled back: the list is another board's
+		_, err = f.send("POST", "/cards/"+f.refused.card+"/move", map[string]any{"listId": f.secret.list + "x"})
+		f.refuse(err)
+	case 1:
+		_, err = f.send("POST", "/cards", map[string]any{"listId": f.refused.list, "title": " "})
+		f.refuse(err)
+	case 2:
+		_, err = f.send("POST", "/cards", map[string]any{"listId": f.secret.list, "title": "Secret"})
+		f.quiet(err)
+	case 3:
+		_, err = f.send("POST", "/cards/"+f.refused.card+"/copy", map[string]any{"listId": f.elsewhere.list})
+		f.quiet(err)
+	case 4:
+		if n%28 == 4 {
+			_, err = f.send("POST", "/boards/"+b.board+"/copy", map[string]any{"name": "Copy"})
+			f.quiet(err)
+		}
+	}
+}
+
+// note keeps what was acknowledged.
+func (f *fleet) note(err error, board string, versions ...int64) {
+	if err != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range versions {
+		f.acknowledged[change{board, v}] = time.Now()
+	}
+}
+
+// quiet counts changes that must send nothing.
+func (f *fleet) quiet(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err == nil {
+		f.calm++
+	}
+}
+
+// refuse counts refusals; the server must not have agreed.
+func (f *fleet) refuse(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var status statusError
+	switch {
+	case err == nil:
+		f.t.Error("a request that had to be refused was not")
+	case errors.As(err, &status) && status.code < http.StatusInternalServerError:
+		f.turnedDown++
+	}
+}
+
+// keepQuiet imports a board beside the load, which sends no events.
+func (f *fleet) keepQuiet() {
+	f.t.Helper()
+	f.command("import", "cardwall", f.document, "--workspace", f.workspace)
+}
+
+// compare waits until each committed change has come, and says what is wrong:
+// the truth is the boards' own lists of changes.
+func (f *fleet) compare() {
+	f.t.Helper()
+	if f.calm == 0 || f.turnedDown == 0 || len(f.acknowledged) < 100 {
+		f.t.Errorf("the load was none: %d changes that send nothing, %d refusals, %d acknowledged changes", f.calm, f.turnedDown, len(f.acknowledged))
+	}
+	want := map[arrival]string{}
+	committed := map[change]bool{}
+	for _, b := range f.boards {
+		for _, page := range f.versions(b.board, b.from) {
+			for _, entry := range page {
+				committed[change{b.board, entry.BoardVersion}] = true
+				for _, webhook := range []string{b.webhook, "workspace"} {
+					want[arrival{webhook, change{b.board, entry.BoardVersion}}] = entry.Type
+				}
+			}
+		}
+	}
+	for a := range f.acknowledged {
+		if !committed[a] {
+			f.t.Errorf("version %d of %s was acknowledged and is not there", a.version, a.board)
+		}
+	}
+	f.receiver.await(want, 30*time.Second)
+}
+
+// page is a part of a board's changes.
+type page []struct {
+	BoardVersion int64
+	Type         string
+}
+
+func (p page) highest() int64 { return p[len(p)-1].BoardVersion }
+
+// versions are the changes of a board after a version.
+func (f *fleet) versions(board string, since int64) (pages []page) {
+	f.t.Helper()
+	cursor := ""
+	for {
+		var out struct {
+			Data       page
+			NextCursor string
+		}
+		f.must(f.exchange("GET", fmt.Sprintf("/boards/%s/changes?since=%d&limit=200&cursor=%s", board, since, cursor), nil, into(&out)))
+		pages = append(pages, out.Data)
+		if cursor = out.NextCursor; cursor == "" {
+			return pages
+		}
+	}
+}
+
+func (f *fleet) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// make is send for what has to be made.
+func (f *fleet) make(path string, in any) answer {
+	f.t.Helper()
+	a, err := f.send("POST", path, in)
+	f.must(err)
+	return a
+}
+
+func (f *fleet) send(method, path string, in any) (a answer, err error) {
+	return a, f.exchange(method, path, in, into(&a))
+}
+
+// statusError is an answer that is no success.
+type statusError struct {
+	code int
+	text string
+}
+
+func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
+
+// exchange asks any server that is there.
+func (f *fleet) exchange(method, path string, in any, out func(io.Reader) error) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	var base *string
+	for first, i := rand.IntN(len(f.bases)), 0; base == nil; i++ {
+		if i == len(f.bases) {
+			return errors.New("no server is there")
+		}
+		base = f.bases[(first+i)%len(f.bases)].Load()
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, *base+"/api/public/v1"+path, body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+f.token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := f.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }() // only read
+	if res.StatusCode >= http.StatusMultipleChoices {
+		text, _ := io.ReadAll(res.Body)
+		return statusError{res.StatusCode, string(text)}
+	}
+	return out(res.Body)
+}
+
+func into(v any) func(io.Reader) error {
+	return func(r io.Reader) error { return json.NewDecoder(r).Decode(v) }
+}
+
+// keep writes an answer to a file.
+func (f *fleet) keep(path string) func(io.Reader) error {
+	return func(r io.Reader) error {
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, text, 0o600)
+	}
+}
+
+// arrival is a change at a webhook.
+type arrival struct {
+	webhook string
+	change
+}
+
+// hookReceiver takes deliveries. Each tenth version it refuses at first, so that
+// the attempts of a delivery can be compared.
+type hookReceiver struct {
+	t       *testing.T
+	server  *httptest.Server
+	mu      sync.Mutex
+	ids     map[arrival]string // by which a change was first sent
+	kinds   map[arrival]string
+	taken   map[arrival]time.Time
+	again   int // deliveries that were taken before
+	refused int
+}
+
+func newHookReceiver(t *testing.T) *hookReceiver {
+	r := &hookReceiver{t: t, ids: map[arrival]string{}, kinds: map[arrival]string{}, taken: map[arrival]time.Time{}}
+	r.server = httptest.NewServer(r)
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+func (r *hookReceiver) url(webhook string) string { return r.server.URL + "/" + webhook }
+
+func (r *hookReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	var in struct {
+		ID, Type, BoardID string
+		BoardVersion      int64
+	}
+	if err := json.NewDecoder(q.Body).Decode(&in); err != nil {
+		return // the sender was killed
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := arrival{strings.TrimPrefix(q.URL.Path, "/"), change{in.BoardID, in.BoardVersion}}
+	first, known := r.ids[a]
+	switch {
+	case q.Header.Get("webhook-id") != in.ID:
+		r.t.Errorf("webhook-id is %s, and the body's id %s", q.Header.Get("webhook-id"), in.ID)
+	case known && first != in.ID:
+		r.t.Errorf("%s got version %d of %s as %s and as %s", a.webhook, a.version, a.board, first, in.ID)
+	}
+	r.ids[a], r.kinds[a] = in.ID, in.Type
+	if !known && a.version%10 == 0 {
+		r.refused++
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	if _, again := r.taken[a]; again {
+		r.again++
+	} else {
+		r.taken[a] = time.Now()
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// await waits until what is wanted has come, and refuses anything else.
+func (r *hookReceiver) await(want map[arrival]string, most time.Duration) {
+	r.t.Helper()
+	missing := func() (n int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for a := range want {
+			if _, ok := r.taken[a]; !ok {
+				n++
+			}
+		}
+		return n
+	}
+	for deadline := time.Now().Add(most); missing() > 0 && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	time.Sleep(500 * time.Millisecond) // what is too much comes a little later
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == 0 {
+		r.t.Error("no delivery was attempted twice, so their ids were not compared")
+	}
+	shown := 0
+	say := func(format string, args ...any) {
+		if shown++; shown <= 10 {
+			r.t.Errorf(format, args...)
+		}
+	}
+	for a, kind := range want {
+		if _, ok := r.taken[a]; !ok {
+			say("%s never got version %d of %s, %s", a.webhook, a.version, a.board, kind)
+		} else if r.kinds[a] != kind {
+			say("%s got version %d of %s as %s instead of %s", a.webhook, a.version, a.board, r.kinds[a], kind)
+		}
+	}
+	ids := map[string]arrival{}
+	for a, id := range r.ids {
+		if _, ok := want[a]; !ok {
+			say("%s got %s: version %d of %s, a %s that is no change which sends anything", a.webhook, id, a.version, a.board, r.kinds[a])
+		}
+		if other, twice := ids[id]; twice {
+			say("%s is the id of %v and of %v", id, other, a)
+		}
+		ids[id] = a
+	}
+	if shown > 10 {
+		r.t.Errorf("… and %d more", shown-10)
+	}
+}
+
+// worst is the longest time from an acknowledgment to the delivery.
+func (r *hookReceiver) worst(acknowledged map[change]time.Time) (worst time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for a, at := range maps.All(r.taken) {
+		if from, ok := acknowledged[a.change]; ok {
+			worst = max(worst, at.Sub(from))
+		}
+	}
+	return worst
+}
+
+func (r *hookReceiver) summary() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("%d deliveries, %d refused at first, %d came again", len(r.taken), r.refused, r.again)
+}

@@ -1,0 +1,461 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"cardwall/internal/hook"
+)
+
+// webhooksPage is what receivers read; its commands, answers and programs are
+// run here. UPDATE_GOLDEN=1 writes the answers anew.
+const webhooksPage = "../../docs/webhooks.md"
+
+// What the library for Go thinks of our signatures.
+func TestSignaturesForTheLibrary(t *testing.T) {
+	t.Parallel()
+	secret, now := testSecret("a"), time.Now()
+	signed, err := hook.Sign([]string{testSecret("b"), secret}, deliveryID, now.Unix(), []byte(delivery))
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{}
+	header.Set(hook.HeaderID, deliveryID)
+	header.Set(hook.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+	header.Set(hook.HeaderSignature, signed)
+	if err := webhook.Verify([]byte(delivery), header); err != nil {
+		t.Error(err)
+	}
+	if webhook.Verify([]byte(delivery+" "), header) == nil {
+		t.Error("a changed body is taken")
+	}
+}
+
+func TestWebhooksPage(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "cardwall")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	t.Run("tour", func(t *testing.T) { webhookTour(t, binary) })
+	t.Run("receivers", func(t *testing.T) { webhookReceivers(t, binary) })
+}
+
+// missing skips a test for which this machine has not what it needs. CI has it.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is missing", what)
+	}
+	t.Skipf("%s is missing", what)
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// reachable waits until something listens.
+func reachable(t *testing.T, address string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if c, err := net.Dial("tcp", address); err == nil {
+			_ = c.Close()
+			return
+		}
+	}
+	t.Fatalf("nothing listens on %s", address)
+}
+
+// withoutSettings is the environment without what configures cardwall.
+func withoutSettings(more ...string) (env []string) {
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "CARDWALL_") {
+			env = append(env, e)
+		}
+	}
+	return append(env, more...)
+}
+
+// start runs a program, with all that it starts, until the test ends.
+func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *output) {
+	t.Helper()
+	stdout = &output{}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = stdout, t.Output()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group that it leads
+		_ = cmd.Wait()
+	})
+	return stdin, stdout
+}
+
+// changing is what differs from run to run.
+var changing = regexp.MustCompile(`(_)[0-9a-hjkmnp-tv-z]{26}|(whsec_)[0-9A-Za-z+/]{43}=|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+
+func unchanging(text string) string {
+	return strings.TrimSpace(changing.ReplaceAllString(text, "${1}${2}…"))
+}
+
+// webhookTour runs the page's commands from top to bottom in one shell, those of
+// the second terminal in another, and compares what they print.
+func webhookTour(t *testing.T, binary string) {
+	for _, tool := range []string{"bash", "curl", "jq", "openssl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			missing(t, tool)
+		}
+	}
+	page, err := os.ReadFile(webhooksPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &tour{t: t, folder: t.TempDir(), server: freeAddress(t), receiver: freeAddress(t)}
+	if err := os.Mkdir(filepath.Join(s.folder, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(binary, filepath.Join(s.folder, "bin", "cardwall")); err != nil {
+		t.Fatal(err)
+	}
+	s.stdin, s.stdout = s.shell()
+	written := fence.ReplaceAllStringFunc(string(page), func(block string) string {
+		m := fence.FindStringSubmatch(block)
+		return "```" + m[1] + "\n" + s.block(m[1], m[2]) + "```\n"
+	})
+	if s.steps < 25 {
+		t.Errorf("only %d commands were found", s.steps)
+	}
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(webhooksPage, []byte(written), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```(console|console second|text second)\n(.*?)^```\n")
+	logged  = regexp.MustCompile(`(?m)^\{"time":.*\n`) // a terminal shows these lines otherwise
+	command = regexp.MustCompile(`(?m)^\$ ((?:.*\\\n)*.*)\n?`)
+)
+
+// tour is a reader of the page with two terminals.
+type tour struct {
+	t                        *testing.T
+	folder, server, receiver string
+	stdin                    io.Writer
+	stdout, second           *output
+	steps                    int
+}
+
+func (s *tour) shell() (io.Writer, *output) {
+	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "bash")
+	cmd.Dir = s.folder
+	cmd.Env = withoutSettings("CARDWALL_ADDR="+s.server, "CARDWALL_BASE_URL=http://"+s.server, "CARDWALL_WEBHOOK_LISTEN_ADDR="+s.receiver)
+	return start(s.t, cmd)
+}
+
+// ours and theirs swap the page's addresses for those of this run, and back.
+func (s *tour) ours(text string) string {
+	return strings.NewReplacer("127.0.0.1:8080", s.server, "127.0.0.1:9000", s.receiver, "make build", "true").Replace(text)
+}
+
+func (s *tour) theirs(text string) string {
+	return strings.NewReplacer(s.server, "127.0.0.1:8080", s.receiver, "127.0.0.1:9000").Replace(text)
+}
+
+// block runs a block, and is how it should stand on the page.
+func (s *tour) block(kind, text string) string {
+	if kind == "text second" {
+		return s.eventually("the second terminal", text, func() string { return s.second.String() })
+	}
+	var b strings.Builder
+	found := command.FindAllStringSubmatchIndex(text, -1)
+	for i, at := range found {
+		end := len(text)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		line, want := text[at[2]:at[3]], text[at[1]:end]
+		b.WriteString("$ " + line + "\n")
+		s.steps++
+		if kind == "console second" {
+			var stdin io.Writer
+			stdin, s.second = s.shell()
+			_, _ = io.WriteString(stdin, s.ours(line)+"\n")
+			reachable(s.t, s.receiver)
+			continue
+		}
+		if strings.HasSuffix(line, "&") {
+			s.run(line)
+			reachable(s.t, s.server)
+			continue
+		}
+		if strings.Contains(line, "/deliveries") { // the delivery may be under way
+			b.WriteString(s.eventually(line, want, func() string { return s.run(line) }))
+			continue
+		}
+		got := s.run(line)
+		s.compare(line, want, got)
+		b.WriteString(got)
+	}
+	return b.String()
+}
+
+// run is what a command in the first terminal prints.
+func (s *tour) run(line string) string {
+	s.t.Helper()
+	before := len(s.stdout.String())
+	mark := fmt.Sprintf("end of %d", s.steps)
+	_, _ = fmt.Fprintf(s.stdin, "{ %s\n} 2>&1; printf '%%s\\n' '%s'\n", background(s.ours(line)), mark)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if got, _, done := strings.Cut(s.stdout.String()[before:], mark+"\n"); done {
+			got = logged.ReplaceAllString(got, "")
+			if got != "" && !strings.HasSuffix(got, "\n") {
+				got += "\n"
+			}
+			return s.theirs(got)
+		}
+	}
+	s.t.Fatalf("this does not end: %s\n%s", line, s.stdout.String()[before:])
+	return ""
+}
+
+// background keeps what a server logs out of the terminal.
+func background(line string) string {
+	if rest, ok := strings.CutSuffix(line, "&"); ok {
+		return rest + "2>server.log &"
+	}
+	return line
+}
+
+// eventually waits for what is wanted, and is what came.
+func (s *tour) eventually(what, want string, look func() string) (got string) {
+	s.t.Helper()
+	updating := os.Getenv("UPDATE_GOLDEN") != ""
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		got = s.theirs(look())
+		if done := unchanging(got) == unchanging(want); done && !updating || updating && regexp.MustCompile(`"delivered"|(?m:^  }$)`).MatchString(got) {
+			break
+		}
+	}
+	s.compare(what, want, got)
+	return got
+}
+
+func (s *tour) compare(what, want, got string) {
+	s.t.Helper()
+	if os.Getenv("UPDATE_GOLDEN") == "" && unchanging(got) != unchanging(want) {
+		s.t.Errorf("%s\nprints\n%s\nthe page says\n%s", what, got, want)
+	}
+}
+
+// program is a program of the page in a language, listening where we want.
+func program(t *testing.T, language, address string) string {
+	t.Helper()
+	page, err := os.ReadFile(webhooksPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindSubmatch(page)
+	if m == nil {
+		t.Fatalf("the page has no program in %s", language)
+	}
+	_, port, _ := net.SplitHostPort(address)
+	text := strings.Replace(string(m[1]), "9000", port, 1)
+	if !strings.Contains(text, port) {
+		t.Fatalf("the program in %s does not listen on 9000", language)
+	}
+	return text
+}
+
+// nodeModules is the folder of the npm packages, which make installs.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	folder, err := filepath.Abs("../../tools/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		missing(t, "node")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "standardwebhooks", "package.json")); err == nil {
+		return folder
+	}
+	// The mark of an older installation would keep make from its work.
+	_ = os.Remove(filepath.Join(folder, ".installed"))
+	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..", "tools/node_modules/.installed").CombinedOutput(); err != nil {
+		t.Logf("make: %v\n%s", err, out)
+		missing(t, "the npm package standardwebhooks")
+	}
+	return folder
+}
+
+// webhookReceivers runs the page's receivers in Go and JavaScript, which verify
+// with the libraries: they take what a server sends, and nothing else.
+func webhookReceivers(t *testing.T, binary string) {
+	modules := nodeModules(t)
+	c := &crash{t: t, binary: binary, data: t.TempDir(), client: &http.Client{Timeout: 10 * time.Second}}
+	t.Cleanup(c.client.CloseIdleConnections)
+	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
+	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Hooks")
+	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "hooks", "--scopes", "read,write,admin")
+	server := freeAddress(t)
+	c.base = "http://" + server
+	start(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--data", c.data, "--addr", server, "--webhook-allow", "127.0.0.1"))
+	reachable(t, server)
+	board := c.record("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Hooks"})
+	list := c.record("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
+	receivers := map[string]*pageReceiver{"go": nil, "js": nil}
+	for language := range receivers {
+		r := &pageReceiver{t: t, address: freeAddress(t), folder: t.TempDir()}
+		r.subscribe(c, board)
+		r.start(language, modules)
+		receivers[language] = r
+	}
+	c.record("POST", "/cards", "", map[string]any{"listId": list, "title": "Mill"})
+	for language, r := range receivers {
+		id := r.delivered(c)
+		if want := "card.created " + id + " 3\n"; !strings.Contains(r.out.String(), want) {
+			t.Errorf("%s prints %q without %q", language, r.out.String(), want)
+		}
+		now := time.Now()
+		for _, try := range []struct {
+			name, secret, signed, sent string
+			at                         time.Time
+			want                       int
+		}{
+			{"a delivery", r.secret, delivery, delivery, now, http.StatusNoContent},
+			{"a changed body", r.secret, delivery, strings.Replace(delivery, "crd_1", "crd_2", 1), now, http.StatusUnauthorized},
+			{"another secret", testSecret("a"), delivery, delivery, now, http.StatusUnauthorized},
+			{"an old one", r.secret, delivery, delivery, now.Add(-time.Hour), http.StatusUnauthorized},
+			{"one of the future", r.secret, delivery, delivery, now.Add(time.Hour), http.StatusUnauthorized},
+		} {
+			if got := r.send(c.client, try.secret, try.signed, try.sent, try.at); got != try.want {
+				t.Errorf("%s, %s: answered %d, want %d", language, try.name, got, try.want)
+			}
+		}
+	}
+}
+
+// pageReceiver is one of the page's programs at work.
+type pageReceiver struct {
+	t                                *testing.T
+	address, folder, webhook, secret string
+	out                              *output
+}
+
+func (r *pageReceiver) subscribe(c *crash, board string) {
+	var answer struct{ Data struct{ ID, Secret string } }
+	body, _ := json.Marshal(map[string]any{"url": "http://" + r.address + "/cardwall", "events": []string{"card.created"}, "boardId": board})
+	r.call(c, "POST", "/api/public/v1/webhooks", body, &answer)
+	r.webhook, r.secret = answer.Data.ID, answer.Data.Secret
+}
+
+func (r *pageReceiver) call(c *crash, method, path string, body []byte, into any) {
+	r.t.Helper()
+	q, err := http.NewRequestWithContext(r.t.Context(), method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+c.token)
+	q.Header.Set("Content-Type", "application/json")
+	answer, err := c.client.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if err := json.NewDecoder(bufio.NewReader(answer.Body)).Decode(into); err != nil || answer.StatusCode >= 300 {
+		r.t.Fatalf("%s %s: %d, %v", method, path, answer.StatusCode, err)
+	}
+}
+
+func (r *pageReceiver) start(language, modules string) {
+	r.t.Helper()
+	file := filepath.Join(r.folder, "receiver."+map[string]string{"go": "go", "js": "mjs"}[language])
+	if err := os.WriteFile(file, []byte(program(r.t, language, r.address)), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(r.t.Context())
+	cmd := exec.CommandContext(ctx, "node", file)
+	if language == "go" {
+		built := filepath.Join(r.folder, "receiver")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", built, file).CombinedOutput(); err != nil {
+			r.t.Fatalf("build: %v\n%s", err, out)
+		}
+		cmd = exec.CommandContext(ctx, built)
+	} else if err := os.Symlink(modules, filepath.Join(r.folder, "node_modules")); err != nil {
+		r.t.Fatal(err)
+	}
+	cmd.Env = withoutSettings("CARDWALL_WEBHOOK_SECRET=" + r.secret)
+	_, r.out = start(r.t, cmd)
+	reachable(r.t, r.address)
+}
+
+// delivered waits until the log says so, and is the delivery's id.
+func (r *pageReceiver) delivered(c *crash) string {
+	r.t.Helper()
+	var log struct {
+		Data []struct{ ID, Status, Reason string }
+	}
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		r.call(c, "GET", "/api/app/v1/webhooks/"+r.webhook+"/deliveries", nil, &log)
+		if len(log.Data) == 1 && log.Data[0].Status == "delivered" {
+			return log.Data[0].ID
+		}
+	}
+	r.t.Fatalf("the log says %+v", log.Data)
+	return ""
+}
+
+// send signs one body and delivers another.
+func (r *pageReceiver) send(client *http.Client, secret, signed, sent string, at time.Time) int {
+	r.t.Helper()
+	signature, err := hook.Sign([]string{secret}, deliveryID, at.Unix(), []byte(signed))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+r.address+"/cardwall", strings.NewReader(sent))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q.Header = http.Header{hook.HeaderID: {deliveryID}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)}, hook.HeaderSignature: {signature}}
+	answer, err := client.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode
+}

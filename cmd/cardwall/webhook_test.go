@@ -1,0 +1,341 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/hook"
+)
+
+const (
+	deliveryID = "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
+	delivery   = `{"id":"` + deliveryID + `","type":"card.created","boardVersion":42,"data":{"cardId":"crd_1"}}`
+)
+
+// testSecret is a signing secret made of one letter.
+func testSecret(letter string) string {
+	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))
+}
+
+// output is what a command that runs in the background prints.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// listening is a `webhook listen` at work.
+type listening struct {
+	t       *testing.T
+	address string
+	out     output
+	log     output
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+func listen(t *testing.T, c webhookListenCommand) *listening {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &listening{t: t, stop: cancel, ended: make(chan error, 1)}
+	c.Addr = "127.0.0.1:0"
+	if c.Status == 0 {
+		c.Status = http.StatusNoContent
+	}
+	g := &globals{stdout: &l.out, log: slog.New(slog.NewJSONHandler(&l.log, nil))}
+	go func() { l.ended <- c.Run(ctx, g) }()
+	t.Cleanup(l.end)
+	address := regexp.MustCompile(`"address":"(http://[^"]+)"`)
+	for range 1000 {
+		if m := address.FindStringSubmatch(l.log.String()); m != nil {
+			l.address = m[1]
+			return l
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("it does not listen:\n%s", l.log.String())
+	return nil
+}
+
+// end is Ctrl-C, after which the command ends soon and without an error.
+func (l *listening) end() {
+	l.t.Helper()
+	l.stop()
+	select {
+	case err := <-l.ended:
+		if err != nil {
+			l.t.Errorf("it ended with %v", err)
+		}
+		l.ended <- nil // for who ends it again
+	case <-time.After(5 * time.Second):
+		l.t.Error("it does not end")
+	}
+}
+
+// send delivers a body, signed at a time.
+func (l *listening) send(secret, id string, at time.Time, body string) (status int) {
+	l.t.Helper()
+	q, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.address+"/hook", strings.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	signed, err := hook.Sign([]string{secret}, id, at.Unix(), []byte(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	q.Header = http.Header{hook.HeaderID: {id}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)}, hook.HeaderSignature: {signed}}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(q)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = answer.Body.Close() }()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}
+
+func TestListenShowsWhatComes(t *testing.T) {
+	t.Parallel()
+	first, second := testSecret("a"), testSecret("b")
+	l := listen(t, webhookListenCommand{webhookSecrets: webhookSecrets{[]string{first, second}}})
+	now := time.Now()
+	for _, c := range []struct {
+		name, secret, id string
+		at               time.Time
+		shows            string
+	}{
+		{"the first secret", first, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature right\n"},
+		{"the second secret, again", second, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature right  repeat\n"},
+		{"another secret", testSecret("c"), "other", now, "  other  boardVersion 42  signature wrong: no entry of webhook-signature is by this secret\n"},
+		{"an old delivery", first, "old", now.Add(-time.Hour), "  old  boardVersion 42  signature wrong: webhook-timestamp is 1h0m"},
+		{"no id", first, "", now, "  without id  boardVersion 42  signature wrong: webhook-id is missing\n"},
+	} {
+		before := len(l.out.String())
+		if status := l.send(c.secret, c.id, c.at, delivery); status != http.StatusNoContent {
+			t.Errorf("%s: answered %d", c.name, status)
+		}
+		if shown := l.out.String()[before:]; !strings.Contains(shown, c.shows) || !strings.Contains(shown, "\n    \"data\": {\n      \"cardId\": \"crd_1\"\n    }\n  }\n") {
+			t.Errorf("%s: it shows\n%s\nwithout %q", c.name, shown, c.shows)
+		}
+	}
+	l.end()
+	all := l.out.String() + l.log.String()
+	for _, secret := range []string{first, second} {
+		if strings.Contains(all, secret) || strings.Contains(all, strings.TrimPrefix(secret, "whsec_")) {
+			t.Error("it prints a secret")
+		}
+	}
+	if !strings.Contains(l.log.String(), `"msg":"stopped","deliveries":5`) {
+		t.Errorf("it logs\n%s", l.log.String())
+	}
+}
+
+func TestListenWithoutASecret(t *testing.T) {
+	t.Parallel()
+	l := listen(t, webhookListenCommand{Status: http.StatusGone})
+	if status := l.send(testSecret("a"), deliveryID, time.Now(), delivery); status != http.StatusGone {
+		t.Errorf("answered %d", status)
+	}
+	if !strings.Contains(l.out.String(), "signature not checked\n") {
+		t.Errorf("it shows\n%s", l.out.String())
+	}
+	answer, err := http.Get(l.address) //nolint:noctx // a browser
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("GET: answered %d", answer.StatusCode)
+	}
+}
+
+// Nothing that a sender makes up reaches the terminal as a command to it.
+func TestListenIsSafeForTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, asJSON := range []bool{false, true} {
+		l := listen(t, webhookListenCommand{JSON: asJSON})
+		for _, body := range []string{
+			"\x1b[2J\x07\rnot json\n\u009b31m\u202e\x7f\xff",
+			`{"id":"x","type":"card\u001b[2J` + "\u009b\x7f\u202e" + `","boardVersion":1}`,
+			`{"type":"` + strings.Repeat("long", 1000) + `"}`,
+			"\U000e0001",
+			"",
+		} {
+			if status := l.send(testSecret("a"), "id\u009b31m\u202e"+strings.Repeat("x", 300), time.Now(), body); status != http.StatusNoContent {
+				t.Errorf("%q: answered %d", body, status)
+			}
+		}
+		shown := l.out.String()
+		if i := strings.IndexFunc(shown, func(r rune) bool {
+			return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\U000e0001')
+		}); i >= 0 {
+			t.Errorf("it prints %q", shown[i:min(len(shown), i+20)])
+		}
+		lines := strings.Split(strings.TrimSuffix(shown, "\n"), "\n")
+		for _, line := range lines {
+			switch {
+			case !asJSON && !strings.HasPrefix(line, " ") && len(line) > 600:
+				t.Errorf("a line about a delivery has %d characters", len(line))
+			case asJSON && !json.Valid([]byte(line)):
+				t.Errorf("no JSON: %s", line)
+			}
+		}
+		if asJSON && len(lines) != 5 || !strings.Contains(shown, `\u009b31m\u202e`) || !strings.Contains(shown, `\udb40\udc01`) {
+			t.Errorf("it shows\n%s", shown)
+		}
+	}
+}
+
+func TestListenAsJSON(t *testing.T) {
+	t.Parallel()
+	secret := testSecret("a")
+	l := listen(t, webhookListenCommand{JSON: true, webhookSecrets: webhookSecrets{[]string{secret}}})
+	l.send(secret, deliveryID, time.Now(), delivery)
+	l.send(testSecret("b"), deliveryID, time.Now(), "text")
+	var got [2]struct {
+		At, Type, ID, Signature, Problem string
+		BoardVersion                     int
+		Repeat                           bool
+		Body                             any
+	}
+	lines := strings.Split(l.out.String(), "\n")
+	for i := range got {
+		if err := json.Unmarshal([]byte(lines[i]), &got[i]); err != nil {
+			t.Fatalf("%v in %s", err, l.out.String())
+		}
+	}
+	if g := got[0]; g.Type != "card.created" || g.ID != deliveryID || g.BoardVersion != 42 || g.Signature != "right" || g.Repeat || g.At == "" || g.Problem != "" ||
+		fmt.Sprint(g.Body.(map[string]any)["data"]) != "map[cardId:crd_1]" {
+		t.Errorf("the first is %+v", g)
+	}
+	if g := got[1]; g.Signature != "wrong" || g.Problem == "" || !g.Repeat || g.Body != "text" {
+		t.Errorf("the second is %+v", g)
+	}
+}
+
+func TestListenIsBounded(t *testing.T) {
+	t.Parallel()
+	l := listen(t, webhookListenCommand{})
+	if status := l.send(testSecret("a"), "large", time.Now(), strings.Repeat("x", maxReceived+1)); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a large body: answered %d", status)
+	}
+	if !strings.Contains(l.out.String(), "signature not checked: the body is larger than 1 MiB\n") {
+		t.Errorf("a large body: it shows\n%s", l.out.String())
+	}
+	if status := l.send(testSecret("a"), strings.Repeat("x", 64<<10), time.Now(), "{}"); status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("large headers: answered %d", status)
+	}
+	// Indented, this would be a hundred times as large.
+	before := len(l.out.String())
+	deep := strings.Repeat("[", 5000) + strings.Repeat("1,", 10_000) + "1" + strings.Repeat("]", 5000)
+	l.send(testSecret("a"), "deep", time.Now(), deep)
+	if grown := len(l.out.String()) - before; grown > 2*len(deep) {
+		t.Errorf("%d bytes are shown as %d", len(deep), grown)
+	}
+	var seen seenIDs
+	for i := range 2 * idsKept {
+		if seen.repeat(strconv.Itoa(i)) {
+			t.Fatalf("%d is no repeat", i)
+		}
+	}
+	if len(seen.known) != idsKept || len(seen.line) != idsKept || !seen.repeat(strconv.Itoa(idsKept)) || seen.repeat(strconv.Itoa(idsKept-1)) {
+		t.Errorf("it knows %d ids", len(seen.known))
+	}
+}
+
+func TestListenAnswersLate(t *testing.T) {
+	t.Parallel()
+	l := listen(t, webhookListenCommand{Status: http.StatusServiceUnavailable, Delay: 300 * time.Millisecond})
+	began := time.Now()
+	if status := l.send(testSecret("a"), "late", time.Now(), "{}"); status != http.StatusServiceUnavailable || time.Since(began) < 300*time.Millisecond {
+		t.Errorf("answered %d after %v", status, time.Since(began))
+	}
+	// Ctrl-C does not wait for answers that are due later, nor gives them early.
+	l = listen(t, webhookListenCommand{Delay: time.Minute})
+	answered := make(chan int, 1)
+	go func() { answered <- l.send(testSecret("a"), "late", time.Now(), "{}") }()
+	for l.out.String() == "" {
+		time.Sleep(time.Millisecond)
+	}
+	l.end()
+	if status := <-answered; status != 0 {
+		t.Errorf("answered %d after Ctrl-C", status)
+	}
+}
+
+func TestVerifySaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	secret, now := testSecret("a"), strconv.FormatInt(time.Now().Unix(), 10)
+	signed := func(id, at, body string, secrets ...string) []string {
+		seconds, _ := strconv.ParseInt(at, 10, 64)
+		s, err := hook.Sign(secrets, id, seconds, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{"webhook", "verify", "--secret", secret, "--id", id, "--timestamp", at, "--signature", s}
+	}
+	for _, good := range [][]string{
+		signed(deliveryID, now, delivery, secret),
+		signed(deliveryID, now, delivery, testSecret("b"), secret),
+		append(signed(deliveryID, "1772460000", delivery, secret), "--at", "1772460300"),
+		append(signed(deliveryID, "1772460000", delivery, secret), "--at", "2026-03-02T15:00:00+01:00"),
+		append(signed(deliveryID, now, delivery, secret), "--secret", testSecret("b")),
+	} {
+		if status, out, problems := c.run(delivery, good...); status != 0 || out != "The signature is right." || problems != "" {
+			t.Errorf("cardwall %v: status %d, printed %q and %q", good, status, out, problems)
+		}
+	}
+	for _, bad := range []struct {
+		says, body string
+		args       []string
+	}{
+		{"no entry of webhook-signature is by this secret", delivery, signed(deliveryID, now, delivery, testSecret("b"))},
+		{"no entry of webhook-signature is by this secret", strings.Replace(delivery, "crd_1", "crd_2", 1), signed(deliveryID, now, delivery, secret)},
+		{"ends in a line break", delivery + "\n", signed(deliveryID, now, delivery, secret)},
+		{"more than 5m0s is refused; the signature itself is right, and --at", delivery, signed(deliveryID, "1772460000", delivery, secret)},
+		{"more than 5m0s is refused", delivery, append(signed(deliveryID, "1772460000", delivery, secret), "--at", "1772459699")},
+		{"of another delivery than --id", strings.Replace(delivery, "v42", "v43", 1), signed(deliveryID, now, delivery, secret)},
+		{"has no entry of the form v1,", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID, "--timestamp", now, "--signature", "abc"}},
+		{"no Unix time in seconds", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID, "--timestamp", "soon", "--signature", "v1,abc"}},
+		{"webhook-id is missing", delivery, []string{"webhook", "verify", "--secret", secret, "--id", "", "--timestamp", now, "--signature", "v1,abc"}},
+		{"--secret: a signing secret is whsec_", delivery, append(signed(deliveryID, now, delivery, secret), "--secret", "hunter2")},
+		{"takes --secret", delivery, []string{"webhook", "verify", "--id", "x", "--timestamp", now, "--signature", "v1,abc"}},
+		{"--at must be", delivery, append(signed(deliveryID, now, delivery, secret), "--at", "yesterday")},
+		{"larger than 1 MiB", strings.Repeat("x", maxReceived+1), signed(deliveryID, now, delivery, secret)},
+		{"no such file", delivery, append(signed(deliveryID, now, delivery, secret), t.TempDir()+"/body.json")},
+	} {
+		status, out, problems := c.run(bad.body, bad.args...)
+		if status != 1 || out != "" || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, bad.says) || strings.Contains(problems, "hunter2") {
+			t.Errorf("cardwall %v: status %d, printed %q and %q; want one line with %q", bad.args, status, out, problems, bad.says)
+		}
+	}
+	for _, bad := range [][]string{{"--status", "99"}, {"--status", "600"}, {"--delay", "-1s"}, {"--delay", "1h"}, {"--secret", "hunter2"}, {"--addr", "256.0.0.1:x"}} {
+		if status, out, problems := c.run("", append([]string{"webhook", "listen"}, bad...)...); status != 1 || out != "" || strings.Count(problems, "\n") != 1 || strings.Contains(problems, "hunter2") {
+			t.Errorf("webhook listen %v: status %d, printed %q and %q", bad, status, out, problems)
+		}
+	}
+}

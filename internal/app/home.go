@@ -1,0 +1,150 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// Home is where a person begins: the workspaces with their boards.
+type Home struct {
+	Workspaces []HomeWorkspace `json:"workspaces" doc:"The caller's workspaces, in the order of their making."`
+}
+
+// HomeWorkspace is a workspace with the boards that the caller sees.
+type HomeWorkspace struct {
+	board.Workspace
+	Boards []HomeBoard `json:"boards" doc:"Its boards, archived ones too, in the order of their making."`
+}
+
+// HomeBoard is a board with what it is to the caller.
+type HomeBoard struct {
+	board.Board
+	Starred    bool           `json:"starred" doc:"Whether it is a favourite." example:"true"`
+	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last had it open; null for never." example:"2026-03-02T09:00:00.000Z"`
+}
+
+// homeMost is how many workspaces, and how many boards of all of them, a home
+// shows at most; the lists of each page through all.
+const homeMost = 1000
+
+// GetHome answers the caller's workspaces with their boards.
+func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
+	spaces, err := v.Workspaces(ctx, "", homeMost)
+	if err != nil {
+		return Home{}, err
+	}
+	boards, err := v.Boards(ctx, "", true, "", homeMost)
+	if err != nil {
+		return Home{}, err
+	}
+	visits, err := v.Visits(ctx)
+	if err != nil {
+		return Home{}, err
+	}
+	home := Home{Workspaces: make([]HomeWorkspace, len(spaces))}
+	at := make(map[string]int, len(spaces))
+	for i, w := range spaces {
+		home.Workspaces[i] = HomeWorkspace{Workspace: w, Boards: []HomeBoard{}}
+		at[w.ID] = i
+	}
+	for _, b := range boards {
+		if i, ok := at[b.WorkspaceID]; ok {
+			w := &home.Workspaces[i]
+			w.Boards = append(w.Boards, HomeBoard{Board: b, Starred: visits[b.ID].Starred, LastSeenAt: visits[b.ID].SeenAt})
+		}
+	}
+	return home, nil
+}
+
+// Star says whether a board is a favourite.
+type Star struct {
+	BoardID string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Starred bool   `json:"starred" doc:"Whether it is a favourite of the caller." example:"true"`
+}
+
+// StarBoard makes a board a favourite of the caller.
+func StarBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Star, error) {
+	return star(ctx, tx, in, true)
+}
+
+// UnstarBoard makes it none any more.
+func UnstarBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Star, error) {
+	return star(ctx, tx, in, false)
+}
+
+func star(ctx context.Context, tx *store.Tx, in BoardInput, starred bool) (Star, error) {
+	b, err := tx.View.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return Star{}, err
+	}
+	return Star{b.ID, starred}, tx.SetStarred(ctx, b.ID, starred)
+}
+
+// TrashedBoard is a board in the trash.
+type TrashedBoard struct {
+	board.Board
+	PurgedAt board.Instant `json:"purgedAt" format:"date-time" doc:"When it is gone for good." example:"2026-04-01T09:00:00.000Z"`
+}
+
+// ListTrashedBoardsInput says of which workspace.
+type ListTrashedBoardsInput struct {
+	WorkspaceInput
+	op.Paging
+}
+
+// ListTrashedBoards lists the boards in a workspace's trash that the caller may
+// restore, in the order of their making.
+func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsInput) (op.Page[TrashedBoard], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[TrashedBoard]{}, err
+	}
+	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return op.Page[TrashedBoard]{}, err
+	}
+	boards, err := v.TrashedBoards(ctx, w.ID, behind, in.Size()+1)
+	out := make([]TrashedBoard, len(boards))
+	for i, b := range boards {
+		out[i] = TrashedBoard{b, *b.TrashedAt + board.Instant(store.TrashLifetime.Milliseconds())}
+	}
+	return op.Cut(out, in.Size(), func(b TrashedBoard) any { return b.ID }), err
+}
+
+// OpenBoard is all that a client needs to show a board.
+type OpenBoard struct {
+	board.BoardDetail
+	Cards   []board.Card        `json:"cards" doc:"The open cards of the open lists, without descriptions, list by list in their order."`
+	Members []board.BoardMember `json:"members" doc:"Who sees it, the first 500."`
+	Starred bool                `json:"starred" doc:"Whether it is a favourite of the caller." example:"true"`
+}
+
+// ReadOpenBoard answers a board with its lists, labels, cards and members, all
+// of one version.
+func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard, error) {
+	b, err := v.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return OpenBoard{}, err
+	}
+	var o OpenBoard
+	if o.BoardDetail, err = boardDetail(ctx, v, b); err != nil {
+		return o, err
+	}
+	if o.Cards, _, err = v.Cards(ctx, store.CardPage{BoardID: b.ID, Compact: true, Limit: v.Limits().AllCards}); err != nil {
+		return o, err
+	}
+	open := map[string]bool{}
+	for _, l := range o.Lists {
+		open[l.ID] = true
+	}
+	o.Cards = slices.DeleteFunc(o.Cards, func(c board.Card) bool { return !open[c.ListID] })
+	if o.Members, err = v.BoardMembers(ctx, b.ID, "", v.Limits().BoardMembers); err != nil {
+		return o, err
+	}
+	o.Starred, err = v.Starred(ctx, b.ID)
+	return o, err
+}

@@ -1,0 +1,90 @@
+package app_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+func TestHomeShowsWhatTheCallerSees(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		secret := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Secret", "visibility": "private"})
+		w.other.Must("star_board", fields{"boardId": w.second})
+		if err := s.DB.See(t.Context(), w.other.ID, []string{w.board, w.second}); err != nil {
+			t.Fatal(err)
+		}
+		home := w.other.Must("get_home", nil)
+		var seen []string
+		for _, b := range home.Get("workspaces.0.boards").([]any) {
+			b := b.(map[string]any)
+			seen = append(seen, fmt.Sprint(b["id"], " ", b["starred"], " ", b["lastSeenAt"] != nil))
+		}
+		if want := []string{w.board + " false true", w.second + " true true"}; !slices.Equal(seen, want) || home.Get("workspaces.1") != nil {
+			t.Errorf("Bob's home is %s; want %v, and not %s", home.Raw, want, secret)
+		}
+		if a := w.other.Must("unstar_board", fields{"boardId": w.second}); a.Get("starred") != false {
+			t.Errorf("unstarred: %s", a.Raw)
+		}
+		if a := w.other.Must("open_board", fields{"boardId": w.second}); a.Get("starred") != false {
+			t.Errorf("a board that is no favourite any more: %s", a.Raw)
+		}
+	})
+}
+
+// A board is opened with one request, and what it answers is what the lists of
+// the public interface say.
+func TestOpenBoardIsTheWholeBoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.make("create_card", fields{"listId": w.doing, "title": "Begun", "labels": []string{w.label}})
+		gone := w.make("create_list", fields{"boardId": w.board, "name": "Gone"})
+		hidden := w.make("create_card", fields{"listId": gone, "title": "Gone with its list"})
+		w.owner.Must("archive_list", fields{"listId": gone})
+		open := w.owner.Must("open_board", fields{"boardId": w.board})
+		var ids []string
+		for _, c := range open.Get("cards").([]any) {
+			ids = append(ids, c.(map[string]any)["id"].(string))
+			if _, has := c.(map[string]any)["description"]; has {
+				t.Errorf("a card has its description: %v", c)
+			}
+		}
+		if want := w.owner.All("list_cards", "id", fields{"boardId": w.board}); slices.Contains(ids, hidden) || !slices.Equal(ids, slices.DeleteFunc(want, func(id string) bool { return id == hidden })) {
+			t.Errorf("the cards are %v, want %v without %s", ids, want, hidden)
+		}
+		if open.Get("version") != w.owner.Must("get_board", fields{"boardId": w.board}).Get("version") || len(open.Get("members").([]any)) != 2 || len(open.Get("lists").([]any)) != 2 {
+			t.Errorf("the board is %s", open.Raw)
+		}
+	})
+}
+
+// The trash shows a board to who may bring it back.
+func TestTrashShowsWhatCanBeRestored(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		private := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Ours", "visibility": "private"})
+		w.owner.Must("trash_board", fields{"boardId": private})
+		w.owner.Must("trash_board", fields{"boardId": w.second})
+		in := fields{"workspaceId": w.workspace}
+		if got := w.owner.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{w.second, private}) {
+			t.Errorf("the owner's trash is %v", got)
+		}
+		if got := w.other.All("list_trashed_boards", "id", in); len(got) != 0 {
+			t.Errorf("a member's trash is %v", got)
+		}
+		w.other.Joins(w.workspace, board.WorkspaceAdmin)
+		if got := w.other.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{w.second}) {
+			t.Errorf("an admin's trash is %v, want the open board alone", got)
+		}
+		w.owner.Must("restore_board", fields{"boardId": w.second})
+		if got := w.owner.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{private}) {
+			t.Errorf("after restoring one the trash is %v", got)
+		}
+	})
+}

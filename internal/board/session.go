@@ -1,0 +1,83 @@
+package board
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+)
+
+// How long a session lives: so long from its last use, and so long at most.
+const (
+	SessionIdle     = 30 * 24 * time.Hour
+	SessionLifetime = 90 * 24 * time.Hour
+)
+
+// RecentFor is how long a sign-in counts as recent, as what guards an account
+// needs it.
+const RecentFor = 10 * time.Minute
+
+// How long the links in the letters of an account work.
+const (
+	VerifyLifetime = 24 * time.Hour
+	ResetLifetime  = time.Hour
+)
+
+// sessionBytes is the length of a session's secret (256 bits).
+const sessionBytes = 32
+
+// NewSessionSecret makes what the cookie of a session holds.
+func NewSessionSecret() string {
+	raw := make([]byte, sessionBytes)
+	_, _ = rand.Read(raw) // never fails
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// SessionHash is the fingerprint by which a session is stored and found. It is
+// false for text that cannot be the secret of one.
+func SessionHash(secret string) ([]byte, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(secret)
+	if err != nil || len(raw) != sessionBytes {
+		return nil, false
+	}
+	sum := sha256.Sum256(raw)
+	return sum[:], true
+}
+
+// Session is one browser in which a person is signed in.
+type Session struct {
+	ID         string  `json:"id" doc:"The session's id." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CreatedAt  Instant `json:"createdAt" format:"date-time" doc:"When the person signed in." example:"2026-03-02T09:00:00.000Z"`
+	LastUsedAt Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used, to the minute." example:"2026-03-02T09:00:00.000Z"`
+	UserAgent  string  `json:"userAgent" doc:"What the browser calls itself." example:"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"`
+	Address    string  `json:"address" doc:"The network address it was last used from." example:"192.0.2.7"`
+	Current    bool    `json:"current" doc:"Whether this request came with it." example:"true"`
+}
+
+// Theme is how pages look to a person.
+type Theme string
+
+// Profile is a person's account as the person sees it.
+type Profile struct {
+	ID       string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name     string `json:"name" doc:"How the person is shown to others." example:"Ada Lovelace"`
+	Email    string `json:"email" doc:"The address the person signs in with." example:"ada@example.com"`
+	TimeZone string `json:"timeZone" doc:"The IANA time zone that decides what today is." example:"Europe/London"`
+	Theme    Theme  `json:"theme" enum:"system,light,dark" doc:"How pages look: as the system does, light or dark." example:"system"`
+	Language string `json:"language" doc:"The language of pages and letters, as a BCP 47 tag." example:"en"`
+	Verified bool   `json:"verified" doc:"Whether the address is known to be the person's." example:"true"`
+}
+
+// Passkey is a key of a person's, kept by a device or a password manager.
+type Passkey struct {
+	ID         string   `json:"id" doc:"The passkey's id." example:"pky_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name       string   `json:"name" doc:"What its owner called it." example:"Laptop"`
+	CreatedAt  Instant  `json:"createdAt" format:"date-time" doc:"When it was added." example:"2026-03-02T09:00:00.000Z"`
+	LastUsedAt *Instant `json:"lastUsedAt" format:"date-time" doc:"When somebody last signed in with it; null for never." example:"2026-03-02T09:00:00.000Z"`
+}
+
+// SignUp is an account that waits for its address to be verified.
+type SignUp struct {
+	ID, Email, Name, PasswordHash, TimeZone string
+	CreatedAt                               Instant
+}

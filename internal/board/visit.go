@@ -1,0 +1,7 @@
+package board
+
+// Visit is what a board is to a person.
+type Visit struct {
+	Starred bool
+	SeenAt  *Instant // when the person last had it open; nil for never
+}

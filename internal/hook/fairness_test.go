@@ -1,0 +1,332 @@
+package hook_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/hook"
+)
+
+func TestAnEndpointThatHangsDelaysNoOther(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const boards, rounds = 5, 200
+		var lists []string
+		var receivers []*receiver
+		for i := range boards {
+			b, l := w.newBoard(w.workspace)
+			w.board, lists = b, append(lists, l)
+			host := fmt.Sprintf("receiver-%d.test", i)
+			receivers = append(receivers, w.receiver(host, nil))
+			w.webhook(host)
+		}
+		bad := receivers[0]
+		bad.then(hang) // a fifth of all events
+		w.engine()
+		made := make([][]time.Time, boards)
+		for range rounds {
+			for i, list := range lists {
+				w.cardIn(list)
+				made[i] = append(made[i], time.Now())
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		synctest.Wait()
+		for i, to := range receivers[1:] {
+			posts := to.seen()
+			if len(posts) != rounds {
+				t.Fatalf("receiver %d got %d deliveries of %d", i+1, len(posts), rounds)
+			}
+			for k, p := range posts {
+				if late := p.at.Sub(made[i+1][k]); late > 50*time.Millisecond {
+					t.Fatalf("receiver %d got delivery %d after %v", i+1, k, late)
+				}
+			}
+		}
+		if bad.most != 8 {
+			t.Errorf("the receiver that hangs had %d at once, want 8", bad.most)
+		}
+	})
+}
+
+func TestAtMostEightAreUnderWayToAnEndpoint(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", func(_ int, _ http.ResponseWriter, _ *http.Request) { time.Sleep(time.Second) })
+		h := w.webhook("receiver.test")
+		w.engine(unpaced)
+		w.cards(100)
+		pass(12*time.Second + 500*time.Millisecond)
+		if n := len(to.seen()); n != 100 || to.most != 8 {
+			t.Errorf("%d of 100 went out in thirteen seconds, %d at once, want 8", n, to.most)
+		}
+		pass(time.Second)
+		for _, d := range w.deliveries(h.ID) {
+			if d.Status != board.DeliveryDelivered || d.Attempts != 1 {
+				t.Errorf("a delivery is %s after %d attempts", d.Status, d.Attempts)
+			}
+		}
+	})
+}
+
+func TestEndpointsTakeTurnsWhenThereIsNotRoomForAll(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		// 2,048 attempts are under way at once, to 300 endpoints that want 8 each.
+		const endpoints, room = 300, 2048
+		for i := range 3 {
+			space := do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Large", Plan: board.PlanBusiness}).ID
+			_, list := w.newBoard(space)
+			for k := range endpoints / 3 {
+				w.webhookFor(w.ada, app.CreateWebhookInput{URL: fmt.Sprintf("https://receiver-%d-%d.example.com", i, k), WorkspaceID: space, Events: created})
+			}
+			w.cardsIn(list, 8)
+		}
+		var mu sync.Mutex
+		dials := map[string]int{}
+		stop := w.engine(func(o *hook.Options) {
+			o.Pace = -1
+			o.Dial = func(ctx context.Context, _, address string) (net.Conn, error) {
+				mu.Lock()
+				dials[address]++
+				mu.Unlock()
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+		})
+		pass(9 * time.Second)
+		mu.Lock()
+		sum := 0
+		for address, n := range dials {
+			sum += n
+			if n < 4 { // those that were read first from the outbox have more
+				t.Errorf("%s has %d attempts under way, its share is %d", address, n, room/endpoints)
+			}
+		}
+		if len(dials) != endpoints || sum != room {
+			t.Errorf("%d attempts are under way to %d endpoints, want %d to %d", sum, len(dials), room, endpoints)
+		}
+		mu.Unlock()
+		stop()
+	})
+}
+
+func TestFirstAttemptsGoBeforeRetries(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const old, fresh = 20, 60
+		to := w.receiver("receiver.test", func(nth int, w http.ResponseWriter, _ *http.Request) {
+			if nth < old {
+				w.WriteHeader(429)
+			}
+		})
+		w.webhook("receiver.test")
+		w.engine()
+		w.cards(old)
+		pass(29 * time.Second)
+		w.cards(fresh) // at 25 a second they are not done when the retries are due
+		pass(time.Minute)
+		seen := map[string]bool{}
+		retries, before := 0, 0
+		for i, p := range to.seen() {
+			switch {
+			case seen[p.id]:
+				retries++
+			case retries > 0:
+				t.Fatalf("the first attempt %d came behind %d retries", i, retries)
+			case i >= old:
+				before++
+			}
+			seen[p.id] = true
+		}
+		if retries != old || before != fresh {
+			t.Errorf("%d first attempts and then %d retries, want %d and %d", before, retries, fresh, old)
+		}
+		if last := to.seen()[old+fresh-1].at.Sub(to.seen()[0].at); last < 31*time.Second {
+			t.Errorf("no retry was due before the last first attempt at %v, so this shows nothing", last)
+		}
+	})
+}
+
+func TestAnEndpointGetsTwentyFiveASecondAndNeverMoreThanThirtyInAnySecond(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const n = 200
+		to := w.receiver("receiver.test", nil)
+		w.webhook("receiver.test")
+		w.engine()
+		w.cards(n)
+		pass(time.Minute)
+		posts := to.seen()
+		if len(posts) != n {
+			t.Fatalf("%d of %d arrived", len(posts), n)
+		}
+		most := 0
+		for i := range posts {
+			k := i
+			for k < n && posts[k].at.Sub(posts[i].at) < time.Second {
+				k++
+			}
+			most = max(most, k-i)
+		}
+		if most > 30 {
+			t.Errorf("%d came in one second, want 30 at most", most)
+		}
+		took := posts[n-1].at.Sub(posts[0].at)
+		if want := (n - 5) * 40 * time.Millisecond; took < want || took > want+100*time.Millisecond {
+			t.Errorf("%d took %v, want %v", n, took, want)
+		}
+		if burst := posts[5].at.Sub(posts[0].at); burst == 0 || !posts[4].at.Equal(posts[0].at) {
+			t.Errorf("the first five took %v, and the sixth came after %v; want five at once", posts[4].at.Sub(posts[0].at), burst)
+		}
+	})
+}
+
+func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *testing.T) {
+	for name, failing := range map[string]func(int, http.ResponseWriter, *http.Request){"500": always(500), "timeout": hang} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				to := w.receiver("receiver.test", failing)
+				h := w.webhook("receiver.test")
+				w.engine()
+				w.card()
+				pass(11 * time.Second)
+				w.card()
+				pass(11 * time.Second)
+				w.wantFlowing(h.ID)
+				w.card() // the first one's retry comes too
+				pass(11 * time.Second)
+				held := w.look(h.ID).HeldSince
+				if held == nil {
+					t.Fatal("after three failures in a row nothing is held")
+				}
+				sent := len(to.seen())
+				w.cards(40)
+				pass(2 * time.Minute)
+				for _, p := range to.seen()[sent:] {
+					if p.during > 0 {
+						t.Errorf("a probe went out while %d others were under way", p.during)
+					}
+				}
+				probes := len(to.seen()) - sent
+				if probes < 3 || probes > 12 {
+					t.Errorf("there were %d probes in two minutes", probes)
+				}
+				waiting := 0
+				for _, d := range w.deliveries(h.ID) {
+					if d.Attempts == 0 && d.Status == board.DeliveryPending && d.Reason == "held: receiver failing" {
+						waiting++
+					}
+				}
+				if waiting < 40-probes {
+					t.Errorf("%d deliveries wait with all their attempts and say so, want %d", waiting, 40-probes)
+				}
+				to.then(nil)
+				sent = len(to.seen())
+				pass(45 * time.Second)
+				w.wantFlowing(h.ID)
+				posts := to.seen()[sent:]
+				if len(posts) < 40 {
+					t.Fatalf("after the first answer %d went out", len(posts))
+				}
+				if gap := posts[39].at.Sub(posts[0].ended); gap > 3*time.Second {
+					t.Errorf("forty took %v from the first answer on, which is not the pace", gap)
+				}
+				pass(time.Hour)
+				for _, d := range w.deliveries(h.ID) {
+					if d.Status != board.DeliveryDelivered {
+						t.Errorf("in the end a delivery is %s", d.Status)
+					}
+				}
+			})
+		})
+	}
+}
+
+// wantFlowing checks that a webhook's deliveries are not held.
+func (w *world) wantFlowing(id string) {
+	w.t.Helper()
+	if since := w.look(id).HeldSince; since != nil {
+		w.t.Errorf("deliveries are held since %v", since.Time())
+	}
+}
+
+func TestAnAnswerThatSaysNoIsNoFailureOfTheReceiver(t *testing.T) {
+	for _, status := range []int{400, 404, 429, 301} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				to := w.receiver("receiver.test", each(500, 500, status, 500, 500, status))
+				h := w.webhook("receiver.test")
+				w.engine()
+				for range 9 {
+					w.card()
+					pass(time.Second)
+				}
+				w.wantFlowing(h.ID)
+				if n := len(to.seen()); n != 9 {
+					t.Errorf("%d of 9 went out", n)
+				}
+			})
+		})
+	}
+}
+
+func TestATestEventIsNotHeldBack(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", always(500))
+		h := w.webhook("receiver.test")
+		w.engine()
+		w.cards(20)
+		pass(5 * time.Minute)
+		if w.look(h.ID).HeldSince == nil {
+			t.Fatal("nothing is held")
+		}
+		test := do(w, w.ada, app.TestWebhook, named(h.ID)).ID
+		pass(0)
+		if ids := to.ids(); ids[len(ids)-1] != test {
+			t.Error("the test waits with the others")
+		}
+	})
+}
+
+func TestAReceiverThatWorksAgainIsNotShownAsFailingByTheNextServer(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", always(500))
+		h := w.webhook("receiver.test")
+		stop := w.engine()
+		w.cards(10)
+		pass(5 * time.Minute)
+		if w.look(h.ID).HeldSince == nil {
+			t.Fatal("nothing is held")
+		}
+		stop()
+		to.then(nil)
+		w.engine()
+		pass(time.Minute)
+		w.wantFlowing(h.ID)
+	})
+}
+
+func TestAWebhookWhoseSecretCannotBeOpenedDelaysNoOther(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		broken := w.webhook("broken.test")
+		to := w.receiver("receiver.test", nil)
+		h := w.webhook("receiver.test")
+		w.sql("UPDATE webhooks SET secret = $1 WHERE id = $2", []byte("damaged"), broken.ID)
+		w.cards(3)
+		w.engine()
+		pass(time.Second)
+		if n := len(to.seen()); n != 3 {
+			t.Errorf("%d of 3 went out", n)
+		}
+		w.wantStatus(h.ID, board.DeliveryDelivered, board.DeliveryDelivered, board.DeliveryDelivered)
+		for _, d := range w.deliveries(broken.ID) {
+			if d.Status != board.DeliveryFailed || d.Reason != "refused: the webhook's address or secret cannot be opened with the server's key" {
+				t.Errorf("the broken one's delivery is %s: %q", d.Status, d.Reason)
+			}
+		}
+	})
+}

@@ -1,0 +1,280 @@
+package hook_test
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/hook"
+)
+
+// port listens on loopback, and has each connection served by fn.
+func port(t *testing.T, fn func(net.Conn)) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served sync.WaitGroup
+	served.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			served.Go(func() {
+				defer func() { _ = c.Close() }()
+				_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+				fn(c)
+			})
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); served.Wait() })
+	return l.Addr().String()
+}
+
+// loopback is an engine that may call this machine, over real sockets.
+func (w *world) loopback(change ...func(*hook.Options)) (stop func()) {
+	w.t.Helper()
+	guard := newGuard(w.t, fixed(map[string]string{"receiver.example.com": "127.0.0.1"}), "127.0.0.0/8")
+	return w.engine(append(change, func(o *hook.Options) { o.Guard, o.Dial = guard, nil })...)
+}
+
+// first waits for the end of the only delivery's first attempt.
+func (w *world) first(id string) board.DeliveryDetail {
+	w.t.Helper()
+	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(10 * time.Millisecond) {
+		if d := w.only(id); len(d.Log) > 0 {
+			return d
+		}
+	}
+	w.t.Fatal("no attempt was recorded in 20 s")
+	return board.DeliveryDetail{}
+}
+
+func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
+	block := strings.Repeat("a", 1<<20)
+	header := "X-Header: " + strings.Repeat("b", 1000) + "\r\n"
+	// flood sends a text for as long as it is taken.
+	flood := func(sent *atomic.Int64, c net.Conn, text string) {
+		for sent.Load() < 4<<30 {
+			n, err := io.WriteString(c, text)
+			sent.Add(int64(n))
+			if err != nil {
+				return
+			}
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		begin string
+		flood string
+		want  ending
+	}{
+		{"gigabytes of body", "HTTP/1.1 200 OK\r\nContent-Length: 4294967296\r\n\r\n", block, ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, 5 * time.Second}},
+		{"gigabytes of body without a length", "HTTP/1.1 503 No\r\n\r\n", block, ending{board.DeliveryRetry, "HTTP 503", "aaaa", 0, 5 * time.Second}},
+		{"gigabytes of chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n" + block + "\r\n", ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, 5 * time.Second}},
+		{"gigabytes of packed body", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", block, ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, 5 * time.Second}},
+		{"headers without an end", "HTTP/1.1 200 OK\r\n", header, ending{board.DeliveryRetry, "no answer that is HTTP", "", 0, 5 * time.Second}},
+		{"a header without an end", "HTTP/1.1 200 OK\r\nX-Long: ", block, ending{board.DeliveryRetry, "no answer that is HTTP", "", 0, 5 * time.Second}},
+		{"a first line without an end", "", block, ending{board.DeliveryRetry, "no answer that is HTTP", "", 0, 5 * time.Second}},
+		{"1xx without an end", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100), ending{board.DeliveryRetry, "no answer that is HTTP", "", 0, 5 * time.Second}},
+	} {
+		t.Run(c.name, func(t *testing.T) { // one after the other: it measures memory
+			w := newWorld(t)
+			var sent atomic.Int64
+			to := port(t, func(conn net.Conn) {
+				if request(conn) && say(conn, c.begin) {
+					flood(&sent, conn, c.flood)
+				}
+			})
+			h := w.webhook(to)
+			w.loopback()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			w.card()
+			d := w.first(h.ID)
+			runtime.ReadMemStats(&after)
+			w.wantEnding(d, c.want)
+			// What the kernel had taken before the connection was closed is not ours.
+			if n := sent.Load(); n > 64<<20 {
+				t.Errorf("%d MB were taken", n>>20)
+			}
+			if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
+				t.Errorf("%d kB were allocated", got>>10)
+			}
+			t.Logf("%s: %d kB sent, %d kB allocated, %d ms", d.Log[0].Outcome, sent.Load()>>10, (after.TotalAlloc-before.TotalAlloc)>>10, d.Log[0].Duration)
+		})
+	}
+}
+
+func TestAConnectionThatIsResetIsRetried(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	to := port(t, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1))
+		_ = c.(*net.TCPConn).SetLinger(0)
+	})
+	h := w.webhook(to)
+	w.loopback()
+	w.card()
+	w.wantEnding(w.first(h.ID), ending{board.DeliveryRetry, "the connection was closed before an answer", "", 0, 5 * time.Second})
+}
+
+// authority makes certificates.
+type authority struct {
+	t    *testing.T
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t}
+	a.cert, a.key = a.sign(&x509.Certificate{
+		Subject: pkix.Name{CommonName: "an authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(48 * time.Hour),
+	})
+	return a
+}
+
+func (a *authority) sign(template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	template.SerialNumber = big.NewInt(1)
+	parent, by := a.cert, a.key
+	if parent == nil {
+		parent, by = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return cert, key
+}
+
+// server is a certificate for a name from a time on, for a day.
+func (a *authority) server(name string, from time.Time) tls.Certificate {
+	a.t.Helper()
+	cert, key := a.sign(&x509.Certificate{
+		DNSNames: []string{name}, NotBefore: from, NotAfter: from.Add(24 * time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	})
+	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key}
+}
+
+func TestTheLogTellsWhatIsWrongWithTheTLSOfAReceiver(t *testing.T) {
+	known, unknown := newAuthority(t), newAuthority(t)
+	const name = "receiver.example.com"
+	an := time.Now().Add(-time.Hour)
+	with := func(c tls.Certificate) *tls.Config { return &tls.Config{Certificates: []tls.Certificate{c}} }
+	for _, c := range []struct {
+		name   string
+		config *tls.Config // nil for none
+		want   ending
+	}{
+		{"a good certificate", with(known.server(name, an)), ending{status: board.DeliveryDelivered, outcome: "HTTP 200"}},
+		{"an unknown authority", with(unknown.server(name, an)), ending{outcome: "TLS: the certificate is by an unknown authority"}},
+		{"another name", with(known.server("other.example.com", an)), ending{outcome: "TLS: the certificate is for another name"}},
+		{"expired", with(known.server(name, an.Add(-25*time.Hour))), ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
+		{"not yet good", with(known.server(name, an.Add(5*time.Hour))), ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
+		{"TLS 1.1 at most", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, ending{outcome: "TLS: the handshake failed"}},
+		{"wants a certificate of ours, TLS 1.2", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}, ending{outcome: "TLS: the handshake failed"}},
+		{"wants a certificate of ours, TLS 1.3", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, ClientAuth: tls.RequireAnyClientCert}, ending{outcome: "TLS: the handshake failed"}},
+		{"plain HTTP on the port of TLS", nil, ending{outcome: "TLS: the handshake failed"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, number, _ := net.SplitHostPort(l.Addr().String())
+			if c.config != nil {
+				l = tls.NewListener(l, c.config)
+			}
+			server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+			done := make(chan struct{})
+			go func() { defer close(done); _ = server.Serve(l) }()
+			t.Cleanup(func() { _ = server.Close(); <-done })
+			h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "https://" + name + ":" + number + "/in", BoardID: w.board, Events: created})
+			w.loopback(func(o *hook.Options) {
+				o.Roots = x509.NewCertPool()
+				o.Roots.AddCert(known.cert)
+			})
+			w.card()
+			want := c.want
+			if want.status == "" {
+				want.status = board.DeliveryRetry
+			}
+			want.most = 5 * time.Second
+			w.wantEnding(w.first(h.ID), want)
+		})
+	}
+}
+
+func TestAReceiverThatHangsInTheHandshakeIsATimeout(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.raw("receiver.test", func(c net.Conn) { until(c) })
+		h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "https://receiver.test/in", BoardID: w.board, Events: created})
+		w.engine()
+		w.card()
+		pass(11 * time.Second)
+		w.wantEnding(w.only(h.ID), ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second})
+		pass(15 * time.Second) // the dial goes on for a while, for a later attempt
+	})
+}
+
+func TestADeliveryLooksLikeTheDocumentSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := make(chan []string, 1)
+	to := port(t, func(c net.Conn) {
+		var lines []string
+		for in := bufio.NewScanner(c); in.Scan() && in.Text() != ""; {
+			lines = append(lines, in.Text())
+		}
+		got <- lines
+		say(c, "HTTP/1.1 204 No Content\r\n\r\n")
+	})
+	w.webhook(to)
+	w.loopback()
+	w.card()
+	lines := <-got
+	want := []string{"POST /in HTTP/1.1", "Host: " + to, "User-Agent: Service-Webhooks/1.0", "Content-Type: application/json",
+		"Content-Length: ", "webhook-id: itg_", "webhook-timestamp: ", "webhook-signature: v1,"}
+	for _, begin := range want {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, begin) }) {
+			t.Errorf("no line begins with %q", begin)
+		}
+	}
+	if len(lines) != len(want) {
+		t.Errorf("the request has other lines than these: %q", lines)
+	}
+}

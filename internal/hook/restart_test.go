@@ -1,0 +1,196 @@
+package hook_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/hook"
+)
+
+// backlog is what the last hundred deliveries of a log may hold at once.
+const backlog = 90
+
+// wantAll checks that each delivery of a webhook came, as it stands in the log.
+func (w *world) wantAll(id string, to *receiver, n int) {
+	w.t.Helper()
+	times := map[string]int{}
+	for _, d := range to.ids() {
+		times[d]++
+	}
+	all := w.deliveries(id)
+	if len(all) != n || len(times) != n {
+		w.t.Errorf("%d deliveries are in the log and %d came, want %d", len(all), len(times), n)
+	}
+	for _, d := range all {
+		if d.Status != board.DeliveryDelivered || times[d.ID] == 0 {
+			w.t.Errorf("%s is %s and came %d times", d.ID, d.Status, times[d.ID])
+		}
+	}
+}
+
+func wantOnce(t *testing.T, ids []string) {
+	t.Helper()
+	sorted := slices.Sorted(slices.Values(ids))
+	if distinct := len(slices.Compact(slices.Clone(sorted))); distinct != len(ids) {
+		t.Errorf("%d deliveries came %d times", distinct, len(ids))
+	}
+}
+
+// brief takes a moment to answer.
+func brief(int, http.ResponseWriter, *http.Request) { time.Sleep(300 * time.Millisecond) }
+
+func TestAServerThatStopsLosesNothingAndSendsNothingTwice(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", brief)
+		h := w.webhook("receiver.test")
+		stop := w.engine()
+		w.cards(backlog)
+		for range 3 {
+			pass(700 * time.Millisecond) // in the middle of attempts
+			stopping, sent := time.Now(), len(to.seen())
+			stop()
+			if took := time.Since(stopping); took > 300*time.Millisecond {
+				t.Errorf("it took %v to stop", took)
+			}
+			if sent == 0 || sent == backlog {
+				t.Fatalf("%d were sent, so nothing was interrupted", sent)
+			}
+			if now := len(to.seen()); now != sent {
+				t.Errorf("%d attempts began after the stop", now-sent)
+			}
+			stop = w.engine()
+		}
+		pass(time.Minute)
+		w.wantAll(h.ID, to, backlog)
+		wantOnce(t, to.ids())
+	})
+}
+
+func TestAServerThatStopsWaitsFiveSecondsForReceiversThatHang(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", hang)
+		h := w.webhook("receiver.test")
+		stop := w.engine()
+		w.card()
+		pass(time.Second)
+		stopping := time.Now()
+		stop()
+		if took := time.Since(stopping); took != 5*time.Second {
+			t.Errorf("it took %v to stop, want 5 s", took)
+		}
+		if d := w.only(h.ID); d.Attempts != 0 || d.NextAttemptAt == nil {
+			t.Errorf("the attempt that was broken off counts: %+v", d)
+		}
+		to.then(nil)
+		w.engine()
+		pass(time.Second)
+		if d := w.only(h.ID); d.Status != board.DeliveryDelivered || d.Attempts != 1 {
+			t.Errorf("the next server left it %s after %d attempts", d.Status, d.Attempts)
+		}
+		if ids := to.ids(); len(ids) != 2 || ids[0] != ids[1] {
+			t.Errorf("what came is %v", ids)
+		}
+	})
+}
+
+func TestAServerThatIsKilledLosesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", brief)
+		h := w.webhook("receiver.test")
+		doomed := w.db
+		stop := w.engineOn(doomed)
+		w.cards(backlog)
+		pass(700 * time.Millisecond)
+		// From here on it writes nothing any more: what is answered now is not recorded.
+		if err := doomed.Close(); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Second)
+		sent := len(to.seen())
+		stop()
+		w.db = w.openAgain()
+		recorded := 0
+		for _, d := range w.deliveries(h.ID) {
+			if d.Status == board.DeliveryDelivered {
+				recorded++
+			}
+		}
+		if recorded == 0 || recorded >= sent || sent == backlog {
+			t.Fatalf("%d of %d were recorded, so nothing was lost", recorded, sent)
+		}
+		w.engine(func(o *hook.Options) { o.Holder = "second" })
+		pass(time.Minute)
+		w.wantAll(h.ID, to, backlog)
+		if again := len(to.seen()) - backlog; again != sent-recorded {
+			t.Errorf("%d were sent again, want the %d that were not recorded", again, sent-recorded)
+		}
+	})
+}
+
+func TestRetriesOutliveARestart(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", each(500, 500, 500, 200))
+		h := w.webhook("receiver.test")
+		w.card()
+		for range 20 { // a restart every minute, and then some time down
+			stop := w.engine()
+			pass(time.Minute)
+			stop()
+		}
+		w.wantAll(h.ID, to, 1)
+		wantPauses(t, to.seen(), pauses[0], pauses[1], pauses[2])
+	})
+}
+
+func TestARowOfFailuresOutlivesARestart(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", always(400))
+		h := w.webhook("receiver.test")
+		for i := range 9 {
+			stop := w.engine(func(o *hook.Options) { o.Holder = fmt.Sprint("server ", i) })
+			w.fail(1)
+			stop()
+		}
+		w.wantOn(h.ID, 9)
+		to.then(nil)
+		w.engine()
+		w.fail(1)
+		w.wantOn(h.ID, 0) // the new server knew that there was something to forget
+	})
+}
+
+func TestADatabaseThatIsAwayForAWhileLosesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		to := w.receiver("receiver.test", brief)
+		h := w.webhook("receiver.test")
+		w.engine()
+		w.cards(backlog)
+		pass(700 * time.Millisecond)
+		w.sql("CREATE TRIGGER away BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'away'); END")
+		pass(20 * time.Second)
+		w.sql("DROP TRIGGER away")
+		pass(time.Minute)
+		w.wantAll(h.ID, to, backlog)
+		wantOnce(t, to.ids()) // what was answered is kept in mind until it is written
+	})
+}
+
+func TestALongLogIsPrunedToTheLastHundred(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.receiver("receiver.test", nil)
+		h := w.webhook("receiver.test")
+		w.engine(unpaced)
+		for range 7 {
+			w.cards(50)
+			pass(time.Second)
+		}
+		pass(10 * time.Minute)
+		if n := w.count("SELECT count(*) FROM deliveries WHERE webhook_id = $1", h.ID); n != 100 {
+			t.Errorf("%d deliveries are kept, want 100", n)
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package hook_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/hook"
+	"cardwall/internal/store"
+)
+
+// cluster is several servers on one PostgreSQL database, each with an engine.
+type cluster struct {
+	*world
+	hooks   []board.WebhookSecret
+	to      []*receiver
+	lists   []string
+	servers []*server
+}
+
+type server struct {
+	db   *store.DB
+	stop func()
+}
+
+// onPostgres runs a test of many webhooks, by a bubble's clock.
+func onPostgres(t *testing.T, test func(t *testing.T, c *cluster)) {
+	t.Helper()
+	t.Parallel()
+	database := apptest.PostgresURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{world: newWorldOn(t, database)}
+		for i := range 40 { // in many of the 64 shards
+			host := fmt.Sprintf("receiver-%d.test", i)
+			c.to = append(c.to, c.receiver(host, nil))
+			c.hooks = append(c.hooks, c.webhookFor(c.ada, app.CreateWebhookInput{URL: "http://" + host + "/in", WorkspaceID: c.workspace, Events: created}))
+		}
+		test(t, c)
+	})
+}
+
+// start adds a server.
+func (c *cluster) start() *server {
+	c.t.Helper()
+	s := &server{db: c.openAgain()}
+	name := fmt.Sprintf("server %d", len(c.servers))
+	s.stop = c.engineOn(s.db, func(o *hook.Options) { o.Holder = name })
+	c.servers = append(c.servers, s)
+	return s
+}
+
+// kill has a server write nothing any more and send nothing any more, without
+// a word to the others.
+func (c *cluster) kill(s *server) {
+	c.t.Helper()
+	if err := s.db.Close(); err != nil {
+		c.t.Errorf("close the store: %v", err)
+	}
+	go s.stop()
+}
+
+// shards are how many each server holds.
+func (c *cluster) shards() (held []int) {
+	c.t.Helper()
+	for i := range c.servers {
+		leases, err := c.db.ShardLeases(context.Background(), fmt.Sprintf("server %d", i))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		held = append(held, len(leases.Mine))
+	}
+	return held
+}
+
+func (c *cluster) wantShards(want ...int) {
+	c.t.Helper()
+	if got := c.shards(); !slices.Equal(got, want) {
+		c.t.Errorf("the servers hold %d shards, want %d", got, want)
+	}
+}
+
+// ids are all deliveries that came to anybody.
+func (c *cluster) ids() (ids []string) {
+	for _, to := range c.to {
+		ids = append(ids, to.ids()...)
+	}
+	return ids
+}
+
+func (c *cluster) wantEach(n int) {
+	c.t.Helper()
+	for i, h := range c.hooks {
+		c.wantAll(h.ID, c.to[i], n)
+	}
+}
+
+func TestServersShareTheShardsAndEachDeliveryGoesOutOnce(t *testing.T) {
+	for _, servers := range []int{2, 3} {
+		t.Run(fmt.Sprint(servers), func(t *testing.T) {
+			onPostgres(t, func(t *testing.T, c *cluster) {
+				for range servers {
+					c.start()
+				}
+				pass(20 * time.Second)
+				held := c.shards()
+				sum := 0
+				for _, n := range held {
+					sum += n
+					if most := (64 + servers - 1) / servers; n > most {
+						t.Errorf("the servers hold %d shards, more than %d of 64 for one", held, most)
+					}
+				}
+				if sum != 64 {
+					t.Errorf("the servers hold %d shards, not 64 in all", held)
+				}
+				for range 10 {
+					c.card() // written by none of the senders
+					pass(200 * time.Millisecond)
+				}
+				pass(5 * time.Second)
+				c.wantEach(10)
+				wantOnce(t, c.ids())
+			})
+		})
+	}
+}
+
+func TestADeadServersShardsAreTakenOverWithinFifteenSecondsAndNothingIsLost(t *testing.T) {
+	for _, servers := range []int{2, 3} {
+		t.Run(fmt.Sprint(servers), func(t *testing.T) {
+			onPostgres(t, func(t *testing.T, c *cluster) {
+				for range servers {
+					c.start()
+				}
+				pass(20 * time.Second)
+				for _, to := range c.to {
+					to.then(brief)
+				}
+				c.cards(5)
+				pass(250 * time.Millisecond) // answered, or nearly, and not recorded
+				c.kill(c.servers[0])
+				died := time.Now()
+				c.cards(5)
+				pass(15*time.Second - time.Since(died))
+				if held := c.shards(); held[0] != 0 {
+					t.Errorf("15 s after its death a server still has %d shards of 64", held[0])
+				} else if sum := held[1] + held[servers-1]*(servers-2); sum != 64 {
+					t.Errorf("15 s after a server's death the others hold %d shards", held[1:])
+				}
+				pass(5 * time.Second)
+				c.wantEach(10)
+			})
+		})
+	}
+}
+
+func TestAServerThatStopsHandsItsShardsOverAtOnceAndNothingGoesOutTwice(t *testing.T) {
+	onPostgres(t, func(t *testing.T, c *cluster) {
+		first := c.start()
+		c.start()
+		pass(20 * time.Second)
+		c.wantShards(32, 32)
+		for _, to := range c.to {
+			to.then(brief)
+		}
+		c.cards(20)
+		pass(200 * time.Millisecond)
+		first.stop()
+		pass(4 * time.Second)
+		c.wantShards(0, 64)
+		pass(10 * time.Second)
+		c.wantEach(20)
+		wantOnce(t, c.ids())
+	})
+}
+
+func TestAServerThatJoinsTakesItsPartAndNothingGoesOutTwice(t *testing.T) {
+	onPostgres(t, func(t *testing.T, c *cluster) {
+		c.start()
+		pass(5 * time.Second)
+		c.wantShards(64)
+		for _, to := range c.to { // longer than it takes to hand a shard over
+			to.then(func(_ int, w http.ResponseWriter, _ *http.Request) { time.Sleep(9 * time.Second) })
+		}
+		c.cards(20)
+		pass(time.Second)
+		c.start()
+		pass(time.Minute)
+		c.wantShards(32, 32)
+		c.start()
+		pass(30 * time.Second)
+		if held := c.shards(); slices.Max(held) > 22 || held[0]+held[1]+held[2] != 64 {
+			t.Errorf("the servers hold %d shards", held)
+		}
+		pass(time.Minute)
+		c.wantEach(20)
+		wantOnce(t, c.ids())
+	})
+}

@@ -1,0 +1,144 @@
+package hook_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"cardwall/internal/hook"
+)
+
+const (
+	oneSecret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	otherSecret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+	deliveryID  = "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
+)
+
+var deliveryBody = []byte(`{"id":"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42","type":"card.created"}`)
+
+func signed(t *testing.T, at time.Time, secrets ...string) http.Header {
+	t.Helper()
+	signature, err := hook.Sign(secrets, deliveryID, at.Unix(), deliveryBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{}
+	h.Set(hook.HeaderID, deliveryID)
+	h.Set(hook.HeaderTimestamp, strconv.FormatInt(at.Unix(), 10))
+	h.Set(hook.HeaderSignature, signature)
+	return h
+}
+
+func verify(secret string, h http.Header, body []byte, now time.Time) error {
+	return hook.Verify(secret, h.Get(hook.HeaderID), h.Get(hook.HeaderTimestamp), h.Get(hook.HeaderSignature), body, now)
+}
+
+// theirs is the library of Standard Webhooks.
+func theirs(t *testing.T, secret string) *standard.Webhook {
+	t.Helper()
+	w, err := standard.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestTheVectorOfStandardWebhooksIsSignedAsItSays(t *testing.T) {
+	got, err := hook.Sign([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
+	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; err != nil || got != want {
+		t.Errorf("signed %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestWhatWeSignTheLibraryOfStandardWebhooksTakes(t *testing.T) {
+	for _, secrets := range [][]string{{oneSecret}, {oneSecret, otherSecret}, {otherSecret, oneSecret}} {
+		h := signed(t, time.Now(), secrets...)
+		entries := strings.Split(h.Get(hook.HeaderSignature), " ")
+		if len(entries) != len(secrets) {
+			t.Fatalf("%d secrets give %d entries", len(secrets), len(entries))
+		}
+		for i, secret := range secrets {
+			if err := theirs(t, secret).Verify(deliveryBody, h); err != nil {
+				t.Errorf("the library refuses secret %d of %d: %v", i, len(secrets), err)
+			}
+			alone := h.Clone()
+			alone.Set(hook.HeaderSignature, entries[i])
+			if err := theirs(t, secret).Verify(deliveryBody, alone); err != nil {
+				t.Errorf("entry %d is not by secret %d: %v", i, i, err)
+			}
+		}
+	}
+}
+
+func TestWhatTheLibraryOfStandardWebhooksSignsWeTake(t *testing.T) {
+	now := time.Now()
+	signature, err := theirs(t, oneSecret).Sign(deliveryID, now, deliveryBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hook.Verify(oneSecret, deliveryID, strconv.FormatInt(now.Unix(), 10), signature, deliveryBody, now); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVerifyTakesAnEntryByEitherSecretAndAnyWithin300Seconds(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	for _, secret := range []string{oneSecret, otherSecret} {
+		for _, off := range []time.Duration{0, 300 * time.Second, -300 * time.Second} {
+			if err := verify(secret, signed(t, now.Add(off), oneSecret, otherSecret), deliveryBody, now); err != nil {
+				t.Errorf("%v off: %v", off, err)
+			}
+		}
+	}
+}
+
+func TestVerifyRefuses(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	change := func(name, to string) func(http.Header) { return func(h http.Header) { h.Set(name, to) } }
+	is := func(http.Header) {}
+	for _, c := range []struct {
+		name   string
+		secret string
+		body   string
+		at     time.Time
+		change func(http.Header)
+	}{
+		{"a changed body", oneSecret, string(deliveryBody) + " ", now, is},
+		{"no body", oneSecret, "", now, is},
+		{"another id", oneSecret, string(deliveryBody), now, change(hook.HeaderID, "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v43")},
+		{"another timestamp", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "1800000001")},
+		{"the same timestamp, written in another way", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "+1800000000")},
+		{"no timestamp", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "")},
+		{"a timestamp 301 s old", oneSecret, string(deliveryBody), now.Add(-301 * time.Second), is},
+		{"a timestamp 301 s ahead", oneSecret, string(deliveryBody), now.Add(301 * time.Second), is},
+		{"a timestamp at the end of time", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "9223372036854775807")},
+		{"a wrong secret", otherSecret, string(deliveryBody), now, is},
+		{"a secret that is none", "whsec_", string(deliveryBody), now, is},
+		{"a secret without its prefix", strings.TrimPrefix(oneSecret, "whsec_"), string(deliveryBody), now, is},
+		{"no signature", oneSecret, string(deliveryBody), now, change(hook.HeaderSignature, "")},
+		{"the beginning of a signature", oneSecret, string(deliveryBody), now, func(h http.Header) { h.Set(hook.HeaderSignature, h.Get(hook.HeaderSignature)[:40]) }},
+		{"another version", oneSecret, string(deliveryBody), now, func(h http.Header) {
+			h.Set(hook.HeaderSignature, strings.Replace(h.Get(hook.HeaderSignature), "v1,", "v1a,", 1))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := signed(t, c.at, oneSecret)
+			c.change(h)
+			if err := verify(c.secret, h, []byte(c.body), now); err == nil {
+				t.Error("it was taken")
+			}
+		})
+	}
+}
+
+func TestSignRefusesWhatIsNoSecret(t *testing.T) {
+	for _, secret := range []string{"", "whsec_", "whsec_!", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"} {
+		if got, err := hook.Sign([]string{oneSecret, secret}, deliveryID, 1, deliveryBody); err == nil {
+			t.Errorf("%q signed %s", secret, got)
+		}
+	}
+}

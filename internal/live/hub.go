@@ -1,0 +1,162 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"cardwall/internal/store"
+)
+
+const (
+	lookEvery  = 250 * time.Millisecond // at the versions of boards, where other servers write too
+	streamsMax = 20                     // of one person
+)
+
+// Hub knows which streams of this server show which boards.
+type Hub struct {
+	db  *store.DB
+	log *slog.Logger
+
+	mu      sync.Mutex
+	boards  map[string]map[*stream]struct{}
+	persons map[string]int
+	closed  bool
+	open    sync.WaitGroup
+	stop    chan struct{}
+}
+
+// NewHub makes the hub of a server and begins to listen to its changes.
+func NewHub(db *store.DB, log *slog.Logger) *Hub {
+	h := &Hub{db: db, log: log, boards: map[string]map[*stream]struct{}{}, persons: map[string]int{}, stop: make(chan struct{})}
+	db.OnChange(h.changed)
+	if db.Shared() {
+		h.open.Go(h.look)
+	}
+	return h
+}
+
+// Close ends all streams; browsers come back to another server by themselves.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		close(h.stop)
+	}
+	h.mu.Unlock()
+	h.db.OnChange(nil)
+	h.open.Wait()
+}
+
+// changed wakes the streams that show one of the boards.
+func (h *Hub) changed(boardIDs []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range boardIDs {
+		for s := range h.boards[id] {
+			s.poke(id)
+		}
+	}
+}
+
+// look finds what other servers changed.
+func (h *Hub) look() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	last := map[string]int64{}
+	for {
+		select {
+		case <-h.stop:
+			return
+		case <-tick.C:
+		}
+		h.mu.Lock()
+		ids := make([]string, 0, len(h.boards))
+		for id := range h.boards {
+			ids = append(ids, id)
+		}
+		h.mu.Unlock()
+		if len(ids) == 0 {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		versions, err := h.db.Versions(ctx, ids)
+		cancel()
+		if err != nil {
+			h.log.Warn("live streams cannot see what other servers do", "error", err)
+			continue
+		}
+		var moved []string
+		for _, id := range ids {
+			if v, there := versions[id]; !there || v != last[id] {
+				moved = append(moved, id)
+			}
+		}
+		last = versions
+		h.changed(moved)
+	}
+}
+
+// join adds a stream, unless the hub is closing or the person has too many.
+func (h *Hub) join(s *stream) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || h.persons[s.caller.UserID] >= streamsMax {
+		return false
+	}
+	h.persons[s.caller.UserID]++
+	for id := range s.sent {
+		if h.boards[id] == nil {
+			h.boards[id] = map[*stream]struct{}{}
+		}
+		h.boards[id][s] = struct{}{}
+	}
+	h.open.Add(1)
+	return true
+}
+
+// drop takes one board of a stream away.
+func (h *Hub) drop(s *stream, boardID string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.boards[boardID], s)
+	if len(h.boards[boardID]) == 0 {
+		delete(h.boards, boardID)
+	}
+}
+
+// leave takes a stream away, and answers the boards that its person has open in
+// no other stream of this server.
+func (h *Hub) leave(s *stream) (alone []string) {
+	for id := range s.sent {
+		h.drop(s, id)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.persons[s.caller.UserID]--; h.persons[s.caller.UserID] == 0 {
+		delete(h.persons, s.caller.UserID)
+	}
+	for id := range s.sent {
+		other := false
+		for o := range h.boards[id] {
+			other = other || o.caller.UserID == s.caller.UserID
+		}
+		if !other {
+			alone = append(alone, id)
+		}
+	}
+	h.open.Done()
+	return alone
+}
+
+// shown has the streams of a board told who is there.
+func (h *Hub) shown(boardIDs []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range boardIDs {
+		for s := range h.boards[id] {
+			s.pokePresence(id)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+const (
+	boardsMost   = 50  // of one stream
+	changesMost  = 200 // of one board in one event's reading
+	gather       = 10 * time.Millisecond
+	beatEvery    = 15 * time.Second // a line, so that nothing between takes the connection for dead
+	seenEvery    = 15 * time.Second // half of the time for which a look counts
+	writeTime    = 10 * time.Second
+	recheckEvery = 5 * time.Second // of rights, where nothing happens
+)
+
+// stream is one connection of a browser.
+type stream struct {
+	hub    *Hub
+	caller board.Caller
+	still  func() error
+	out    http.ResponseWriter
+	ctl    *http.ResponseController
+	sent   map[string]int64  // boards, and the version that the browser has
+	people map[string]string // boards, and who was last said to be there
+
+	mu      sync.Mutex
+	dirty   map[string]bool
+	present map[string]bool
+	wake    chan struct{}
+}
+
+// Serve answers GET …/live?boards=… until the caller goes, the server stops or
+// the caller would not be let in any more. An error is a refusal before
+// anything was answered.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
+	ids := strings.FieldsFunc(r.URL.Query().Get("boards"), func(c rune) bool { return c == ',' })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) == 0 || len(ids) > boardsMost {
+		return board.Invalid("boards must name 1 to %d boards, a comma between them.", boardsMost)
+	}
+	s := &stream{
+		hub: h, caller: caller, still: still, out: w, ctl: http.NewResponseController(w), sent: map[string]int64{}, people: map[string]string{},
+		dirty: map[string]bool{}, present: map[string]bool{}, wake: make(chan struct{}, 1),
+	}
+	var gone []string
+	if err := h.db.Read(r.Context(), caller, func(v *store.View) error {
+		gone = nil
+		for _, id := range ids {
+			b, err := v.Board(r.Context(), id, board.View)
+			switch {
+			case board.IsCode(err, board.CodeNotFound):
+				gone = append(gone, id)
+			case err != nil:
+				return err
+			default:
+				s.sent[id] = b.Version
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if !h.join(s) {
+		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("At most %d streams of one person can be open.", streamsMax), RetryAfter: 5 * time.Second}
+	}
+	defer s.end(r.Context())
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // nginx would keep the events
+	w.WriteHeader(http.StatusOK)
+	s.run(r.Context(), gone)
+	return nil
+}
+
+// end says that the person is gone, to who stays.
+func (s *stream) end(ctx context.Context) {
+	alone := s.hub.leave(s)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
+	if err := s.hub.db.Leave(ctx, s.caller.UserID, alone); err != nil {
+		s.hub.log.Debug("a visit was not ended", "error", err)
+	}
+	s.hub.shown(alone)
+}
+
+func (s *stream) poke(id string) { s.note(s.dirty, id) }
+
+func (s *stream) pokePresence(id string) { s.note(s.present, id) }
+
+func (s *stream) note(set map[string]bool, id string) {
+	s.mu.Lock()
+	set[id] = true
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// noted are the boards that were poked, which are forgotten.
+func (s *stream) noted(set map[string]bool) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]string, 0, len(set))
+	for id := range set {
+		ids = append(ids, id)
+	}
+	clear(set)
+	slices.Sort(ids)
+	return ids
+}
+
+func (s *stream) run(ctx context.Context, gone []string) {
+	var b bytes.Buffer
+	event(&b, "hello", "", map[string]any{"boards": s.sent})
+	for _, id := range gone {
+		event(&b, "gone", "", map[string]any{"boardId": id})
+	}
+	if s.write(&b) != nil {
+		return
+	}
+	s.seen(ctx)
+	beat, seen, recheck := time.NewTicker(beatEvery), time.NewTicker(seenEvery), time.NewTicker(recheckEvery)
+	defer beat.Stop()
+	defer seen.Stop()
+	defer recheck.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.hub.stop:
+			return
+		case <-s.wake:
+			time.Sleep(gather) // what one request changes comes in one reading
+			err = s.tell(ctx, s.noted(s.dirty), s.noted(s.present))
+		case <-recheck.C:
+			all := s.boards()
+			err = s.tell(ctx, all, all)
+		case <-seen.C:
+			s.seen(ctx)
+		case <-beat.C:
+			b.WriteString(":\n\n")
+			err = s.write(&b)
+		}
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				s.hub.log.Debug("a live stream ends", "error", err)
+			}
+			return
+		}
+	}
+}
+
+func (s *stream) boards() []string {
+	ids := make([]string, 0, len(s.sent))
+	for id := range s.sent {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// seen notes that the person has the boards open.
+func (s *stream) seen(ctx context.Context) {
+	ids := s.boards()
+	if err := s.hub.db.See(ctx, s.caller.UserID, ids); err != nil {
+		s.hub.log.Debug("a visit was not noted", "error", err)
+	}
+	s.hub.shown(ids)
+}
+
+// change is an entry with the mark of the tab that caused it.
+type change struct {
+	board.Entry
+	Client *string `json:"client"`
+}
+
+// tell writes what changed on boards since it last did, and who is on others.
+func (s *stream) tell(ctx context.Context, dirty, present []string) error {
+	if err := s.still(); err != nil {
+		return err
+	}
+	var (
+		b    bytes.Buffer
+		lost []string
+	)
+	if err := s.hub.db.Read(ctx, s.caller, func(v *store.View) error {
+		b.Reset()
+		lost = nil
+		for _, id := range dirty {
+			if err := s.changes(ctx, v, id, &b, &lost); err != nil {
+				return err
+			}
+		}
+		for _, id := range present {
+			if err := s.presence(ctx, v, id, &b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, id := range lost {
+		delete(s.sent, id)
+		s.hub.drop(s, id)
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return s.write(&b)
+}
+
+func (s *stream) changes(ctx context.Context, v *store.View, id string, b *bytes.Buffer, lost *[]string) error {
+	since, open := s.sent[id]
+	if !open {
+		return nil
+	}
+	now, err := v.Board(ctx, id, board.View)
+	if board.IsCode(err, board.CodeNotFound) {
+		*lost = append(*lost, id)
+		event(b, "gone", "", map[string]any{"boardId": id})
+		return nil
+	}
+	if err != nil || now.Version <= since {
+		return err
+	}
+	entries, err := v.Changes(ctx, id, since, changesMost)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		event(b, "change", fmt.Sprintf("%s:%d", id, e.BoardVersion), change{e, e.Client})
+		s.sent[id] = e.BoardVersion
+	}
+	if len(entries) == changesMost {
+		s.poke(id)
+	}
+	return nil
+}
+
+func (s *stream) presence(ctx context.Context, v *store.View, id string, b *bytes.Buffer) error {
+	if _, open := s.sent[id]; !open {
+		return nil
+	}
+	people, err := v.Present(ctx, id)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprint(people)
+	if s.people[id] == text {
+		return nil
+	}
+	s.people[id] = text
+	event(b, "presence", "", map[string]any{"boardId": id, "people": people})
+	return nil
+}
+
+// event writes one event; its data is one line of JSON.
+func event(b *bytes.Buffer, name, id string, data any) {
+	text, err := json.Marshal(data, json.Deterministic(true))
+	if err != nil {
+		panic(fmt.Sprintf("live: encode an event: %v", err)) // a mistake in the program
+	}
+	if id != "" {
+		fmt.Fprintf(b, "id: %s\n", id)
+	}
+	fmt.Fprintf(b, "event: %s\ndata: %s\n\n", name, text)
+}
+
+func (s *stream) write(b *bytes.Buffer) error {
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(writeTime)) // not every writer of a test has one
+	if _, err := s.out.Write(b.Bytes()); err != nil {
+		return err
+	}
+	b.Reset()
+	return s.ctl.Flush()
+}

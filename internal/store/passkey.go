@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// Passkeys are the caller's passkeys, newest first, from before one on.
+func (v *View) Passkeys(ctx context.Context, before string, limit int) ([]board.Passkey, error) {
+	out := []board.Passkey{}
+	err := v.each(ctx, "SELECT id, name, created_at, last_used_at FROM passkeys WHERE user_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3",
+		[]any{v.caller.UserID, before, limit}, func(rows *sql.Rows) error {
+			var p board.Passkey
+			err := rows.Scan(&p.ID, &p.Name, &p.CreatedAt, &p.LastUsedAt)
+			out = append(out, p)
+			return err
+		})
+	return out, err
+}
+
+// Credentials are the keys of a person's passkeys, as package account wrote them.
+func (v *View) Credentials(ctx context.Context, userID string) ([]string, error) {
+	return v.texts(ctx, "SELECT credential FROM passkeys WHERE user_id = $1 ORDER BY id", userID)
+}
+
+// HasUser tells whether there is an account of this id.
+func (v *View) HasUser(ctx context.Context, userID string) (bool, error) {
+	n, err := v.count(ctx, "SELECT count(*) FROM users WHERE id = $1 AND deleted_at IS NULL", userID)
+	return n > 0, err
+}
+
+// InsertPasskey writes a new passkey of the caller; one that is known already,
+// of whomever, is refused.
+func (tx *Tx) InsertPasskey(ctx context.Context, p *board.Passkey, credentialID []byte, credential string) error {
+	p.CreatedAt = tx.now
+	n, err := tx.affected(ctx, "INSERT INTO passkeys (id, user_id, name, credential_id, credential, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+		p.ID, tx.caller.UserID, p.Name, credentialID, credential, int64(tx.now))
+	if err == nil && n == 0 {
+		err = board.Invalid("credential: this passkey is known already.")
+	}
+	return err
+}
+
+// UsePasskey notes that somebody signed in with a passkey, and its new counter.
+func (tx *Tx) UsePasskey(ctx context.Context, userID string, credentialID []byte, credential string) error {
+	return tx.exec(ctx, "UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE credential_id = $3 AND user_id = $4", credential, int64(tx.now), credentialID, userID)
+}
+
+// DeletePasskey takes a passkey of the caller's away.
+func (tx *Tx) DeletePasskey(ctx context.Context, id string) error {
+	n, err := tx.affected(ctx, "DELETE FROM passkeys WHERE id = $1 AND user_id = $2", id, tx.caller.UserID)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	return err
+}
+
+// InsertChallenge keeps what a begun ceremony must answer. One that the caller
+// began signed in ends with the session.
+func (tx *Tx) InsertChallenge(ctx context.Context, id, data string, lifetime time.Duration) error {
+	return tx.exec(ctx, "INSERT INTO challenges (id, user_id, session_id, data, expires_at) VALUES ($1, $2, $3, $4, $5)",
+		id, optional(tx.caller.UserID), optional(tx.caller.SessionID), data, int64(tx.now)+lifetime.Milliseconds())
+}
+
+// TakeChallenge ends a challenge and answers its data, once: one that the
+// caller began signed in, or else one that nobody did.
+func (tx *Tx) TakeChallenge(ctx context.Context, id string, signedIn bool) (data string, err error) {
+	owner, args := "session_id IS NULL", []any{id, int64(tx.now)}
+	if signedIn {
+		owner, args = "session_id = $3 AND user_id = $4", append(args, tx.caller.SessionID, tx.caller.UserID)
+	}
+	found, err := tx.one(ctx, "DELETE FROM challenges WHERE id = $1 AND expires_at > $2 AND "+owner+" RETURNING data", args, &data)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	return data, err
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"cardwall/internal/board"
+)
+
+// sessionLives is the condition of a session that has not ended: $2 and $3 are
+// the oldest last use and the oldest beginning.
+const sessionLives = "s.last_used_at > $2 AND s.created_at > $3"
+
+func (v *View) oldest() (lastUsed, created int64) {
+	return int64(v.now) - board.SessionIdle.Milliseconds(), int64(v.now) - board.SessionLifetime.Milliseconds()
+}
+
+// ActAs makes a person the caller of the rest of the transaction: who signs in
+// is who did it.
+func (tx *Tx) ActAs(userID string) {
+	tx.caller.Actor = board.Actor{Type: board.ActorPerson, ID: &userID}
+	tx.caller.UserID = userID
+}
+
+// InsertSession signs the caller in: it writes a new session by the fingerprint
+// of its secret, from where the request came.
+func (tx *Tx) InsertSession(ctx context.Context, id string, hash []byte) error {
+	tx.caller.SessionID = id
+	now := int64(tx.now)
+	return tx.exec(ctx, "INSERT INTO sessions (id, user_id, hash, created_at, last_used_at, recent_at, user_agent, address) VALUES ($1, $2, $3, $4, $4, $4, $5, $6)",
+		id, tx.caller.UserID, hash, now, agent(tx.caller.UserAgent), tx.caller.Address)
+}
+
+// maxAgent is how much of what a browser calls itself is kept, in bytes.
+const maxAgent = 256
+
+func agent(s string) string { return validText(s, maxAgent) }
+
+// CallerOfSession finds who is signed in by the fingerprint of a session's
+// secret. A session that was ended or has expired, or whose owner is gone,
+// stands for nobody.
+func (v *View) CallerOfSession(ctx context.Context, hash []byte) (c board.Caller, found bool, err error) {
+	lastUsed, created := v.oldest()
+	found, err = v.one(ctx, "SELECT s.id, s.user_id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1 AND "+sessionLives+" AND u.deleted_at IS NULL",
+		[]any{hash, lastUsed, created}, &c.SessionID, &c.UserID)
+	if err != nil || !found {
+		return board.Caller{}, false, err
+	}
+	person := board.Person(c.UserID, board.ScopeRead, board.ScopeWrite, board.ScopeAdmin)
+	person.SessionID = c.SessionID
+	return person, true, nil
+}
+
+// TouchSession notes that a session was used, and from where.
+func (tx *Tx) TouchSession(ctx context.Context, id, address, userAgent string) error {
+	return tx.exec(ctx, "UPDATE sessions SET last_used_at = $1, address = $2, user_agent = $3 WHERE id = $4", int64(tx.now), address, agent(userAgent), id)
+}
+
+const sessionColumns = "SELECT s.id, s.created_at, s.last_used_at, s.user_agent, s.address FROM sessions s WHERE s.user_id = $1 AND " + sessionLives
+
+func (v *View) sessions(ctx context.Context, where string, args ...any) ([]board.Session, error) {
+	lastUsed, created := v.oldest()
+	out := []board.Session{}
+	err := v.each(ctx, sessionColumns+where, append([]any{v.caller.UserID, lastUsed, created}, args...), func(rows *sql.Rows) error {
+		var s board.Session
+		err := rows.Scan(&s.ID, &s.CreatedAt, &s.LastUsedAt, &s.UserAgent, &s.Address)
+		s.Current = s.ID == v.caller.SessionID
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// Sessions are the caller's sessions, newest first, from before one on.
+func (v *View) Sessions(ctx context.Context, before string, limit int) ([]board.Session, error) {
+	return v.sessions(ctx, " AND ($4 = '' OR s.id < $4) ORDER BY s.id DESC LIMIT $5", before, limit)
+}
+
+// Session is the caller's session that the request came with.
+func (v *View) Session(ctx context.Context) (board.Session, error) {
+	found, err := v.sessions(ctx, " AND s.id = $4", v.caller.SessionID)
+	if err == nil && len(found) == 0 {
+		return board.Session{}, board.Unauthenticated()
+	}
+	if err != nil {
+		return board.Session{}, err
+	}
+	return found[0], nil
+}
+
+// RecentUntil is until when the caller's sign-in counts as recent; 0 where the
+// caller is not signed in.
+func (v *View) RecentUntil(ctx context.Context) (board.Instant, error) {
+	var at board.Instant
+	found, err := v.one(ctx, "SELECT recent_at FROM sessions WHERE id = $1 AND user_id = $2", []any{v.caller.SessionID, v.caller.UserID}, &at)
+	if err != nil || !found {
+		return 0, err
+	}
+	return at + board.Instant(board.RecentFor.Milliseconds()), nil
+}
+
+// ConfirmSession makes the caller's sign-in recent again.
+func (tx *Tx) ConfirmSession(ctx context.Context) error {
+	return tx.exec(ctx, "UPDATE sessions SET recent_at = $1 WHERE id = $2 AND user_id = $3", int64(tx.now), tx.caller.SessionID, tx.caller.UserID)
+}
+
+// EndSession ends one of the caller's sessions; any other is not found.
+func (tx *Tx) EndSession(ctx context.Context, id string) error {
+	n, err := tx.affected(ctx, "DELETE FROM sessions WHERE id = $1 AND user_id = $2", id, tx.caller.UserID)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	return err
+}
+
+// EndOtherSessions ends all of the caller's sessions but the one that the
+// request came with.
+func (tx *Tx) EndOtherSessions(ctx context.Context) error {
+	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id <> $2", tx.caller.UserID, tx.caller.SessionID)
+}
+
+// CutSessions ends the caller's oldest sessions beyond a number.
+func (tx *Tx) CutSessions(ctx context.Context, keep int) error {
+	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY id DESC LIMIT $2)", tx.caller.UserID, keep)
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// PresentFor is how long somebody counts as present on a board after having
+// been seen there.
+const PresentFor = 30 * time.Second
+
+// SetStarred makes a board, which a loader has loaded, a favourite of the
+// caller, or none any more. That is no change of the board.
+func (tx *Tx) SetStarred(ctx context.Context, boardID string, starred bool) error {
+	tx.workspace = tx.On(boardID).WorkspaceID
+	return tx.exec(ctx, `INSERT INTO board_visits (user_id, board_id, starred) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, board_id) DO UPDATE SET starred = excluded.starred`, tx.caller.UserID, boardID, flag(starred))
+}
+
+// Starred tells whether a board, which a loader has loaded, is a favourite of
+// the caller.
+func (v *View) Starred(ctx context.Context, boardID string) (bool, error) {
+	n, err := v.count(ctx, "SELECT count(*) FROM board_visits WHERE user_id = $1 AND board_id = $2 AND starred = 1", v.caller.UserID, boardID)
+	return n > 0, err
+}
+
+// Visits are the caller's favourites and last looks, by board.
+func (v *View) Visits(ctx context.Context) (map[string]board.Visit, error) {
+	out := map[string]board.Visit{}
+	err := v.each(ctx, "SELECT board_id, starred, seen_at FROM board_visits WHERE user_id = $1", []any{v.caller.UserID}, func(rows *sql.Rows) error {
+		var (
+			id      string
+			starred int64
+			visit   board.Visit
+		)
+		err := rows.Scan(&id, &starred, &visit.SeenAt)
+		visit.Starred = starred != 0
+		out[id] = visit
+		return err
+	})
+	return out, err
+}
+
+// See notes that a person has boards open now. Access was checked when they
+// were opened; a board that is gone meanwhile is left out.
+func (db *DB) See(ctx context.Context, userID string, boardIDs []string) error {
+	return db.seen(ctx, userID, boardIDs, 0)
+}
+
+// Leave notes that a person has boards open no more.
+func (db *DB) Leave(ctx context.Context, userID string, boardIDs []string) error {
+	return db.seen(ctx, userID, boardIDs, PresentFor)
+}
+
+func (db *DB) seen(ctx context.Context, userID string, boardIDs []string, ago time.Duration) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		for _, id := range boardIDs {
+			if err := tx.exec(ctx, `INSERT INTO board_visits (user_id, board_id, seen_at) SELECT $1, b.id, $3 FROM boards b WHERE b.id = $2
+				ON CONFLICT (user_id, board_id) DO UPDATE SET seen_at = excluded.seen_at`, userID, id, int64(tx.now)-ago.Milliseconds()); err != nil {
+				return fmt.Errorf("note a visit: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// Present are the people who have a board open that a loader has loaded.
+func (v *View) Present(ctx context.Context, boardID string) ([]board.UserRef, error) {
+	out := []board.UserRef{}
+	err := v.each(ctx, `SELECT u.id, u.name FROM board_visits s JOIN users u ON u.id = s.user_id WHERE s.board_id = $1 AND s.seen_at > $2 ORDER BY u.name, u.id LIMIT 50`,
+		[]any{boardID, int64(v.now) - PresentFor.Milliseconds()}, func(rows *sql.Rows) error {
+			var u board.UserRef
+			err := rows.Scan(&u.ID, &u.Name)
+			out = append(out, u)
+			return err
+		})
+	return out, err
+}
+
+// Versions are the versions of boards, for who watches them already.
+func (db *DB) Versions(ctx context.Context, boardIDs []string) (map[string]int64, error) {
+	out := map[string]int64{}
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		for _, id := range boardIDs {
+			var version int64
+			found, err := v.one(ctx, "SELECT version FROM boards WHERE id = $1", []any{id}, &version)
+			if err != nil {
+				return err
+			}
+			if found {
+				out[id] = version
+			}
+		}
+		return nil
+	})
+	return out, err
+}
