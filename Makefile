@@ -25,8 +25,23 @@ help: ## print this list
 # Without cgo: one static binary, and Go's own resolver, which takes no odd
 # spelling for an address.
 .PHONY: build
-build: ## build bin/cardwall
+build: web ## build bin/cardwall with its pages
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/cardwall ./cmd/cardwall
+
+# Built anew only when a source of the pages has changed.
+.PHONY: web
+web: web/dist/index.html ## build the pages
+
+WEB_SOURCES := $(shell git ls-files --cached --others --exclude-standard web 2>/dev/null | grep -v '^web/e2e/')
+
+web/dist/index.html: web/node_modules/.installed $(WEB_SOURCES)
+	cd web && npm run --silent build
+	@touch $@
+
+web/node_modules/.installed: web/package.json web/package-lock.json web/.npmrc
+	@tools/need npm
+	cd web && npm ci --loglevel=error
+	@touch $@
 
 .PHONY: run
 run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in ./data
@@ -34,14 +49,19 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 
 # The race detector needs cgo and gcc. One PostgreSQL cluster serves all packages.
 # The guard of webhooks is tried in a network that iproute2 makes, their
-# signatures by a library from npm.
+# signatures by a library from npm, and docs/webhooks.md with curl, jq, openssl.
 .PHONY: test
 test: tools/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
-	@tools/need go gcc postgresql iproute2
+	@tools/need go gcc postgresql iproute2 curl jq openssl
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest -race -timeout 15m $(TESTFLAGS) $(PACKAGES)
+	@$(MAKE) --no-print-directory test-web
+
+.PHONY: test-web
+test-web: web/node_modules/.installed ## run the tests of the pages
+	cd web && npm run --silent test
 
 .PHONY: check
-check: check-format check-vet check-staticcheck check-architecture check-golden lint-openapi ## check all that CI checks before the tests
+check: check-format check-vet check-staticcheck check-architecture check-golden lint-openapi check-web ## check all that CI checks before the tests
 	@echo "check: all is well."
 
 .PHONY: check-format
@@ -78,6 +98,10 @@ lint-openapi: tools/node_modules/.installed ## lint the OpenAPI documents; a war
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
 		tools/node_modules/.bin/redocly lint --config tools/redocly.yaml $(OPENAPI)
 
+.PHONY: check-web
+check-web: web/node_modules/.installed
+	cd web && npm run --silent check
+
 .PHONY: bench
 bench: build ## measure the speeds we promise beside the machine's own limits
 	go run ./bench $(ARGS)
@@ -88,7 +112,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 
 .PHONY: tools
 tools: tools/node_modules/.installed ## install what building, checking and testing need
-	@tools/need git go gcc postgresql iproute2
+	@tools/need git go gcc postgresql iproute2 curl jq openssl
 	go mod download
 	go tool staticcheck -version
 

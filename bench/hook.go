@@ -31,7 +31,6 @@ const (
 	hookSenders  = 64   // clients of the paced measures
 	bareClients  = 64   // goroutines of the bare client
 	hookPatience = 30 * time.Second
-	drainTime    = 5 * time.Minute
 	mostDrained  = 8000  // a second: a backlog is enough for the window at twice the promise
 	mostChanged  = 3000  // changes a second that the organizations have to allow for
 	hangingShare = 0.200 // of the changes go to the board whose endpoint hangs
@@ -138,34 +137,28 @@ func (w *hookWorld) drain(ctx context.Context, name string, events int) (row, er
 	}
 	all, before := int64(len(w.seen.due)), int64(len(w.seen.came))
 
+	own0 := ownCPU()
 	if _, err := w.srv.start(ctx); err != nil {
 		return row{}, err
 	}
-	res := &result{name: name, clients: hookPoints, units: 1}
-	deadline := time.Now().Add(drainTime)
-	begun, server0, own0, err := time.Now(), time.Duration(0), ownCPU(), error(nil)
-	for w.receivers.got.Load() == before && time.Now().Before(deadline) && ctx.Err() == nil {
-		begun, own0 = time.Now(), ownCPU()
-		if server0, err = processCPU(w.srv.proc.pid()); err != nil {
-			return row{}, err
+	came, last := before, time.Now()
+	for came < all && time.Since(last) < hookPatience && ctx.Err() == nil && !w.srv.proc.ended() {
+		sleepUntil(ctx, time.Now().Add(time.Millisecond))
+		if now := w.receivers.got.Load(); now > came {
+			came, last = now, time.Now()
 		}
-		sleepUntil(ctx, time.Now().Add(time.Millisecond))
 	}
-	for w.receivers.got.Load() < all && time.Now().Before(deadline) && ctx.Err() == nil && !w.srv.proc.ended() {
-		sleepUntil(ctx, time.Now().Add(time.Millisecond))
-	}
-	res.elapsed, res.loadCPU = time.Since(begun), ownCPU()-own0
-	res.counted = int(w.receivers.got.Load() - before)
+	res := &result{name: name, clients: hookPoints, units: 1, loadCPU: ownCPU() - own0, counted: int(came - before)}
 	w.collect(ctx, time.Second)                  // the lost ones are not waited for again
 	sleepUntil(ctx, time.Now().Add(time.Second)) // the last ones are recorded
-	server1, err := processCPU(w.srv.proc.pid())
-	if err != nil {
+	var err error
+	if res.serverCPU, err = processCPU(w.srv.proc.pid()); err != nil { // with its start, which is a hundredth of it
 		return row{}, err
 	}
-	res.serverCPU = server1 - server0
 	if err := w.srv.stop(); err != nil {
 		return row{}, err
 	}
+	res.elapsed = w.seen.span()
 	res.fault(w.seen.close())
 	unfinished, err := w.unfinished(ctx)
 	if err == nil && unfinished > 0 {

@@ -331,6 +331,24 @@ func (l *ledger) missing() (n int) {
 	return n
 }
 
+// span is the time from the first to the last of what came by ids that were known before.
+func (l *ledger) span() time.Duration {
+	var first, last time.Time
+	for e, d := range l.due {
+		r, ok := l.came[e]
+		if !ok || d.id == "" {
+			continue
+		}
+		if first.IsZero() || r.at.Before(first) {
+			first = r.at
+		}
+		if r.at.After(last) {
+			last = r.at
+		}
+	}
+	return last.Sub(first)
+}
+
 // close answers all that is wrong at the end.
 func (l *ledger) close() []string {
 	faults := l.faults

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	crand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,12 +27,12 @@ import (
 
 const (
 	hookKills    = 12 // of the one server on SQLite
-	hookTakeover = 6  // kills of one of three servers on PostgreSQL
+	hookTakeover = 10 // kills of one of three servers on PostgreSQL
 	hookWriters  = 8
 	hotBoards    = 4
 
 	// A dead server's webhooks are taken over within 15 s. The rest is for a busy machine.
-	hookLatest = 15*time.Second + 5*time.Second
+	hookLatest = 15*time.Second + 3*time.Second
 )
 
 // TestKillWhileDelivering kills the server with SIGKILL again and again while
@@ -215,7 +216,7 @@ func (f *fleet) prepare() {
 	}
 	f.refused, f.secret, f.elsewhere = f.place("workspace"), f.place("confidential"), f.place("workspace")
 	f.document = filepath.Join(f.t.TempDir(), "board.json")
-	f.must(f.exchange("GET", "/boards/"+f.elsewhere.board+"/export", nil, f.keep(f.document)))
+	f.must(f.exchange("GET", "/boards/"+f.elsewhere.board+"/export", "", nil, f.keep(f.document)))
 
 	kinds := []string{"card.created", "card.updated", "card.completed", "list.created"}
 	for i, b := range f.boards {
@@ -269,7 +270,7 @@ func (f *fleet) write(w, n int) {
 		f.note(err, b.board, changed.BoardVersion-1, changed.BoardVersion)
 	}
 	switch n % 7 {
-	case 0: // rolled back: the list is another board's
+	case 0:
 		_, err = f.send("POST", "/cards/"+f.refused.card+"/move", map[string]any{"listId": f.secret.list + "x"})
 		f.refuse(err)
 	case 1:
@@ -373,7 +374,7 @@ func (f *fleet) versions(board string, since int64) (pages []page) {
 			Data       page
 			NextCursor string
 		}
-		f.must(f.exchange("GET", fmt.Sprintf("/boards/%s/changes?since=%d&limit=200&cursor=%s", board, since, cursor), nil, into(&out)))
+		f.must(f.exchange("GET", fmt.Sprintf("/boards/%s/changes?since=%d&limit=200&cursor=%s", board, since, cursor), "", nil, into(&out)))
 		pages = append(pages, out.Data)
 		if cursor = out.NextCursor; cursor == "" {
 			return pages
@@ -396,8 +397,19 @@ func (f *fleet) make(path string, in any) answer {
 	return a
 }
 
+// send makes a request under a key, and again as long as no answer comes, which
+// is so while a server is down.
 func (f *fleet) send(method, path string, in any) (a answer, err error) {
-	return a, f.exchange(method, path, in, into(&a))
+	key := crand.Text()
+	for range 100 {
+		err = f.exchange(method, path, key, in, into(&a))
+		var status statusError
+		if err == nil || errors.As(err, &status) && status.code < http.StatusInternalServerError {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return a, err
 }
 
 // statusError is an answer that is no success.
@@ -409,7 +421,7 @@ type statusError struct {
 func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
 
 // exchange asks any server that is there.
-func (f *fleet) exchange(method, path string, in any, out func(io.Reader) error) error {
+func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) error) error {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -431,6 +443,9 @@ func (f *fleet) exchange(method, path string, in any, out func(io.Reader) error)
 	}
 	r.Header.Set("Authorization", "Bearer "+f.token)
 	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
 	res, err := f.client.Do(r)
 	if err != nil {
 		return err

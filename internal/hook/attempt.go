@@ -10,8 +10,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -73,7 +75,7 @@ func newTransport(dial func(ctx context.Context, network, address string) (net.C
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    answerTime,
 		MaxIdleConns:           4 * attemptsAtOnce,
-		MaxIdleConnsPerHost:    8 * endpointAtOnce, // many endpoints may share a host
+		MaxIdleConnsPerHost:    64 * endpointAtOnce, // many endpoints may share a host
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: headerBytes,
 		DisableCompression:     true,
@@ -88,16 +90,17 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 	begun, now := time.Now(), e.o.DB.Now()
 	r := result{attempt: a}
 	d := &a.delivery
-	address, err := e.o.Guard.Parse(a.target.Address) // what is allowed may have changed since it was saved
+	address, err := e.addresses.parse(e.o.Guard, a.target.Address) // what is allowed may have changed since it was saved
 	if err != nil {
 		r.verdict, r.reason = forbidden, "refused: the address is not allowed"
 		return r
 	}
-	request, err := http.NewRequest(http.MethodPost, address.String(), bytes.NewReader(d.Body))
+	request, err := http.NewRequest(http.MethodPost, "", bytes.NewReader(d.Body))
 	if err != nil {
-		r.verdict, r.reason = forbidden, "refused: the address is not well-formed"
+		r.verdict, r.reason = refused, "the request cannot be made"
 		return r
 	}
+	request.URL, request.Host = address, address.Host
 	signed, err := Sign(a.target.Secrets, d.ID, now.Unix(), d.Body)
 	if err != nil {
 		r.verdict, r.reason = refused, "the signing secret cannot be used"
@@ -107,7 +110,10 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 		"Content-Type": {"application/json"},
 		"User-Agent":   {userAgent},
 		// In small letters, as Standard Webhooks writes them.
-		HeaderID: {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signed},
+		// Without a value it is not sent, but lets a connection that the receiver
+		// closed just now be replaced by another one: repeats have the same id.
+		"Idempotency-Key": nil,
+		HeaderID:          {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signed},
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -131,6 +137,36 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 	r.status, r.later = response.StatusCode, retryAfter(response.Header.Get("Retry-After"), now)
 	r.verdict, r.reason = judge(response.StatusCode)
 	return r
+}
+
+// addressBook remembers addresses that the guard has read. What it says without
+// asking DNS does not change while a server runs.
+type addressBook struct {
+	mu    sync.Mutex
+	known map[string]*url.URL
+}
+
+const addressesKept = 4096
+
+// parse is Guard.Parse; who gets the address must not change it.
+func (b *addressBook) parse(g *Guard, address string) (*url.URL, error) {
+	b.mu.Lock()
+	u := b.known[address]
+	b.mu.Unlock()
+	if u != nil {
+		return u, nil
+	}
+	u, err := g.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.known == nil || len(b.known) >= addressesKept {
+		b.known = map[string]*url.URL{}
+	}
+	b.known[address] = u
+	return u, nil
 }
 
 // readAnswer reads what is kept of an answer, and a little more.
@@ -188,7 +224,8 @@ func explain(err error) (verdict, string) {
 		return unreachable, "the host's name could not be resolved"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return unreachable, "connection refused"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		strings.HasSuffix(err.Error(), "server closed idle connection"): // net/http has no name for it
 		return unreachable, "the connection was closed before an answer"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return unreachable, "the host cannot be reached"

@@ -23,9 +23,10 @@ const (
 	unrecordedMost = 4096 // results that wait to be written, before no more attempts begin
 	offeredMost    = 16384
 
-	markAfter   = time.Second // an attempt that takes longer is shown as delivering
-	lookEvery   = 5 * time.Second
+	markAfter   = time.Second            // an attempt that takes longer is shown as delivering
+	lookEvery   = 30 * time.Second       // in vain, unless deliveries were missed
 	lookShared  = 100 * time.Millisecond // with several servers, where others write deliveries
+	lookAgain   = 5 * time.Second        // after a failure
 	pruneEvery  = 100                    // deliveries of an endpoint that ended
 	pruneAtOnce = 1000
 	recordPause = time.Second // after the database did not take a record
@@ -65,10 +66,13 @@ type Engine struct {
 	recorded  chan recorded
 	refills   chan refill
 	queues    chan []store.Queue
+	lookNow   chan struct{}
 	shards    chan map[int]bool
 	busy      [board.WebhookShards]atomic.Int32 // attempts that are under way or not recorded, by shard
 	stopped   context.Context                   // ends attempts that take too long when the server stops
 	stop      context.CancelCauseFunc
+
+	addresses addressBook
 
 	mu      sync.Mutex
 	offered []store.Dispatch
@@ -116,7 +120,7 @@ func New(o Options) *Engine {
 		o: o, transport: newTransport(o.Dial, o.Roots),
 		wake: make(chan struct{}, 1), checks: make(chan []*attempt, 1), results: make(chan result, batchSize),
 		records: make(chan record, 1), recorded: make(chan recorded, 1), refills: make(chan refill, batchSize),
-		queues: make(chan []store.Queue, 1), shards: make(chan map[int]bool, 1),
+		queues: make(chan []store.Queue, 1), lookNow: make(chan struct{}, 1), shards: make(chan map[int]bool, 1),
 	}
 }
 
@@ -245,12 +249,13 @@ func (e *Engine) look(ctx context.Context) {
 				return
 			}
 		case ctx.Err() == nil:
-			pause = lookEvery
+			pause = lookAgain
 			e.o.Log.Warn("the outbox of webhooks cannot be read", "error", err)
 		}
 		// A twentieth of the time at most goes into looking.
 		select {
 		case <-time.After(max(pause, 20*time.Since(began))):
+		case <-e.lookNow:
 		case <-ctx.Done():
 			return
 		}

@@ -19,11 +19,10 @@ type loop struct {
 	mine      map[int]bool // the shards that this server looks after
 	spare     []store.Dispatch
 
-	batch    []*attempt          // to be checked
-	checking bool                // the last batch was not taken yet
-	running  map[*attempt]string // attempts under way, and the ids of their deliveries
-	reading  int                 // refills under way
-	pruning  sync.WaitGroup
+	batch   []*attempt          // to be checked
+	running map[*attempt]string // attempts under way, and the ids of their deliveries
+	reading int                 // refills under way
+	pruning sync.WaitGroup
 
 	unwritten record // to be written
 	writing   bool
@@ -142,6 +141,10 @@ func (l *loop) takeOffered() {
 	clear(offered)
 	l.spare = offered
 	if missed {
+		select {
+		case l.lookNow <- struct{}{}: // some may be of endpoints that are not known here
+		default:
+		}
 		for _, p := range l.endpoints {
 			p.more = true
 			l.rouse(p)

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"database/sql"
 	"io"
 	"log/slog"
 	"math/big"
@@ -126,17 +127,24 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatIsResetIsRetried(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	to := port(t, func(c net.Conn) {
-		_, _ = c.Read(make([]byte, 1))
-		_ = c.(*net.TCPConn).SetLinger(0)
-	})
-	h := w.webhook(to)
-	w.loopback()
-	w.card()
-	w.wantEnding(w.first(h.ID), ending{board.DeliveryRetry, "the connection was closed before an answer", "", 0, 5 * time.Second})
+func TestAConnectionThatIsClosedOrResetIsRetried(t *testing.T) {
+	for name, serve := range map[string]func(net.Conn){
+		"closed at once": func(net.Conn) {},
+		"reset at once":  func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) },
+		"reset within the request": func(c net.Conn) {
+			_, _ = c.Read(make([]byte, 1))
+			_ = c.(*net.TCPConn).SetLinger(0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			h := w.webhook(port(t, serve))
+			w.loopback()
+			w.card()
+			w.wantEnding(w.first(h.ID), ending{board.DeliveryRetry, "the connection was closed before an answer", "", 0, 5 * time.Second})
+		})
+	}
 }
 
 // authority makes certificates.
@@ -249,6 +257,37 @@ func TestAReceiverThatHangsInTheHandshakeIsATimeout(t *testing.T) {
 		w.wantEnding(w.only(h.ID), ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second})
 		pass(15 * time.Second) // the dial goes on for a while, for a later attempt
 	})
+}
+
+func TestNoRetryIsShownAsDelivering(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	late := func(after time.Duration) func(net.Conn) {
+		return func(c net.Conn) {
+			if request(c) {
+				time.Sleep(after)
+				say(c, "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")
+			}
+		}
+	}
+	w.webhook(port(t, late(200*time.Millisecond)))
+	slow := w.webhook(port(t, late(1600*time.Millisecond)))
+	w.loopback()
+	w.card()
+	// While the database is busy with the first answer, the second attempt
+	// becomes one that takes long, and then has ended.
+	w.beside(func(db *sql.DB) error {
+		db.SetMaxOpenConns(1)
+		if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+			return err
+		}
+		time.Sleep(2200 * time.Millisecond)
+		_, err := db.Exec("COMMIT")
+		return err
+	})
+	w.first(slow.ID)
+	time.Sleep(300 * time.Millisecond)
+	w.wantStatus(slow.ID, board.DeliveryRetry)
 }
 
 func TestADeliveryLooksLikeTheDocumentSays(t *testing.T) {

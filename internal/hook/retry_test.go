@@ -33,7 +33,7 @@ func wantPauses(t *testing.T, posts []post, want ...time.Duration) {
 }
 
 func TestADeliveryIsAttemptedNineTimesAtTheExactPausesOfTheSchedule(t *testing.T) {
-	for _, chance := range []float64{0, 0.5, 1 - 1.0/(1<<53)} {
+	for _, chance := range []float64{0, 1 - 1.0/(1<<53)} {
 		for name, answer := range map[string]func(int, http.ResponseWriter, *http.Request){
 			"503 after three seconds": func(_ int, w http.ResponseWriter, _ *http.Request) {
 				time.Sleep(3 * time.Second)
@@ -47,7 +47,7 @@ func TestADeliveryIsAttemptedNineTimesAtTheExactPausesOfTheSchedule(t *testing.T
 					h := w.webhook("receiver.test")
 					w.engine(func(o *hook.Options) { o.Chance = func() float64 { return chance } })
 					w.card()
-					pass(30 * time.Hour)
+					pass(26 * time.Hour)
 					want := make([]time.Duration, len(pauses))
 					for i, pause := range pauses {
 						want[i] = pause + time.Duration(chance*float64(pause)/10)

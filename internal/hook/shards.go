@@ -10,7 +10,8 @@ import (
 
 const (
 	leaseTime  = 10 * time.Second // a dead server's shards are free after this
-	leaseEvery = 3 * time.Second
+	leaseEvery = 2 * time.Second
+	settleTime = 2 * leaseEvery         // that a server has to live before it takes shards, where others do
 	raceEvery  = 100 * time.Millisecond // after another server took what this one wanted
 )
 
@@ -21,14 +22,17 @@ func (e *Engine) lease(ctx context.Context) {
 	if !e.o.DB.Shared() {
 		return
 	}
-	var drop []int // what this server is about to give up
-	renewed := time.Now()
+	var (
+		drop   []int        // what this server is about to give up
+		passed map[int]bool // shards that were free the last time, and that nobody was short of
+	)
+	started, renewed := time.Now(), time.Now()
 	for {
 		began, pause := time.Now(), leaseEvery
-		keep, later, raced, err := e.share(ctx, drop)
+		keep, later, free, raced, err := e.share(ctx, drop, passed, time.Since(started) >= settleTime)
 		switch {
 		case err == nil:
-			drop, renewed = later, began
+			drop, renewed, passed = later, began, shardSet(free)
 			if raced {
 				pause = raceEvery
 			}
@@ -62,9 +66,15 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 
 // share renews what this server holds, takes what is free up to its part, and
 // gives up what it was about to, once what was under way there is recorded. It
-// answers what to look after, what to give up the next time, and whether another
-// server was quicker.
-func (e *Engine) share(ctx context.Context, drop []int) (keep, later []int, raced bool, err error) {
+// answers what to look after, what to give up the next time, what was free, and
+// whether another server was quicker.
+//
+// A server that starts and dies every few seconds must not keep shards from those
+// that live. So one that is not settled takes none while there are others; and as
+// one that died is counted until its lease ends, which makes the parts of the
+// others too small, a shard that is free for the second time is taken by whoever
+// sees it, and none is given up while there are free ones.
+func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int, raced bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseEvery)
 	defer cancel()
 	var idle []int
@@ -76,29 +86,32 @@ func (e *Engine) share(ctx context.Context, drop []int) (keep, later []int, race
 		}
 	}
 	if err := e.o.DB.GiveUpShards(ctx, e.o.Holder, idle, false); err != nil {
-		return nil, nil, false, err
+		return nil, nil, nil, false, err
 	}
 	leases, err := e.o.DB.ShardLeases(ctx, e.o.Holder)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, nil, false, err
+	}
+	if leases.Servers > 1 && !settled {
+		return nil, nil, nil, false, nil
 	}
 	part := (board.WebhookShards + leases.Servers - 1) / leases.Servers
 	want := slices.Clone(leases.Mine)
 	for _, shard := range leases.Free {
-		if len(want) < part && !slices.Contains(drop, shard) {
+		if (len(want) < part || passed[shard]) && !slices.Contains(drop, shard) {
 			want = append(want, shard)
 		}
 	}
 	held, err := e.o.DB.LeaseShards(ctx, e.o.Holder, want, leaseTime)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, nil, false, err
 	}
 	raced = len(held) < len(want)
 	keep = slices.DeleteFunc(held, func(shard int) bool { return slices.Contains(later, shard) })
-	if len(keep) > part {
+	if len(keep) > part && len(leases.Free) == 0 {
 		keep, later = keep[:part], append(later, keep[part:]...)
 	}
-	return keep, later, raced, nil
+	return keep, later, leases.Free, raced, nil
 }
 
 func allShards() []int {

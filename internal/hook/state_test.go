@@ -94,7 +94,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			w.cards(2)
 			pass(time.Hour)
 			w.wantOn(h.ID, 0)
-			pass(40 * time.Hour)
+			pass(24 * time.Hour)
 			w.wantStatus(h.ID, board.DeliveryGaveUp, board.DeliveryGaveUp)
 			w.wantOn(h.ID, 2)
 		}},
@@ -118,7 +118,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			h := w.webhook("receiver.test")
 			w.engine()
 			w.cards(12)
-			pass(40 * time.Hour)
+			pass(24 * time.Hour)
 			for _, d := range w.deliveries(h.ID) {
 				if d.Status != board.DeliveryGaveUp || d.Attempts != 9 {
 					t.Fatalf("a delivery is %s after %d attempts", d.Status, d.Attempts)
@@ -403,7 +403,7 @@ func TestStatesOfADelivery(t *testing.T) {
 			if posts := to.seen(); len(posts) != 9 || posts[8].at.Sub(begun) < 22*time.Hour {
 				t.Errorf("it gave up after %d attempts", len(posts))
 			}
-			pass(30 * time.Hour)
+			pass(13 * time.Hour)
 			if n := len(to.seen()); n != 9 {
 				t.Errorf("there were %d attempts, nine before it gave up", n)
 			}
@@ -440,6 +440,17 @@ func TestStatesOfADelivery(t *testing.T) {
 				t.Errorf("the delivery is %s after %d attempts, %q", d.Status, d.Attempts, d.Reason)
 			}
 			w.wantOn(h.ID, 1)
+		}},
+		{"any, the operator's exception for its address is gone: failed, no retry", func(t *testing.T, w *world) {
+			to := w.receiver("receiver.test", nil)
+			h := w.webhook("receiver.test")
+			guard := newGuard(t, nil)
+			w.engine(func(o *hook.Options) { o.Guard = guard })
+			w.card()
+			pass(time.Hour)
+			if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 || d.Reason != "refused: the address is not allowed" || len(to.seen()) > 0 {
+				t.Errorf("the delivery is %s after %d attempts, %q", d.Status, d.Attempts, d.Reason)
+			}
 		}},
 		{"daily delivery limit of the organization reached: skipped, marked in the log", func(t *testing.T, w *world) {
 			w.workspace = do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Free", Plan: board.PlanFree}).ID
@@ -519,17 +530,15 @@ func sendAgain(ended board.DeliveryStatus, status int) func(*testing.T, *world) 
 			w.see(board.Confidential)
 		}
 		w.engine()
-		pass(30 * time.Hour)
+		pass(24 * time.Hour)
 		before := w.only(h.ID)
 		if before.Status != ended {
 			t.Fatalf("the delivery is %s, want %s", before.Status, ended)
 		}
 		w.see(board.VisibleToWorkspace)
-		to.then(each(500, 200))
 		sent := len(to.seen())
 		to.then(func(nth int, w http.ResponseWriter, r *http.Request) { each(500, 200)(nth-sent, w, r) })
-		do(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: before.ID})
-		if d := w.only(h.ID); d.Status != board.DeliveryPending || d.Attempts != 0 {
+		if d := do(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: before.ID}); d.Status != board.DeliveryPending || d.Attempts != 0 {
 			t.Errorf("the delivery is %s after %d attempts, want pending anew", d.Status, d.Attempts)
 		}
 		pass(time.Hour)

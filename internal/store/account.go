@@ -27,9 +27,14 @@ func validText(s string, most int) string {
 
 // Profile is the caller's own account.
 func (v *View) Profile(ctx context.Context) (board.Profile, error) {
+	return v.ProfileOf(ctx, v.caller.UserID)
+}
+
+// ProfileOf is the account of a person who has proved to be its owner.
+func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, error) {
 	var p board.Profile
 	found, err := v.one(ctx, "SELECT id, name, email, time_zone, theme, language, verified_at IS NOT NULL FROM users WHERE id = $1 AND deleted_at IS NULL",
-		[]any{v.caller.UserID}, &p.ID, &p.Name, &p.Email, &p.TimeZone, &p.Theme, &p.Language, &p.Verified)
+		[]any{userID}, &p.ID, &p.Name, &p.Email, &p.TimeZone, &p.Theme, &p.Language, &p.Verified)
 	if err == nil && !found {
 		err = board.NotFound()
 	}

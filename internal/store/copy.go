@@ -222,13 +222,17 @@ func (tx *Tx) insert(ctx context.Context, into string, rows [][]any) error {
 	})
 }
 
+// batchValues bounds the parameters of one statement: SQLite looks each of them
+// up in a list of all.
+const batchValues = 256
+
 // batches calls fn with the values of many rows at a time. The numbers of rows
-// are of three sizes, so that few texts are ever prepared.
+// are of few sizes, so that few texts are ever prepared.
 func batches(rows [][]any, fn func(n int, args []any) error) error {
 	for len(rows) > 0 {
 		n := 1
-		for _, size := range []int{64, 8} {
-			if len(rows) >= size {
+		for _, size := range []int{64, 16, 8} {
+			if len(rows) >= size && size*len(rows[0]) <= batchValues {
 				n = size
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -212,6 +213,12 @@ type Hold struct {
 // that somebody else recorded since, or that is gone, stays as it is.
 func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		// A webhook is locked before its deliveries, as by who changes or deletes it.
+		for _, id := range affectedWebhooks(outcomes, holds) {
+			if err := tx.lock(ctx, webhookLock, id); err != nil {
+				return err
+			}
+		}
 		recorded, err := tx.recordOutcomes(ctx, outcomes)
 		if err != nil {
 			return fmt.Errorf("record deliveries: %w", err)
@@ -226,6 +233,26 @@ func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) erro
 		}
 		return nil
 	})
+}
+
+// affectedWebhooks are the webhooks whose own rows change, by id.
+func affectedWebhooks(outcomes []Outcome, holds []Hold) []string {
+	var ids []string
+	for _, o := range outcomes {
+		if o.bears() {
+			ids = append(ids, o.WebhookID)
+		}
+	}
+	for _, h := range holds {
+		ids = append(ids, h.WebhookID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// bears tells whether an outcome bears on its webhook.
+func (o *Outcome) bears() bool {
+	return o.Counts || o.Gone || o.Lost || o.Resets || o.SwitchesOn != ""
 }
 
 func nullable(at board.Instant) any {
@@ -284,15 +311,12 @@ func typedValues(rows, columns int) string {
 func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded map[string]bool) error {
 	rowOf := map[string]int{} // failures in a row, of webhooks whose count was read
 	for _, o := range outcomes {
-		if !recorded[o.ID] || !o.Counts && !o.Gone && !o.Lost && !o.Resets && o.SwitchesOn == "" {
+		if !recorded[o.ID] || !o.bears() {
 			continue
 		}
 		delivered := o.Status == board.DeliveryDelivered
 		failures, known := rowOf[o.WebhookID]
 		if !known {
-			if err := tx.lock(ctx, webhookLock, o.WebhookID); err != nil {
-				return err
-			}
 			if _, err := tx.one(ctx, "SELECT failures FROM webhooks WHERE id = $1", []any{o.WebhookID}, &failures); err != nil {
 				return err
 			}

@@ -45,8 +45,10 @@ func (s *subscriber) wants(e *pendingEvent) bool {
 // subscribers are the webhooks of a workspace that are on and cover the board.
 func (tx *Tx) subscribers(ctx context.Context, a *board.Access) ([]subscriber, error) {
 	var out []subscriber
-	err := tx.each(ctx, `SELECT h.id, COALESCE(h.board_id, ''), h.events, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id
-		WHERE h.workspace_id = $1 AND (h.board_id IS NULL OR h.board_id = $2) AND h.off = '' ORDER BY h.id`,
+	err := tx.each(ctx, `SELECT h.id, COALESCE(h.board_id, ''), h.events, o.plan FROM (
+			SELECT id, board_id, events, organization_id FROM webhooks WHERE workspace_id = $1 AND board_id IS NULL AND off = ''
+			UNION ALL SELECT id, board_id, events, organization_id FROM webhooks WHERE workspace_id = $1 AND board_id = $2 AND off = '') AS h
+		JOIN organizations o ON o.id = h.organization_id ORDER BY h.id`,
 		[]any{a.WorkspaceID, a.BoardID}, func(rows *sql.Rows) error {
 			var s subscriber
 			err := rows.Scan(&s.id, &s.boardID, &s.events, &s.plan)

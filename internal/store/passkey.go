@@ -58,19 +58,19 @@ func (tx *Tx) DeletePasskey(ctx context.Context, id string) error {
 	return err
 }
 
-// InsertChallenge keeps what a begun ceremony must answer. One that the caller
-// began signed in ends with the session.
+// InsertChallenge keeps what a begun ceremony must answer. Who began it signed
+// in has to end it.
 func (tx *Tx) InsertChallenge(ctx context.Context, id, data string, lifetime time.Duration) error {
-	return tx.exec(ctx, "INSERT INTO challenges (id, user_id, session_id, data, expires_at) VALUES ($1, $2, $3, $4, $5)",
-		id, optional(tx.caller.UserID), optional(tx.caller.SessionID), data, int64(tx.now)+lifetime.Milliseconds())
+	return tx.exec(ctx, "INSERT INTO challenges (id, user_id, data, expires_at) VALUES ($1, $2, $3, $4)",
+		id, optional(tx.caller.UserID), data, int64(tx.now)+lifetime.Milliseconds())
 }
 
 // TakeChallenge ends a challenge and answers its data, once: one that the
-// caller began signed in, or else one that nobody did.
+// caller began signed in, or else one of nobody's.
 func (tx *Tx) TakeChallenge(ctx context.Context, id string, signedIn bool) (data string, err error) {
-	owner, args := "session_id IS NULL", []any{id, int64(tx.now)}
+	owner, args := "user_id IS NULL", []any{id, int64(tx.now)}
 	if signedIn {
-		owner, args = "session_id = $3 AND user_id = $4", append(args, tx.caller.SessionID, tx.caller.UserID)
+		owner, args = "user_id = $3", append(args, tx.caller.UserID)
 	}
 	found, err := tx.one(ctx, "DELETE FROM challenges WHERE id = $1 AND expires_at > $2 AND "+owner+" RETURNING data", args, &data)
 	if err == nil && !found {

@@ -83,17 +83,41 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) error {
 	return err
 }
 
+// RevokeOwnToken ends a token of the caller; any other, and one that has ended,
+// is not found.
+func (tx *Tx) RevokeOwnToken(ctx context.Context, id string) error {
+	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL", int64(tx.now), id, tx.caller.UserID)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	return err
+}
+
 // Tokens are the tokens of a user that work, newest first.
 func (v *View) Tokens(ctx context.Context, userID string) ([]board.Token, error) {
-	out := []board.Token{}
-	err := v.each(ctx, `SELECT id, name, scopes, workspace_id, expires_at, last_four, created_at FROM tokens
-		WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) ORDER BY id DESC`,
-		[]any{userID, int64(v.now)}, func(rows *sql.Rows) error {
+	used, err := v.tokens(ctx, userID, "ORDER BY id DESC")
+	out := make([]board.Token, len(used))
+	for i, t := range used {
+		out[i] = t.Token
+	}
+	return out, err
+}
+
+// UsedTokens are the caller's tokens that work, newest first, from before one on.
+func (v *View) UsedTokens(ctx context.Context, before string, limit int) ([]board.UsedToken, error) {
+	return v.tokens(ctx, v.caller.UserID, "AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4", before, limit)
+}
+
+func (v *View) tokens(ctx context.Context, userID, which string, args ...any) ([]board.UsedToken, error) {
+	out := []board.UsedToken{}
+	err := v.each(ctx, `SELECT id, name, scopes, workspace_id, expires_at, last_four, created_at, last_used_at FROM tokens
+		WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) `+which,
+		append([]any{userID, int64(v.now)}, args...), func(rows *sql.Rows) error {
 			var (
-				t      board.Token
+				t      board.UsedToken
 				scopes string
 			)
-			err := rows.Scan(&t.ID, &t.Name, &scopes, &t.WorkspaceID, &t.ExpiresAt, &t.LastFour, &t.CreatedAt)
+			err := rows.Scan(&t.ID, &t.Name, &scopes, &t.WorkspaceID, &t.ExpiresAt, &t.LastFour, &t.CreatedAt, &t.LastUsedAt)
 			t.Scopes = scopesOf(scopes)
 			out = append(out, t)
 			return err

@@ -25,6 +25,7 @@ CREATE TABLE webhooks (
 );
 CREATE INDEX webhooks_workspace ON webhooks (workspace_id, id);
 CREATE INDEX webhooks_board ON webhooks (board_id);
+CREATE INDEX webhooks_covers ON webhooks (workspace_id, board_id, id);
 CREATE INDEX webhooks_organization ON webhooks (organization_id);
 CREATE INDEX webhooks_owner ON webhooks (owner_id);
 

@@ -64,12 +64,10 @@ CREATE INDEX passkeys_user ON passkeys (user_id, id);
 CREATE TABLE challenges (
     id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     user_id    TEXT COLLATE "C" REFERENCES users (id) ON DELETE CASCADE,
-    session_id TEXT COLLATE "C" REFERENCES sessions (id) ON DELETE CASCADE,
     data       TEXT COLLATE "C" NOT NULL,
     expires_at BIGINT NOT NULL
 );
 CREATE INDEX challenges_user ON challenges (user_id);
-CREATE INDEX challenges_session ON challenges (session_id);
 CREATE INDEX challenges_expires ON challenges (expires_at);
 
 -- Who a person is to an identity provider (OpenID Connect).

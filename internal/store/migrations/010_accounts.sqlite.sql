@@ -64,12 +64,10 @@ CREATE INDEX passkeys_user ON passkeys (user_id, id);
 CREATE TABLE challenges (
     id         TEXT NOT NULL PRIMARY KEY,
     user_id    TEXT REFERENCES users (id) ON DELETE CASCADE,
-    session_id TEXT REFERENCES sessions (id) ON DELETE CASCADE,
     data       TEXT NOT NULL,
     expires_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX challenges_user ON challenges (user_id);
-CREATE INDEX challenges_session ON challenges (session_id);
 CREATE INDEX challenges_expires ON challenges (expires_at);
 
 -- Who a person is to an identity provider (OpenID Connect).

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// deliver sends a body as the server would, and answers the status.
+func deliver(t *testing.T, to *endpoint, id, signature, body string) int {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, to.url, bytes.NewReader([]byte(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close = true
+	r.Header = http.Header{"webhook-id": {id}, "webhook-timestamp": {"1795250816"}, "webhook-signature": {signature}}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+func TestReceivers(t *testing.T) {
+	all := newReceivers()
+	defer all.close()
+	var points []*endpoint
+	for _, m := range []manner{takes, fails, refuses} {
+		opened, err := all.open(2, m, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		points = append(points, opened...)
+	}
+	shared, err := all.open(3, takes, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := points[0].knows("whsec_" + base64.StdEncoding.EncodeToString([]byte("key"))); err != nil {
+		t.Fatal(err)
+	}
+	const id, body = "itg_a:v7", `{"id":"itg_a:v7","data":{}}`
+	mac := hmac.New(sha256.New, []byte("key"))
+	fmt.Fprintf(mac, "%s.1795250816.%s", id, body)
+	good := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+
+	if got := deliver(t, points[0], id, good, body); got != 204 {
+		t.Errorf("a good delivery is answered %d", got)
+	}
+	if got := deliver(t, shared[2], id, "", body); got != 204 {
+		t.Errorf("a delivery to one of several endpoints of a host is answered %d", got)
+	}
+	if got := deliver(t, points[2], id, "", body); got != 500 {
+		t.Errorf("an endpoint that fails answers %d", got)
+	}
+	if _, err := net.Dial("tcp", strings.TrimPrefix(strings.Split(points[4].url, "/hook")[0], "http://")); err == nil {
+		t.Error("an endpoint that refuses takes a connection")
+	}
+	got := settled(all)
+	if len(got.faults) > 0 {
+		t.Errorf("good deliveries are found wrong: %v", got.faults)
+	}
+	came := map[event]string{}
+	for _, r := range got.receipts {
+		came[r.event] = r.id
+	}
+	if len(came) != 2 || came[event{0, 7}] != id || came[event{shared[2].number, 7}] != id {
+		t.Errorf("came: %v", came)
+	}
+
+	deliver(t, points[0], id, "v1,AAAA", body)
+	deliver(t, points[1], "itg_b:v7", "", body)
+	if got := settled(all); len(got.faults) != 2 {
+		t.Errorf("a wrong signature and a body of another id: %v", got.faults)
+	}
+}
+
+// settled is what came, once the connections have ended.
+func settled(r *receivers) (all tally) {
+	for range 50 {
+		time.Sleep(2 * time.Millisecond)
+		t := r.taken()
+		all.add(&t)
+	}
+	return all
+}
+
+func TestLedger(t *testing.T) {
+	at := time.Now()
+	come := func(endpoint int, version int64, id string) receipt { return receipt{event{endpoint, version}, id, at} }
+	for _, c := range []struct {
+		name   string
+		came   []receipt
+		faults int
+	}{
+		{"all is well", []receipt{come(1, 1, "a"), come(1, 2, "x")}, 0},
+		{"one is missing", []receipt{come(1, 1, "a")}, 1},
+		{"one comes twice", []receipt{come(1, 1, "a"), come(1, 2, "x"), come(1, 2, "x")}, 1},
+		{"one comes by two ids", []receipt{come(1, 1, "a"), come(1, 2, "x"), come(1, 2, "y")}, 1},
+		{"one comes by another id than was promised", []receipt{come(1, 1, "b"), come(1, 2, "x")}, 1},
+		{"one comes that nobody caused", []receipt{come(1, 1, "a"), come(1, 2, "x"), come(2, 1, "z")}, 1},
+	} {
+		l := newLedger()
+		l.expect(event{1, 1}, due{id: "a"})
+		l.expect(event{1, 2}, due{answered: at})
+		l.take(tally{receipts: c.came})
+		if faults := l.close(); len(faults) != c.faults {
+			t.Errorf("%s: %q", c.name, faults)
+		}
+	}
+}
+
+func TestVersionOf(t *testing.T) {
+	if v, err := versionOf([]byte(`{"data":{"a":1,"boardVersion":3},"boardVersion":42}` + "\n")); v != 42 || err != nil {
+		t.Errorf("version %d, %v", v, err)
+	}
+	for _, bad := range []string{"", "{}", `{"data":{},"boardVersion":0}`, `{"data":1,"other":2}`} {
+		if v, err := versionOf([]byte(bad)); err == nil {
+			t.Errorf("%s has version %d", bad, v)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package pages_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"cardwall/internal/pages"
+)
+
+const script = "console.log('board');\n"
+
+func built(t *testing.T, hsts bool) *pages.Pages {
+	t.Helper()
+	p, err := pages.New(fstest.MapFS{
+		"index.html":            {Data: []byte("<!doctype html><title>Cardwall</title>")},
+		"assets/board-1a2b.js":  {Data: []byte(strings.Repeat(script, 100))},
+		"assets/inter-3c.woff2": {Data: []byte{0, 1, 2}},
+		".gitkeep":              {},
+	}, hsts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func get(p http.Handler, target string, headers ...string) *http.Response {
+	r := httptest.NewRequest("GET", target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestEveryAddressIsAPage(t *testing.T) {
+	t.Parallel()
+	p := built(t, false)
+	for _, at := range []string{"/", "/boards/brd_1", "/sign-in", "/index.html"} {
+		r := get(p, at)
+		if r.StatusCode != 200 || !strings.Contains(text(t, r), "<title>Cardwall") || r.Header.Get("Content-Type") != "text/html; charset=utf-8" || r.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: %d %v", at, r.StatusCode, r.Header)
+		}
+		if again := get(p, at, "If-None-Match", r.Header.Get("ETag")); again.StatusCode != 304 || text(t, again) != "" {
+			t.Errorf("%s again: %d", at, again.StatusCode)
+		}
+	}
+}
+
+func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
+	t.Parallel()
+	p := built(t, false)
+	r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", "br, gzip;q=0.8")
+	if r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || r.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("the script: %v", r.Header)
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader([]byte(text(t, r))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(unpacked); err != nil || string(got) != strings.Repeat(script, 100) {
+		t.Errorf("the script is %.40q: %v", got, err)
+	}
+	for _, encoding := range []string{"", "br", "gzip;q=0"} {
+		if r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", encoding); r.Header.Get("Content-Encoding") != "" || text(t, r) != strings.Repeat(script, 100) {
+			t.Errorf("to who takes %q: %v", encoding, r.Header)
+		}
+	}
+	for _, absent := range []string{"/assets/board-9.js", "/robots.txt", "/.gitkeep", "/assets/"} {
+		if r := get(p, absent); r.StatusCode != 404 {
+			t.Errorf("%s: %d", absent, r.StatusCode)
+		}
+	}
+}
+
+func TestEveryAnswerIsGuarded(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"/", "/assets/board-1a2b.js", "/nothing.js"} {
+		h := get(built(t, true), at).Header
+		for name, want := range map[string]string{
+			"Content-Security-Policy": pages.Policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Strict-Transport-Security": "max-age=31536000",
+		} {
+			if h.Get(name) != want {
+				t.Errorf("%s: %s is %q", at, name, h.Get(name))
+			}
+		}
+	}
+	if h := get(built(t, false), "/").Header; h.Get("Strict-Transport-Security") != "" {
+		t.Error("a server that is reached by http asks for https")
+	}
+	w := httptest.NewRecorder()
+	built(t, false).ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
+	if w.Code != 405 {
+		t.Errorf("POST: %d", w.Code)
+	}
+}
+
+func TestWithoutABuildThereAreNoPages(t *testing.T) {
+	t.Parallel()
+	if _, err := pages.New(fstest.MapFS{".gitkeep": {}}, false); !errors.Is(err, pages.ErrNotBuilt) {
+		t.Errorf("without a build: %v", err)
+	}
+}
