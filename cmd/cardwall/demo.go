@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 	"strings"
 
+	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/board"
 	"cardwall/internal/rest"
-	"cardwall/internal/session"
 	"cardwall/internal/store"
 )
 
@@ -27,7 +27,7 @@ const (
 // gives the account a new password and a new token, which it prints.
 func fillDemo(ctx context.Context, g *globals, db *store.DB) error {
 	password := strings.ToLower(rand.Text()[:16])
-	hash, err := session.HashPassword(password)
+	hash, err := account.HashPassword(password)
 	if err != nil {
 		return err
 	}

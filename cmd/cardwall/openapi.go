@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
@@ -9,7 +10,7 @@ import (
 type openapiCommand struct{}
 
 func (openapiCommand) Run(g *globals) error {
-	text, err := rest.Encode(rest.Document(transfer.AddOperations(app.Operations()), apiVersion()))
+	text, err := rest.Encode(rest.Document(account.AddOperations(transfer.AddOperations(app.Operations()), nil), apiVersion()))
 	if err == nil {
 		_, err = g.stdout.Write(text)
 	}

@@ -4,26 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"os"
+	"runtime/debug"
+	"strings"
 	"time"
 
+	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
 	"cardwall/internal/op"
+	"cardwall/internal/pages"
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
+	"cardwall/web"
 )
 
 type serveCommand struct {
-	Addr        string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
-	RateLimits  string `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
-	Demo        bool   `help:"Fill a demo workspace first, and print how to look at it."`
-	MetricsAddr string `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
+	Addr           string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
+	RateLimits     string         `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
+	TrustedProxies []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
+	Demo           bool           `help:"Fill a demo workspace first, and print how to look at it."`
+	MetricsAddr    string         `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
+	oidcFlags
 	mailFlags
 	hookFlags
 }
@@ -41,9 +51,13 @@ const (
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
 	housekeeping      = 10 * time.Minute
+	gcPercent         = 200 // the live heap is small (some 30 MB); Go's own 100 would spend a seventh of all time on it
 )
 
 func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", c.Addr, err)
@@ -55,14 +69,25 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	g.warnOfKeyFile(db)
-	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off"})
+	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off", Proxies: c.TrustedProxies})
 	defer gate.Close()
+	accounts, err := account.New(account.Options{BaseURL: g.BaseURL, OIDC: c.provider(), Unlimited: c.RateLimits == "off", Log: g.log})
+	if err != nil {
+		return err
+	}
+	if !session.Trustworthy(g.BaseURL) {
+		g.log.Warn("the address of --base-url is not https: passwords and sessions travel in the open", "base", g.BaseURL)
+	}
 	guard, err := c.guard()
 	if err != nil {
 		return err
 	}
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
+	application, err := servePages(g)
+	if err != nil {
+		return err
+	}
 	hub := live.NewHub(db, g.log)
 	defer hub.Close()
 	handler, err := rest.New(rest.Config{
@@ -70,7 +95,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},
-		DB: db, Registry: transfer.AddOperations(app.Operations()), Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		Application: application,
+		Pages:       accounts.Pages(db, gate, rest.ApplicationPrefix),
+		DB:          db, Registry: account.AddOperations(transfer.AddOperations(app.Operations()), accounts), Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {
 		return err
@@ -121,6 +148,21 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 			return server.Shutdown(stopping)
 		}
 	}
+}
+
+// servePages is the application, or nil with a line in the log when it was not
+// built.
+func servePages(g *globals) (http.Handler, error) {
+	dist, err := fs.Sub(web.Dist, "dist")
+	if err != nil {
+		return nil, err
+	}
+	p, err := pages.New(dist, strings.HasPrefix(g.BaseURL, "https:"))
+	if errors.Is(err, pages.ErrNotBuilt) {
+		g.log.Warn("there are no pages in this program; run make web and build it again, or use the API alone")
+		return nil, nil
+	}
+	return p, err
 }
 
 // housekeep forgets what has had its time, if this server's turn has come.

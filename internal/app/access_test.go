@@ -56,7 +56,7 @@ func word[T ~string](role T) string {
 func TestEveryOperationHasAnAccessRow(t *testing.T) {
 	t.Parallel()
 	var have []string
-	for _, part := range []string{"board", "workspace", "everybody"} {
+	for _, part := range []string{"board", "workspace", "everybody", "person", "anybody"} {
 		keys, _ := accessTable(t, part, 1)
 		for _, k := range keys {
 			name, _, _ := strings.Cut(k, ":")
@@ -239,6 +239,59 @@ func TestAccessToWorkspaces(t *testing.T) {
 			}
 			if seen := p.All("list_workspaces", "id", nil); slices.Contains(seen, w.workspace) != (role != "") {
 				t.Errorf("%s: list_workspaces shows %v", p.Name, seen)
+			}
+		}
+	})
+}
+
+// Who is signed in with a browser sees to the own account; a token does not,
+// whatever its scopes, and what guards the account needs a recent sign-in.
+func TestAccessToAccounts(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		_, person := accessTable(t, "person", 1)
+		_, anybody := accessTable(t, "anybody", 1)
+		program := w.owner.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin)
+		browser := s.Browser()
+		for _, o := range s.Registry.All() {
+			if o.SignedIn != (person[o.Name] != nil) || o.Anonymous != (anybody[o.Name] != nil) {
+				t.Errorf("%s: for who is signed in %v, for anybody %v; the table says otherwise", o.Name, o.SignedIn, o.Anonymous)
+			}
+			if !o.SignedIn && !o.Anonymous {
+				continue
+			}
+			in := w.sample(t, o)
+			if a := program.Call(o.Name, in); o.SignedIn && (a.Status != 403 || a.Code != board.CodeForbidden || strings.HasPrefix(a.Message, "Sign in again")) {
+				t.Errorf("%s of a token: %d %s", o.Name, a.Status, a.Raw)
+			}
+			if o.Anonymous {
+				s.Browser().Must(o.Name, w.sample(t, o))
+				continue
+			}
+			if a := browser.Call(o.Name, in); a.Status != 401 || a.Code != board.CodeUnauthenticated {
+				t.Errorf("%s of nobody: %d %s", o.Name, a.Status, a.Raw)
+			}
+			if (person[o.Name][0] == "recent") != o.Recent {
+				t.Errorf("%s: needs a recent sign-in: %v, the table says %v", o.Name, o.Recent, person[o.Name])
+			}
+			if !o.Recent {
+				continue
+			}
+			later := s.Browser()
+			later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
+			s.Clock.Advance(board.RecentFor)
+			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden || !strings.HasPrefix(a.Message, "Sign in again") {
+				t.Errorf("%s of who signed in ten minutes ago: %d %s", o.Name, a.Status, a.Raw)
+			}
+			if o.Name == "delete_account" {
+				continue
+			}
+			// Confirmed, the same request with the same key is let through at once.
+			in = w.sample(t, o)
+			later.Must("confirm_sign_in", fields{"password": password})
+			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status/100 != 2 || a.Header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("%s after the sign-in was confirmed: %d %s", o.Name, a.Status, a.Raw)
 			}
 		}
 	})

@@ -83,6 +83,8 @@ func checkEntry(t *testing.T, doc node, o *op.Operation) {
 	if list, _ := entry["tags"].([]any); len(list) != 1 || !tags[list[0].(string)] {
 		t.Errorf("%s: tags %v", o.Name, entry["tags"])
 	}
+	documentedFields(t, doc, o, entry)
+	documentedAnswers(t, doc, o, entry)
 }
 
 func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
@@ -115,7 +117,7 @@ func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
 			t.Errorf("%s: the field %s has no description; add `doc:\"…\"` to its tag", o.Name, f.Name)
 		}
 	}
-	if !o.ReadOnly && seen["Idempotency-Key"] == nil {
+	if !o.ReadOnly && !o.Unkeyed && seen["Idempotency-Key"] == nil {
 		t.Errorf("%s is a write without the parameter Idempotency-Key", o.Name)
 	}
 	if body != nil && body["additionalProperties"] != false {

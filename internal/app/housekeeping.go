@@ -25,8 +25,9 @@ type Housekept struct {
 }
 
 // Housekeep forgets what has had its time: boards after 30 days in the trash,
-// answers to idempotency keys after 24 hours, deliveries after 30 days. Of several servers one does it
-// at a time; for the others it does nothing. Holder is the server's own name.
+// answers to idempotency keys after 24 hours, deliveries after 30 days, sessions
+// and the links of letters when they have expired. Of several servers one does
+// it at a time; for the others it does nothing. Holder is the server's own name.
 func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, error) {
 	var done Housekept
 	held, err := db.Lease(ctx, "housekeeping", holder, housekeepingLease)

@@ -31,14 +31,14 @@ func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 			arrives(t, w.owner, held[id], held[id], 1) // else the mirror shows something wrong
 		}
 		for _, o := range s.Registry.All() {
-			if o.ReadOnly {
-				continue
+			if o.ReadOnly || o.Name == "change_member" || o.Name == "remove_member" {
+				continue // who is in a workspace is no change of a board
 			}
 			in := w.sample(t, o)
 			for _, id := range boards {
 				held[id] = answers(w.owner, id)
 			}
-			w.owner.Must(o.Name, in)
+			w.as(o).Must(o.Name, in)
 			t.Run(o.Name, func(t *testing.T) {
 				for _, id := range boards {
 					arrives(t, w.owner, held[id], answers(w.owner, id), 200)

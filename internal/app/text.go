@@ -19,3 +19,6 @@ func title(field, s string) (string, error) {
 	}
 	return s, nil
 }
+
+// Title is title for names that other packages take.
+func Title(field, s string) (string, error) { return title(field, s) }

@@ -26,6 +26,8 @@ type world struct {
 	second, away string // another board, and a list on it
 
 	hook, boardHook string // webhooks of the workspace, made when first asked for, and of the board
+
+	strangers int // people made for a sample
 }
 
 func newWorld(s *apptest.Service) *world {
@@ -238,6 +240,71 @@ var samples = map[string]func(w *world) fields{
 	"get_delivery":          func(w *world) fields { return fields{"deliveryId": w.failed()} },
 	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.failed()} },
 	"get_delivery_quota":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
+
+	"create_workspace": func(*world) fields { return fields{"name": "Compilers"} },
+	"update_workspace": func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Difference Engines"} },
+	"change_member": func(w *world) fields {
+		return fields{"workspaceId": w.workspace, "userId": w.member(), "role": "admin"}
+	},
+	"remove_member": func(w *world) fields { return fields{"workspaceId": w.workspace, "userId": w.member()} },
+	"look_at_invitation": func(w *world) fields {
+		return fields{"secret": w.invitationTo(w.owner, w.workspace)}
+	},
+	"accept_invitation": func(w *world) fields {
+		return fields{"secret": w.invitationTo(w.other, w.other.Workspace("Compilers", board.PlanTeam))}
+	},
+
+	"get_sign_in_options": func(*world) fields { return nil },
+	"sign_up": func(*world) fields {
+		return fields{"email": "grace@example.com", "name": "Grace Hopper", "password": password, "timeZone": "America/New_York"}
+	},
+	"verify_email": func(w *world) fields {
+		email := w.stranger() + "@example.com"
+		w.owner.Must("sign_up", fields{"email": email, "name": "Grace Hopper", "password": password})
+		return fields{"secret": w.letterTo(email)}
+	},
+	"sign_in":                func(w *world) fields { return fields{"email": w.withPassword(), "password": password} },
+	"request_password_reset": func(w *world) fields { return fields{"email": w.owner.Email} },
+	"reset_password": func(w *world) fields {
+		w.owner.Must("request_password_reset", fields{"email": w.owner.Email})
+		return fields{"secret": w.letterTo(w.owner.Email), "password": password}
+	},
+	"begin_passkey_sign_in":  func(*world) fields { return nil },
+	"finish_passkey_sign_in": func(w *world) fields { return w.passkeySignIn() },
+	"get_session":            func(*world) fields { return nil },
+	"confirm_sign_in": func(w *world) fields {
+		w.withPassword()
+		return fields{"password": password}
+	},
+	"sign_out": func(*world) fields { return nil },
+	"list_sessions": func(w *world) fields {
+		w.owner.Must("get_session", nil)
+		return nil
+	},
+	"end_session":     func(w *world) fields { return fields{"sessionId": w.owner.Must("get_session", nil).Text("session.id")} },
+	"update_profile":  func(*world) fields { return fields{"theme": "dark", "language": "en-GB"} },
+	"change_password": func(*world) fields { return fields{"password": password} },
+	"delete_account":  func(*world) fields { return nil },
+	"list_tokens": func(w *world) fields {
+		if len(w.owner.Must("list_tokens", nil).Each("id")) < 2 {
+			w.newToken()
+		}
+		return nil
+	},
+	"create_token": func(w *world) fields {
+		return fields{"name": "Deploy script", "scopes": []string{"write"}, "workspaceId": w.workspace}
+	},
+	"revoke_token":  func(w *world) fields { return fields{"tokenId": w.newToken()} },
+	"list_passkeys": func(w *world) fields { return w.twoPasskeys() },
+	"begin_passkey": func(*world) fields { return nil },
+	"finish_passkey": func(w *world) fields {
+		in, _ := w.newPasskey()
+		return in
+	},
+	"delete_passkey": func(w *world) fields {
+		in, _ := w.newPasskey()
+		return fields{"passkeyId": w.make("finish_passkey", in)}
+	},
 }
 
 // aboutNoBoard are the writes that change no board: they answer no

@@ -20,13 +20,17 @@ import (
 	"cardwall/internal/store"
 )
 
-// Person is somebody with an account and a token.
+// Person is somebody with an account and a token. What only who is signed in may
+// call, the person calls with a session that has just begun.
 type Person struct {
 	*Service
-	ID    string
-	Name  string
-	Email string
-	Token string
+	ID      string
+	Name    string
+	Email   string
+	Token   string
+	From    string            // the network address that requests come from; one of the test's when empty
+	Cookies map[string]string // those of a browser; nil for a program
+	limited bool              // has this token, and no session
 }
 
 // Fields are the input of an operation, by name.
@@ -58,14 +62,14 @@ func (s *Service) token(userID, workspaceID string, scopes ...board.Scope) (text
 // With is the same person with a token of these scopes alone.
 func (p *Person) With(scopes ...board.Scope) *Person {
 	other := *p
-	other.Token = p.token(p.ID, "", scopes...)
+	other.Token, other.limited = p.token(p.ID, "", scopes...), true
 	return &other
 }
 
 // Within is the same person with a token limited to one workspace.
 func (p *Person) Within(workspaceID string) *Person {
 	other := *p
-	other.Token = p.token(p.ID, workspaceID, board.ScopeRead, board.ScopeWrite, board.ScopeAdmin)
+	other.Token, other.limited = p.token(p.ID, workspaceID, board.ScopeRead, board.ScopeWrite, board.ScopeAdmin), true
 	return &other
 }
 
@@ -73,6 +77,7 @@ func (p *Person) Within(workspaceID string) *Person {
 func (p *Person) Issue(in app.NewToken) *Person {
 	p.T.Helper()
 	other := *p
+	other.limited = true
 	p.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) (err error) {
 		_, other.Token, err = app.AddToken(ctx, tx, in)
 		return err
@@ -178,7 +183,7 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 		switch {
 		case place == op.InPath:
 			target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(fmt.Sprint(v)))
-		case place == op.InQuery, o.ReadOnly:
+		case place == op.InQuery, o.Method == http.MethodGet:
 			query.Set(name, fmt.Sprint(v))
 		default:
 			body[name] = v
@@ -195,6 +200,9 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 		}
 	}
 	r := httptest.NewRequest(o.Method, target, bytes.NewReader(text))
+	if o.SignedIn && p.Token != "" && !p.limited {
+		p.signIn(r)
+	}
 	if len(text) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -204,11 +212,13 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 // Do sends any request with the person's token.
 func (p *Person) Do(r *http.Request) Answer {
 	p.T.Helper()
-	if p.Token != "" && r.Header.Get("Authorization") == "" {
+	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
 		r.Header.Set("Authorization", "Bearer "+p.Token)
 	}
 	w := httptest.NewRecorder()
+	p.browse(r)
 	p.Handler.ServeHTTP(w, r)
+	p.keep(w.Result())
 	a := Answer{t: p.T, Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
 	var env struct {
 		Data         any    `json:"data"`

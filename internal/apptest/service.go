@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/board"
 	"cardwall/internal/hook"
@@ -49,6 +50,7 @@ type Options struct {
 	RateLimits bool                // count requests; off unless a test is about them
 	Registry   func() *op.Registry // nil for those of the program
 	Keys       *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
+	OIDC       account.OIDC        // an identity provider; zero for none
 	clock      *Clock
 	document   *document
 }
@@ -78,8 +80,14 @@ func Databases(t *testing.T, fn func(t *testing.T, database string)) {
 // New boots the program on a database, which is a file or postgres://…
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
+	accounts, err := account.New(account.Options{BaseURL: BaseURL, OIDC: opts.OIDC, Unlimited: !opts.RateLimits})
+	if err != nil {
+		t.Fatalf("make the accounts: %v", err)
+	}
 	if opts.Registry == nil {
-		opts.Registry = func() *op.Registry { return transfer.AddOperations(app.Operations()) }
+		opts.Registry = func() *op.Registry {
+			return account.AddOperations(transfer.AddOperations(app.Operations()), accounts)
+		}
 	}
 	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
 	if s.Clock == nil {
@@ -119,7 +127,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},
-		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
+		Pages: accounts.Pages(db, gate, rest.ApplicationPrefix),
+		DB:    db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
 		t.Fatalf("make the handler: %v", err)

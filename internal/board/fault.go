@@ -82,9 +82,9 @@ func Forbidden(format string, args ...any) *Fault {
 	return &Fault{Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unauthenticated is the answer to a missing, malformed or dead token.
+// Unauthenticated is the answer to a missing, malformed or dead token or session.
 func Unauthenticated() *Fault {
-	return &Fault{Code: CodeUnauthenticated, Message: "Send a valid API token in the header Authorization: Bearer <token>."}
+	return &Fault{Code: CodeUnauthenticated, Message: "Sign in, or send a valid API token in the header Authorization: Bearer <token>."}
 }
 
 // Refuse builds a fault of any other code.

@@ -23,6 +23,12 @@ type Token struct {
 	CreatedAt   Instant  `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
 }
 
+// UsedToken is a token with when it was last used.
+type UsedToken struct {
+	Token
+	LastUsedAt *Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used, to the minute; null for never." example:"2026-03-02T09:00:00.000Z"`
+}
+
 // UserRef names a person inside another record.
 type UserRef struct {
 	ID   string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
@@ -19,7 +20,7 @@ import (
 // is what its schema says. They do not make the documents too large to fetch.
 func TestEveryOperationShowsExamplesThatFollowItsSchemas(t *testing.T) {
 	t.Parallel()
-	r := transfer.AddOperations(app.Operations())
+	r := account.AddOperations(transfer.AddOperations(app.Operations()), nil)
 	for _, d := range []struct {
 		document    *huma.OpenAPI
 		application bool

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
@@ -18,7 +19,7 @@ import (
 // review of the interface.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
-	r := transfer.AddOperations(app.Operations())
+	r := account.AddOperations(transfer.AddOperations(app.Operations()), nil)
 	golden(t, "openapi.json", rest.Document(r, "1"))
 	golden(t, "openapi-app.json", rest.ApplicationDocument(r, "1"))
 }

@@ -49,15 +49,16 @@ const (
 
 // Config is what the interface is made of.
 type Config struct {
-	DB       *store.DB
-	Registry *op.Registry
-	Engine   *op.Engine
-	Gate     *session.Gate
-	Pages    map[string]http.Handler // what needs no caller and answers no envelope, by method and path; may be nil
-	BaseURL  string
-	Version  string
-	Log      *slog.Logger
-	Mounts   map[string]Mount // by method and path, such as "GET /api/app/v1/live"
+	DB          *store.DB
+	Registry    *op.Registry
+	Engine      *op.Engine
+	Gate        *session.Gate
+	Pages       map[string]http.Handler // what needs no caller and answers no envelope, by method and path; may be nil
+	BaseURL     string
+	Version     string
+	Log         *slog.Logger
+	Mounts      map[string]Mount // by method and path, such as "GET /api/app/v1/live"
+	Application http.Handler     // answers every other address outside /api/; nil for none
 }
 
 // Mount answers requests whose answer or body is no envelope, such as a stream
@@ -68,13 +69,14 @@ type Mount func(w http.ResponseWriter, r *http.Request, caller board.Caller, sti
 
 type handler struct {
 	Config
-	mux *http.ServeMux
+	mux   *http.ServeMux
+	paths *http.ServeMux // of operations, whatever the method: in one mux /x/begin would be at odds with DELETE /x/{id}
 }
 
 // New makes the handler of all addresses of the server.
 func New(c Config) (http.Handler, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
-	h := &handler{Config: c, mux: http.NewServeMux()}
+	h := &handler{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux()}
 	document := Document(c.Registry, c.Version)
 	page, err := docs.New(document, c.BaseURL)
 	if err != nil {
@@ -97,12 +99,18 @@ func New(c Config) (http.Handler, error) {
 		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
 	}
 	for route, allowed := range methods {
-		h.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
+		h.paths.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
 	}
 	for route, mount := range c.Mounts {
 		h.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.mounted(w, r, mount) })
 	}
-	h.mux.HandleFunc("/", h.nowhere)
+	if c.Application == nil {
+		h.mux.HandleFunc("/", h.unknown)
+	} else {
+		h.mux.Handle("/", c.Application)
+		h.mux.HandleFunc("/api/", h.unknown)
+		h.mux.HandleFunc("/.well-known/", h.nowhere)
+	}
 	return http.HandlerFunc(h.serve), nil
 }
 
@@ -288,6 +296,15 @@ func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []
 	slices.Sort(allowed)
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	h.refuse(w, r, &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes " + strings.Join(allowed, ", ") + "."})
+}
+
+// unknown answers what no operation does: with another method one may.
+func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
+	if wrong, pattern := h.paths.Handler(r); pattern != "" {
+		wrong.ServeHTTP(w, r)
+		return
+	}
+	h.nowhere(w, r)
 }
 
 // nowhere answers a path that does not exist.

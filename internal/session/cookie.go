@@ -1,7 +1,6 @@
 package session
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -94,27 +93,4 @@ func (g *Gate) spendSession(c board.Caller, class Class, now time.Time) (Rate, e
 		return rate, limited(rate, now)
 	}
 	return rate, nil
-}
-
-// Network is what limits by address count: an IPv4 address, and of IPv6 the /64
-// of which one customer has all.
-func Network(address string) string {
-	ip, err := netip.ParseAddr(address)
-	if err != nil {
-		return address
-	}
-	if ip = ip.Unmap().WithZone(""); ip.Is6() {
-		prefix, _ := ip.Prefix(64) // of an address of 128 bits
-		return prefix.String()
-	}
-	return ip.String()
-}
-
-// address is the network address a request came from.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -22,11 +23,12 @@ const touchEvery = time.Minute
 
 // Gate lets callers in.
 type Gate struct {
-	db     *store.DB
-	log    *slog.Logger
-	rates  *rates
-	cookie cookie
-	origin *http.CrossOriginProtection
+	db      *store.DB
+	log     *slog.Logger
+	rates   *rates
+	cookie  cookie
+	origin  *http.CrossOriginProtection
+	proxies []netip.Prefix
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known
@@ -42,14 +44,15 @@ type known struct {
 
 // Options of a gate.
 type Options struct {
-	BaseURL   string // where browsers find the server: decides what the cookie is called, and which site is ours
-	Unlimited bool   // no rate limits
+	BaseURL   string         // where browsers find the server: decides what the cookie is called, and which site is ours
+	Unlimited bool           // no rate limits
+	Proxies   []netip.Prefix // our own, whose X-Forwarded-For says where a request came from
 }
 
 // NewGate makes the gate of a server.
 func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
 	return &Gate{
-		db: db, log: log, rates: newRates(o.Unlimited), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL),
+		db: db, log: log, rates: newRates(o.Unlimited), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
 		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{},
 	}
 }
@@ -67,13 +70,13 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 		err = g.sameSite(r)
 	}
 	if err != nil {
-		rate, ok := g.rates.spend("address "+address(r), strangerLimit, now)
+		rate, ok := g.rates.spend("address "+g.address(r), strangerLimit, now)
 		if !ok && board.IsCode(err, board.CodeUnauthenticated) {
 			return board.Caller{}, rate, limited(rate, now)
 		}
 		return board.Caller{}, rate, err
 	}
-	caller.Address = address(r)
+	caller.Address = g.address(r)
 	if caller.SessionID != "" {
 		rate, err := g.spendSession(caller, class, now)
 		return caller, rate, err
@@ -97,7 +100,7 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 func (g *Gate) AdmitAnybody(r *http.Request, _ Class) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller := board.Nobody()
-	caller.Address = address(r)
+	caller.Address = g.address(r)
 	rate, ok := g.rates.spend("anybody "+Network(caller.Address), anybodyLimit, now)
 	if !ok {
 		return caller, rate, limited(rate, now)
@@ -107,7 +110,7 @@ func (g *Gate) AdmitAnybody(r *http.Request, _ Class) (board.Caller, Rate, error
 
 // Stranger is the rate of a request that needs no token.
 func (g *Gate) Stranger(r *http.Request) Rate {
-	return g.rates.look("address "+address(r), strangerLimit, g.db.Now())
+	return g.rates.look("address "+g.address(r), strangerLimit, g.db.Now())
 }
 
 // authenticate finds out who sent a request: by its token, or where it has none
@@ -179,7 +182,7 @@ func (g *Gate) keep(key [sha256.Size]byte, k known, now time.Time) {
 // touch notes the use of a token or session, once in a while and beside the
 // request.
 func (g *Gate) touch(c board.Caller, r *http.Request, now time.Time) {
-	id, from, agent := c.TokenID+c.SessionID, address(r), r.UserAgent() // it has one of the two
+	id, from, agent := c.TokenID+c.SessionID, g.address(r), r.UserAgent() // it has one of the two
 	g.mu.Lock()
 	last, seen := g.touched[id]
 	due := !seen || now.Sub(last) >= touchEvery

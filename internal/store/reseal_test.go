@@ -93,11 +93,9 @@ func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, i
 	if rotated {
 		old = sealed("old-secret")
 	}
-	w := board.Webhook{ID: id, WorkspaceID: v.workspace, OwnerID: v.user}
-	if err := tx.InsertWebhook(ctx, &w, v.organization, "", ""); err != nil {
-		return err
-	}
-	return tx.Exec(ctx, "UPDATE webhooks SET address = $1, secret = $2, old_secret = $3 WHERE id = $4", sealed("address"), sealed("secret"), old, id)
+	// Not by InsertWebhook, which seals under the key of the day whatever ring its server has.
+	return tx.Exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host, last_four, address, secret, old_secret, off, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user, sealed("address"), sealed("secret"), old)
 }
 
 // answer stores an answer with a secret, as the engine does.

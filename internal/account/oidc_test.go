@@ -1,0 +1,315 @@
+package account_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/account"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// issuer is an identity provider on loopback, which believes what a test says.
+type issuer struct {
+	*httptest.Server
+	t      *testing.T
+	key    *rsa.PrivateKey
+	mu     sync.Mutex
+	codes  map[string]url.Values // what the browser brought, by code
+	claims map[string]any        // of who signs in next, over the usual ones
+}
+
+const (
+	clientID     = "cardwall"
+	clientSecret = "a secret of the two servers"
+)
+
+func newIssuer(t *testing.T) *issuer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &issuer{t: t, key: key, codes: map[string]url.Values{}, claims: map[string]any{}}
+	mux := http.NewServeMux()
+	answer := func(w http.ResponseWriter, v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(text)
+	}
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{
+			"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256"},
+		})
+	})
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
+		public, err := (&jose.JSONWebKey{Key: key.Public(), KeyID: "1", Algorithm: "RS256", Use: "sig"}).MarshalJSON()
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = fmt.Fprintf(w, `{"keys":[%s]}`, public)
+	})
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		asked := i.codes[r.PostFormValue("code")]
+		delete(i.codes, r.PostFormValue("code"))
+		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+		id, secret, _ := r.BasicAuth()
+		if id != clientID || secret != url.QueryEscape(clientSecret) || asked == nil || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) || r.PostFormValue("redirect_uri") != asked.Get("redirect_uri") {
+			w.WriteHeader(http.StatusBadRequest)
+			answer(w, map[string]any{"error": "invalid_grant"})
+			return
+		}
+		now := time.Now()
+		claims := map[string]any{
+			"iss": i.URL, "aud": clientID, "sub": "1815", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(), "nonce": asked.Get("nonce"),
+			"email": "Grace@example.com", "email_verified": true, "name": "Grace Hopper", "zoneinfo": "America/New_York",
+		}
+		for name, v := range i.claims {
+			claims[name] = v
+		}
+		answer(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": i.sign(claims)})
+	})
+	i.Server = httptest.NewServer(mux)
+	t.Cleanup(i.Close)
+	return i
+}
+
+func (i *issuer) sign(claims map[string]any) string {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: i.key}, (&jose.SignerOptions{}).WithHeader("kid", "1"))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	text, err := json.Marshal(claims)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	signed, err := signer.Sign(text)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	out, err := signed.CompactSerialize()
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return out
+}
+
+// visit is a page that a browser goes to, and where that sends it on.
+func visit(b *apptest.Person, target string) *url.URL {
+	b.T.Helper()
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	r.Header.Set("Sec-Fetch-Site", "cross-site") // it comes from the provider
+	for name, value := range b.Cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	w := httptest.NewRecorder()
+	b.Handler.ServeHTTP(w, r)
+	if w.Code != http.StatusFound {
+		b.T.Fatalf("GET %s: %d %s", target, w.Code, w.Body)
+	}
+	for _, c := range w.Result().Cookies() {
+		if c.MaxAge < 0 {
+			delete(b.Cookies, c.Name)
+			continue
+		}
+		if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || !strings.HasPrefix(c.Name, "__Host-") {
+			b.T.Errorf("the cookie %s is not guarded: %+v", c.Name, c)
+		}
+		b.Cookies[c.Name] = c.Value
+	}
+	to, err := url.Parse(w.Header().Get("Location"))
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return to
+}
+
+const oidcPath = "/api/app/v1/sign-in/oidc"
+
+// depart begins a sign-in, and is the code and the state that the provider
+// sends the browser back with.
+func (i *issuer) depart(b *apptest.Person) (code, state string) {
+	b.T.Helper()
+	to := visit(b, oidcPath)
+	q := to.Query()
+	if !strings.HasPrefix(to.String(), i.URL+"/authorize?") || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" || q.Get("client_id") != clientID ||
+		q.Get("redirect_uri") != apptest.BaseURL+oidcPath+"/callback" {
+		b.T.Errorf("the browser is sent to %s", to)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	code = fmt.Sprint("code-", len(q.Get("state")), "-", q.Get("state")[:8])
+	i.codes[code] = q
+	return code, q.Get("state")
+}
+
+func back(b *apptest.Person, code, state string) string {
+	b.T.Helper()
+	return visit(b, oidcPath+"/callback?"+url.Values{"code": {code}, "state": {state}}.Encode()).String()
+}
+
+// travel is where a browser ends after a sign-in with the provider.
+func (i *issuer) travel(b *apptest.Person, claims map[string]any) string {
+	b.T.Helper()
+	i.mu.Lock()
+	i.claims = claims
+	i.mu.Unlock()
+	code, state := i.depart(b)
+	return back(b, code, state)
+}
+
+func withIssuer(t *testing.T, fn func(t *testing.T, s *apptest.Service, i *issuer)) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		i := newIssuer(t)
+		fn(t, apptest.New(t, database, apptest.Options{OIDC: account.OIDC{Issuer: i.URL, ClientID: clientID, ClientSecret: clientSecret, Name: "Example Login"}}), i)
+	})
+}
+
+func TestSignInWithAnIdentityProvider(t *testing.T) {
+	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
+		if a := s.Browser().Must("get_sign_in_options", nil); a.Text("oidc.name") != "Example Login" {
+			t.Errorf("the ways in are %s", a.Raw)
+		}
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
+
+		b := s.Browser()
+		if to := i.travel(b, nil); to != "/" {
+			t.Fatalf("the browser ends at %s", to)
+		}
+		first := b.Must("get_session", nil)
+		if first.Text("user.email") != "grace@example.com" || first.Text("user.name") != "Grace Hopper" || first.Text("user.timeZone") != "America/New_York" ||
+			first.Get("user.verified") != true || first.Text("workspaces.0.id") != workspace {
+			t.Errorf("the new account is %s", first.Raw)
+		}
+		if len(b.Cookies) != 1 {
+			t.Errorf("the browser keeps %v", b.Cookies)
+		}
+		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // it is a recent sign-in
+		if a := s.Browser().Call("sign_in", fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
+			t.Errorf("an account without a password: %d %s", a.Status, a.Raw)
+		}
+		// The person is known by the provider's name for it, whatever the address is by now.
+		c := s.Browser()
+		if to := i.travel(c, map[string]any{"email": "other@example.com", "email_verified": false}); to != "/" {
+			t.Fatalf("the browser ends at %s", to)
+		}
+		if a := c.Must("get_session", nil); a.Text("user.id") != first.Text("user.id") || a.Text("user.email") != "grace@example.com" {
+			t.Errorf("signed in as %s", a.Raw)
+		}
+		// An account that is there is known by a verified address, and by no other.
+		eve := member(s, "eve@example.com")
+		for _, unverified := range []any{false, nil, "false", 1} {
+			d := s.Browser()
+			if to := i.travel(d, map[string]any{"sub": "2", "email": "eve@example.com", "email_verified": unverified}); to != "/sign-in?error=oidc_forbidden" || d.Secret() != "" {
+				t.Errorf("email_verified %v: the browser ends at %s", unverified, to)
+			}
+		}
+		if to := i.travel(s.Browser(), map[string]any{"sub": "2", "email": ""}); to != "/sign-in?error=oidc_forbidden" {
+			t.Errorf("without an address the browser ends at %s", to)
+		}
+		d := s.Browser()
+		if to := i.travel(d, map[string]any{"sub": "2", "email": "EVE@example.com", "email_verified": "true"}); to != "/" {
+			t.Errorf("the browser ends at %s", to)
+		}
+		if a := d.Must("get_session", nil); a.Text("user.id") != eve.ID {
+			t.Errorf("signed in as %s, not as %s", a.Raw, eve.ID)
+		}
+		if people := s.Column("SELECT id FROM users"); len(people) != 3 {
+			t.Errorf("there are %d accounts", len(people))
+		}
+	})
+}
+
+func TestIdentitiesThatAreRefused(t *testing.T) {
+	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
+		refuse := func(what string, b *apptest.Person, to string) {
+			t.Helper()
+			if !strings.HasPrefix(to, "/sign-in?error=oidc") || b.Secret() != "" {
+				t.Errorf("%s: the browser ends at %s", what, to)
+			}
+		}
+		for what, claims := range map[string]map[string]any{
+			"for another client": {"aud": "another"}, "by another issuer": {"iss": "https://evil.example.com"}, "of another sign-in": {"nonce": "x"}, "expired": {"exp": time.Now().Add(-time.Hour).Unix()},
+		} {
+			b := s.Browser()
+			refuse(what, b, i.travel(b, claims))
+		}
+		i.claims = nil
+		b := s.Browser()
+		code, state := i.depart(b)
+		other := s.Browser() // that never set out
+		refuse("in another browser", other, back(other, code, state))
+		refuse("with another state", b, back(b, code, state+"x"))
+		refuse("after a state that was wrong", b, back(b, code, state)) // the journey ended
+		_, state = i.depart(b)
+		refuse("with another code", b, back(b, "nonsense", state))
+		_, state = i.depart(b)
+		theirs, _ := i.depart(s.Browser())
+		refuse("with the code of another journey", b, back(b, theirs, state)) // its verifier is not this one's
+		code, state = i.depart(b)
+		if to := back(b, code, state); to != "/" {
+			t.Errorf("a good one: the browser ends at %s", to)
+		}
+		refuse("twice", s.Browser(), back(b, code, state))
+		// A provider that signs with another key.
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i.key = key
+		c := s.Browser()
+		refuse("signed by somebody else", c, i.travel(c, nil))
+		i.Close()
+		d := s.Browser()
+		visit(d, oidcPath)
+		state = ""
+		for _, value := range d.Cookies {
+			text, err := base64.RawURLEncoding.DecodeString(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, rest, _ := strings.Cut(string(text), `"state":"`)
+			state, _, _ = strings.Cut(rest, `"`)
+		}
+		refuse("while the provider is away", d, back(d, "x", state))
+	})
+}
+
+func TestNoIdentityProvider(t *testing.T) {
+	t.Parallel()
+	for what, o := range map[string]account.OIDC{
+		"plain http": {Issuer: "http://login.example.com", ClientID: "x"}, "no client": {Issuer: "https://login.example.com"}, "no issuer": {ClientID: "x"},
+	} {
+		if _, err := account.New(account.Options{BaseURL: apptest.BaseURL, OIDC: o}); err == nil || !strings.Contains(err.Error(), "CARDWALL_OIDC_ISSUER") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	w := httptest.NewRecorder()
+	s.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, oidcPath, nil))
+	if w.Code != http.StatusNotFound {
+		t.Errorf("without one: %d", w.Code)
+	}
+}

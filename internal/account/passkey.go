@@ -1,0 +1,304 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+const (
+	maxPasskeys  = 20              // of one person
+	ceremonyTime = 5 * time.Minute // from begin to finish
+)
+
+// Credential is what PublicKeyCredential.toJSON answers (Web Authentication
+// Level 3, 5.1).
+type Credential map[string]any
+
+// CeremonyOptions are a JSON object that PublicKeyCredential takes by
+// parseRequestOptionsFromJSON or parseCreationOptionsFromJSON.
+type CeremonyOptions jsontext.Value
+
+// MarshalJSON is the object itself.
+func (o CeremonyOptions) MarshalJSON() ([]byte, error) { return o, nil }
+
+// Schema is any object's: what is in it is the browser's business.
+func (CeremonyOptions) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// Ceremony is a begun use of a passkey.
+type Ceremony struct {
+	ChallengeID string          `json:"challengeId" doc:"What to give back with the passkey's answer." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Options     CeremonyOptions `json:"options" doc:"What the browser is to ask, as parseRequestOptionsFromJSON or parseCreationOptionsFromJSON takes it." example:"{\"challenge\":\"3q2-7w\"}"`
+}
+
+// relyingParty is this server, as passkeys know it: by the host that browsers
+// find it under. A passkey proves the person too (by a finger, a face, a PIN), so
+// that it is as good as a password and more.
+func relyingParty(u *url.URL) (*webauthn.WebAuthn, error) {
+	w, err := webauthn.New(&webauthn.Config{
+		RPID: u.Hostname(), RPDisplayName: "Cardwall", RPOrigins: []string{u.Scheme + "://" + u.Host},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: new(true), UserVerification: protocol.VerificationRequired,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set passkeys up: %w", err)
+	}
+	return w, nil
+}
+
+// isName tells whether a host is a name: a passkey belongs to one.
+func isName(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return host != "" && err != nil
+}
+
+func (a *Accounts) noPasskeys() error {
+	if a.keys != nil {
+		return nil
+	}
+	return board.Forbidden("Passkeys need a server whose address is https and a name; its operator sets CARDWALL_BASE_URL.")
+}
+
+// keyOwner is a person to package webauthn.
+type keyOwner struct {
+	board.Profile
+	keys []webauthn.Credential
+}
+
+// WebAuthnID is the user handle that a passkey keeps.
+func (o keyOwner) WebAuthnID() []byte { return []byte(o.ID) }
+
+// WebAuthnName is what a device shows to choose by.
+func (o keyOwner) WebAuthnName() string { return o.Email }
+
+// WebAuthnDisplayName is what a device may show beside.
+func (o keyOwner) WebAuthnDisplayName() string { return o.Name }
+
+// WebAuthnCredentials are the person's passkeys.
+func (o keyOwner) WebAuthnCredentials() []webauthn.Credential { return o.keys }
+
+func ownerOf(ctx context.Context, v *store.View, userID string) (keyOwner, error) {
+	p, err := v.ProfileOf(ctx, userID)
+	if err != nil {
+		return keyOwner{}, err
+	}
+	texts, err := v.Credentials(ctx, userID)
+	o := keyOwner{Profile: p}
+	for _, text := range texts {
+		var c webauthn.Credential
+		if err := jsonv1.Unmarshal([]byte(text), &c); err != nil {
+			return o, fmt.Errorf("read a passkey: %w", err)
+		}
+		o.keys = append(o.keys, c)
+	}
+	return o, err
+}
+
+// ceremony keeps what a passkey must answer.
+func ceremony(ctx context.Context, tx *store.Tx, publicKey any, s *webauthn.SessionData) (Ceremony, error) {
+	data, err := jsonv1.Marshal(s)
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("keep a ceremony: %w", err)
+	}
+	c := Ceremony{ChallengeID: tx.NewID("chl_")}
+	if c.Options, err = jsonv1.Marshal(publicKey); err != nil { // its tags are those of encoding/json
+		return c, fmt.Errorf("write a ceremony: %w", err)
+	}
+	return c, tx.InsertChallenge(ctx, c.ChallengeID, string(data), ceremonyTime)
+}
+
+// answered ends the ceremony that a passkey answers, and reads the answer.
+func answered(ctx context.Context, tx *store.Tx, challengeID string, c Credential, signedIn bool) (s webauthn.SessionData, text []byte, err error) {
+	data, err := tx.TakeChallenge(ctx, challengeID, signedIn)
+	if err != nil {
+		return s, nil, err
+	}
+	if err := jsonv1.Unmarshal([]byte(data), &s); err != nil {
+		return s, nil, fmt.Errorf("read a ceremony: %w", err)
+	}
+	s.Expires = time.Time{} // by the server's clock, and over already where it is
+	if text, err = json.Marshal(c); err != nil {
+		return s, nil, fmt.Errorf("read an answer: %w", err)
+	}
+	return s, text, nil
+}
+
+// BeginPasskeySignIn asks for any passkey of this server.
+func (a *Accounts) BeginPasskeySignIn(ctx context.Context, tx *store.Tx, _ Nothing) (Ceremony, error) {
+	if err := a.noPasskeys(); err != nil {
+		return Ceremony{}, err
+	}
+	ask, s, err := a.keys.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("begin a sign-in: %w", err)
+	}
+	return ceremony(ctx, tx, ask.Response, s)
+}
+
+// PasskeyAnswerInput is what a passkey answered.
+type PasskeyAnswerInput struct {
+	ChallengeID string     `json:"challengeId" maxLength:"64" doc:"The challenge that it answers." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Credential  Credential `json:"credential" doc:"The passkey's answer (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
+}
+
+func errPasskey() error {
+	return board.Refuse(board.CodeUnauthenticated, "The passkey was not accepted; begin again, or sign in another way.")
+}
+
+// passkeyOwner is who answered begin_passkey_sign_in.
+func (a *Accounts) passkeyOwner(ctx context.Context, tx *store.Tx, challengeID string, c Credential) (userID string, err error) {
+	if err := a.noPasskeys(); err != nil {
+		return "", err
+	}
+	s, text, err := answered(ctx, tx, challengeID, c, false)
+	if board.IsCode(err, board.CodeNotFound) {
+		return "", errPasskey()
+	}
+	if err != nil {
+		return "", err
+	}
+	answer, err := protocol.ParseCredentialRequestResponseBytes(text)
+	if err != nil {
+		return "", errPasskey()
+	}
+	var unexpected error
+	find := func(_, handle []byte) (webauthn.User, error) {
+		o, err := ownerOf(ctx, tx.View, string(handle))
+		if err != nil && !board.IsCode(err, board.CodeNotFound) {
+			unexpected = err
+		}
+		return o, err
+	}
+	user, key, err := a.keys.ValidatePasskeyLogin(find, s, answer)
+	if unexpected != nil {
+		return "", unexpected
+	}
+	// A counter that went back is that of a copy of the key (Level 3, 6.1.1).
+	if err != nil || key.Authenticator.CloneWarning {
+		return "", errPasskey()
+	}
+	stored, err := jsonv1.Marshal(key)
+	if err != nil {
+		return "", fmt.Errorf("write a passkey: %w", err)
+	}
+	userID = string(user.WebAuthnID())
+	return userID, tx.UsePasskey(ctx, userID, key.ID, string(stored))
+}
+
+// FinishPasskeySignIn begins a session for whose passkey answered.
+func (a *Accounts) FinishPasskeySignIn(ctx context.Context, tx *store.Tx, in PasskeyAnswerInput) (SignedIn, error) {
+	userID, err := a.passkeyOwner(ctx, tx, in.ChallengeID, in.Credential)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	return begin(ctx, tx, userID)
+}
+
+// BeginPasskey asks a device for a new passkey of the caller's.
+func (a *Accounts) BeginPasskey(ctx context.Context, tx *store.Tx, _ Nothing) (Ceremony, error) {
+	if err := a.noPasskeys(); err != nil {
+		return Ceremony{}, err
+	}
+	o, err := ownerOf(ctx, tx.View, tx.Caller().UserID)
+	if err == nil {
+		err = board.Room("passkeys of one person", len(o.keys), 1, maxPasskeys)
+	}
+	if err != nil {
+		return Ceremony{}, err
+	}
+	known := make([]protocol.CredentialDescriptor, len(o.keys))
+	for i, k := range o.keys {
+		known[i] = k.Descriptor()
+	}
+	ask, s, err := a.keys.BeginRegistration(o, webauthn.WithExclusions(known))
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("begin a passkey: %w", err)
+	}
+	return ceremony(ctx, tx, ask.Response, s)
+}
+
+// FinishPasskeyInput is a new passkey.
+type FinishPasskeyInput struct {
+	PasskeyAnswerInput
+	Name string `json:"name,omitempty" maxLength:"128" doc:"What its owner calls it; Passkey when absent." example:"Laptop"`
+}
+
+// FinishPasskey adds the passkey that a device made for the caller.
+func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPasskeyInput) (board.Passkey, error) {
+	if err := a.noPasskeys(); err != nil {
+		return board.Passkey{}, err
+	}
+	p := board.Passkey{ID: tx.NewID("pky_"), Name: "Passkey"}
+	s, text, err := answered(ctx, tx, in.ChallengeID, in.Credential, true)
+	if err == nil && in.Name != "" {
+		p.Name, err = app.Title("name", in.Name)
+	}
+	if err != nil {
+		return p, err
+	}
+	o, err := ownerOf(ctx, tx.View, tx.Caller().UserID)
+	if err != nil {
+		return p, err
+	}
+	answer, err := protocol.ParseCredentialCreationResponseBytes(text)
+	var key *webauthn.Credential
+	if err == nil {
+		key, err = a.keys.CreateCredential(o, s, answer)
+	}
+	if err != nil {
+		var reason *protocol.Error
+		if errors.As(err, &reason) {
+			return p, board.Invalid("credential: the passkey was not accepted: %s.", reason.Details)
+		}
+		return p, board.Invalid("credential: the passkey was not accepted.")
+	}
+	stored, err := jsonv1.Marshal(key)
+	if err != nil {
+		return p, fmt.Errorf("write a passkey: %w", err)
+	}
+	return p, tx.InsertPasskey(ctx, &p, key.ID, string(stored))
+}
+
+// ListPasskeysInput pages through the caller's passkeys.
+type ListPasskeysInput struct {
+	op.Paging
+}
+
+// ListPasskeys lists the caller's passkeys, newest first.
+func ListPasskeys(ctx context.Context, v *store.View, in ListPasskeysInput) (op.Page[board.Passkey], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.Passkey]{}, err
+	}
+	all, err := v.Passkeys(ctx, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(p board.Passkey) any { return p.ID }), err
+}
+
+// DeletePasskeyInput names a passkey.
+type DeletePasskeyInput struct {
+	PasskeyID string `json:"passkeyId" maxLength:"64" doc:"A passkey of the caller." example:"pky_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// DeletePasskey takes a passkey away; any but the caller's own is not found.
+func DeletePasskey(ctx context.Context, tx *store.Tx, in DeletePasskeyInput) (app.Deleted, error) {
+	return app.Deleted{ID: in.PasskeyID}, tx.DeletePasskey(ctx, in.PasskeyID)
+}

@@ -1,0 +1,138 @@
+package account_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/account"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// addPasskey has a new device make a passkey for who is signed in.
+func addPasskey(b *apptest.Person, name string) (a *apptest.Authenticator, id string) {
+	b.T.Helper()
+	a = &apptest.Authenticator{}
+	begun := b.Must("begin_passkey", nil)
+	made := b.Must("finish_passkey", fields{"challengeId": begun.Text("challengeId"), "credential": a.Create(begun.Get("options")), "name": name})
+	return a, made.ID()
+}
+
+// asked is what a device answers to a new question.
+func asked(b *apptest.Person, a *apptest.Authenticator) fields {
+	b.T.Helper()
+	begun := b.Must("begin_passkey_sign_in", nil)
+	return fields{"challengeId": begun.Text("challengeId"), "credential": a.Get(begun.Get("options"))}
+}
+
+func TestPasskeys(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		begun := b.Must("begin_passkey", nil)
+		if begun.Text("options.rp.id") != "cardwall.example.com" || begun.Text("options.user.name") != b.Email ||
+			begun.Text("options.authenticatorSelection.residentKey") != "required" || begun.Text("options.authenticatorSelection.userVerification") != "required" {
+			t.Errorf("a device is asked for %s", begun.Raw)
+		}
+		laptop, id := addPasskey(b, "Laptop")
+		phone, _ := addPasskey(b, "Phone")
+		if a := b.Must("list_passkeys", nil); !slices.Equal(a.Each("name"), []string{"Phone", "Laptop"}) || a.Get("1.lastUsedAt") != nil {
+			t.Errorf("the passkeys are %s", a.Raw)
+		}
+		if a := b.Must("begin_passkey", nil); len(a.Get("options.excludeCredentials").([]any)) != 2 {
+			t.Errorf("a device is not told of the passkeys: %s", a.Raw)
+		}
+
+		c := s.Browser()
+		in := asked(c, laptop)
+		if a := c.Must("finish_passkey_sign_in", in); a.Text("user.email") != b.Email || c.Secret() == "" {
+			t.Errorf("signed in as %s", a.Raw)
+		}
+		c.Must("get_session", nil)
+		if a := b.Must("list_passkeys", nil); a.Get("1.lastUsedAt") == nil {
+			t.Errorf("its use is not noted: %s", a.Raw)
+		}
+		refuse := func(what string, in fields) {
+			t.Helper()
+			d := s.Browser()
+			if a := d.Call("finish_passkey_sign_in", in); a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated || d.Secret() != "" {
+				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+			}
+		}
+		refuse("the answer a second time", in)
+		phone.Still = true
+		in = asked(c, phone)
+		c.Must("finish_passkey_sign_in", in)
+		refuse("the answer of a passkey that does not count, a second time", in)
+		old := asked(c, laptop)
+		s.Clock.Advance(5*time.Minute + time.Second)
+		refuse("after five minutes", old)
+		one, two := asked(c, laptop), asked(c, laptop)
+		refuse("the answer to another question", fields{"challengeId": one["challengeId"], "credential": two["credential"]})
+		refuse("nonsense", fields{"challengeId": asked(c, phone)["challengeId"], "credential": fields{"id": "x"}})
+		laptop.Origin = "https://evil.example.com"
+		refuse("a page of another site", asked(c, laptop))
+		laptop.Origin = ""
+		laptop.Absent = true
+		refuse("touched by somebody who proves nothing", asked(c, laptop))
+		laptop.Absent = false
+		stranger := &apptest.Authenticator{}
+		stranger.Create(begun.Get("options"))
+		refuse("a key that nobody has added", asked(c, stranger))
+		laptop.Counter = 0
+		refuse("a copy of the key, whose counter is behind", asked(c, laptop))
+		laptop.Counter = 100
+		c.Must("finish_passkey_sign_in", asked(c, laptop))
+
+		// It proves the person as the password does; nobody else's does.
+		eve := member(s, "eve@example.com")
+		s.Clock.Advance(board.RecentFor)
+		eve.Refused(board.CodeForbidden, "begin_passkey", nil)
+		a := eve.Refused(board.CodeForbidden, "confirm_sign_in", asked(eve, phone))
+		if strings.HasPrefix(a.Message, "Sign in again") {
+			t.Errorf("another's passkey: %s", a.Raw)
+		}
+		b.Must("confirm_sign_in", asked(b, phone))
+		eve.Must("confirm_sign_in", fields{"password": password})
+		eve.Refused(board.CodeNotFound, "delete_passkey", fields{"passkeyId": id})
+		b.Must("delete_passkey", fields{"passkeyId": id})
+		refuse("a passkey that was deleted", asked(c, laptop))
+		c.Must("finish_passkey_sign_in", asked(c, phone))
+
+		// A ceremony is its person's, and registers a key once.
+		begun = eve.Must("begin_passkey", nil)
+		device := &apptest.Authenticator{}
+		made := fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))}
+		b.Refused(board.CodeNotFound, "finish_passkey", made)
+		if a := eve.Must("finish_passkey", made); a.Text("name") != "Passkey" {
+			t.Errorf("without a name it is %s", a.Raw)
+		}
+		eve.Refused(board.CodeNotFound, "finish_passkey", made)
+		begun = eve.Must("begin_passkey", nil)
+		device.Absent = true
+		eve.Refused(board.CodeInvalidRequest, "finish_passkey", fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))})
+		for range 19 {
+			addPasskey(eve, "More")
+		}
+		eve.Refused(board.CodeLimitReached, "begin_passkey", nil)
+	})
+}
+
+// Browsers take passkeys where the address is https and a name.
+func TestWherePasskeysWork(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]bool{
+		"https://cards.example.com": true, "http://localhost:8080": true, "http://127.0.0.1:8080": false, "https://192.0.2.7": false, "http://cards.example.com": false,
+	} {
+		a, err := account.New(account.Options{BaseURL: base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, _ := a.GetSignInOptions(t.Context(), nil, account.Nothing{}); o.Passkeys != want {
+			t.Errorf("%s: %v", base, o.Passkeys)
+		}
+	}
+}

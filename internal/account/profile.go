@@ -1,0 +1,112 @@
+package account
+
+import (
+	"context"
+
+	"golang.org/x/text/language"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// UpdateProfileInput changes what is there of it.
+type UpdateProfileInput struct {
+	Name     *string      `json:"name,omitempty" minLength:"1" maxLength:"512" doc:"Another name." example:"Ada King"`
+	TimeZone *string      `json:"timeZone,omitempty" maxLength:"64" doc:"Another IANA time zone." example:"Europe/Paris"`
+	Theme    *board.Theme `json:"theme,omitempty" enum:"system,light,dark" doc:"How pages look: as the system does, light or dark." example:"dark"`
+	Language *string      `json:"language,omitempty" maxLength:"35" doc:"Another language of pages and letters, as a BCP 47 tag." example:"en-GB"`
+}
+
+// UpdateProfile changes the caller's account.
+func UpdateProfile(ctx context.Context, tx *store.Tx, in UpdateProfileInput) (board.Profile, error) {
+	p, err := tx.Profile(ctx)
+	if err != nil {
+		return p, err
+	}
+	if in.Name != nil {
+		if p.Name, err = app.Title("name", *in.Name); err != nil {
+			return p, err
+		}
+	}
+	if in.TimeZone != nil {
+		if _, err := board.LoadZone("timeZone", *in.TimeZone); err != nil {
+			return p, err
+		}
+		p.TimeZone = *in.TimeZone
+	}
+	if in.Theme != nil {
+		p.Theme = *in.Theme
+	}
+	if in.Language != nil {
+		tag, err := language.Parse(*in.Language)
+		if err != nil || tag.IsRoot() {
+			return p, board.Invalid("language must be a BCP 47 tag such as en or en-GB.")
+		}
+		p.Language = tag.String()
+	}
+	return p, tx.UpdateProfile(ctx, p)
+}
+
+// ChangePasswordInput is another password.
+type ChangePasswordInput struct {
+	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters, and at most 1,000 bytes." example:"correct horse battery"`
+
+	hash string
+}
+
+func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, caller board.Caller, in *ChangePasswordInput) error {
+	var p board.Profile
+	err := db.Read(ctx, caller, func(v *store.View) (err error) {
+		p, err = v.Profile(ctx)
+		return err
+	})
+	if err == nil {
+		in.hash, err = a.passwords.hash(ctx, in.Password, p.Email, p.Name)
+	}
+	return err
+}
+
+// ChangePassword gives the caller's account another password, and ends all
+// sessions but this one.
+func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePasswordInput) (SignedIn, error) {
+	userID := tx.Caller().UserID
+	if err := tx.SetPassword(ctx, userID, in.hash); err != nil {
+		return SignedIn{}, err
+	}
+	if _, err := tx.TakeResets(ctx, userID); err != nil {
+		return SignedIn{}, err
+	}
+	if err := tx.EndOtherSessions(ctx); err != nil {
+		return SignedIn{}, err
+	}
+	return signedIn(ctx, tx.View)
+}
+
+// DeleteAccount ends the caller's account. It leaves all workspaces first, and
+// is refused by the name of one whose last owner the caller is.
+func DeleteAccount(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, error) {
+	userID := tx.Caller().UserID
+	spaces, err := tx.Workspaces(ctx, "", workspacesMost)
+	if err != nil {
+		return SignedOut{}, err
+	}
+	for _, w := range spaces {
+		if w.Role != board.WorkspaceOwner {
+			continue
+		}
+		other, err := tx.OtherOwner(ctx, w.ID, userID)
+		if err == nil && other == "" {
+			err = board.Forbidden("You are the last owner of the workspace %q; make somebody else its owner first.", w.Name)
+		}
+		if err != nil {
+			return SignedOut{}, err
+		}
+	}
+	for _, w := range spaces {
+		if _, err := app.RemoveMember(ctx, tx, app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: w.ID}, UserID: userID}); err != nil {
+			return SignedOut{}, err
+		}
+	}
+	return SignedOut{}, tx.DeleteUser(ctx, userID)
+}

@@ -1,0 +1,35 @@
+package account
+
+import (
+	"context"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListSessionsInput pages through the caller's sessions.
+type ListSessionsInput struct {
+	op.Paging
+}
+
+// ListSessions lists the caller's sessions, newest first.
+func ListSessions(ctx context.Context, v *store.View, in ListSessionsInput) (op.Page[board.Session], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.Session]{}, err
+	}
+	all, err := v.Sessions(ctx, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(s board.Session) any { return s.ID }), err
+}
+
+// EndSessionInput names a session.
+type EndSessionInput struct {
+	SessionID string `json:"sessionId" maxLength:"64" doc:"A session of the caller." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// EndSession ends a session of the caller; any other is not found.
+func EndSession(ctx context.Context, tx *store.Tx, in EndSessionInput) (app.Deleted, error) {
+	return app.Deleted{ID: in.SessionID}, tx.EndSession(ctx, in.SessionID)
+}

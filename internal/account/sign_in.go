@@ -1,0 +1,218 @@
+package account
+
+import (
+	"context"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/session"
+	"cardwall/internal/store"
+)
+
+const (
+	sessionsKept   = 100   // of one person; the oldest end
+	workspacesMost = 1_000 // that an answer shows
+)
+
+// SignedIn is who is signed in, and where that person works.
+type SignedIn struct {
+	User       board.Profile     `json:"user" doc:"The person."`
+	Session    SessionState      `json:"session" doc:"The session of this browser."`
+	Workspaces []board.Workspace `json:"workspaces" doc:"The person's workspaces, in the order of their making."`
+
+	cookie *op.SessionCookie
+}
+
+// SessionState is the session that a request came with.
+type SessionState struct {
+	ID          string        `json:"id" doc:"The session's id." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CreatedAt   board.Instant `json:"createdAt" format:"date-time" doc:"When the person signed in." example:"2026-03-02T09:00:00.000Z"`
+	RecentUntil board.Instant `json:"recentUntil" format:"date-time" doc:"Until when the sign-in counts as recent." example:"2026-03-02T09:10:00.000Z"`
+}
+
+// SessionCookie is that of a session that began.
+func (s SignedIn) SessionCookie() *op.SessionCookie { return s.cookie }
+
+// begin signs a person in.
+func begin(ctx context.Context, tx *store.Tx, userID string) (SignedIn, error) {
+	tx.ActAs(userID)
+	secret := board.NewSessionSecret()
+	hash, _ := board.SessionHash(secret)
+	if err := tx.InsertSession(ctx, tx.NewID("ses_"), hash); err != nil {
+		return SignedIn{}, err
+	}
+	if err := tx.CutSessions(ctx, sessionsKept); err != nil {
+		return SignedIn{}, err
+	}
+	out, err := signedIn(ctx, tx.View)
+	out.cookie = &op.SessionCookie{Secret: secret}
+	return out, err
+}
+
+func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {
+	if out.User, err = v.Profile(ctx); err != nil {
+		return out, err
+	}
+	s, err := v.Session(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Session = SessionState{ID: s.ID, CreatedAt: s.CreatedAt}
+	if out.Session.RecentUntil, err = v.RecentUntil(ctx); err != nil {
+		return out, err
+	}
+	out.Workspaces, err = v.Workspaces(ctx, "", workspacesMost)
+	return out, err
+}
+
+// GetSignInOptions answers the ways in.
+func (a *Accounts) GetSignInOptions(context.Context, *store.View, Nothing) (SignInOptions, error) {
+	out := SignInOptions{Passkeys: a.keys != nil, SignUp: true}
+	if a.opts.OIDC.Issuer != "" {
+		out.OIDC = &OIDCProvider{Name: a.opts.OIDC.Name}
+	}
+	return out, nil
+}
+
+// GetSession answers who is signed in.
+func GetSession(ctx context.Context, v *store.View, _ Nothing) (SignedIn, error) {
+	return signedIn(ctx, v)
+}
+
+// SignInInput is an address with its password.
+type SignInInput struct {
+	Email    string `json:"email" maxLength:"254" doc:"The address of the account." example:"ada@example.com"`
+	Password string `json:"password" maxLength:"1000" doc:"Its password." example:"correct horse battery"`
+
+	proof proof
+}
+
+// proof is a password that was checked ahead of the transaction.
+type proof struct{ userID, hash string }
+
+// errPassword is the one answer to a wrong password, an unknown address and an
+// account without a password.
+func errPassword() error {
+	return board.Refuse(board.CodeUnauthenticated, "The address and the password don't belong together.")
+}
+
+// prove checks the password of an address, as often as the limits allow.
+func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller, email, password string) (p proof, err error) {
+	email = strings.ToLower(strings.TrimSpace(email))
+	tried := guess(email, session.Network(caller.Address))
+	if err := a.attempts.take(db.Now(), tried...); err != nil {
+		return p, err
+	}
+	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+		p.userID, p.hash, err = v.PasswordOf(ctx, email)
+		return err
+	}); err != nil {
+		return p, err
+	}
+	right, err := a.passwords.right(ctx, p.hash, password)
+	if err == nil && !right {
+		err = errPassword()
+	}
+	if err != nil {
+		return proof{}, err
+	}
+	a.attempts.forgive(tried...)
+	return p, nil
+}
+
+// hold refuses when the password was changed since it was checked.
+func (p proof) hold(ctx context.Context, tx *store.Tx) error {
+	same, err := tx.LockPassword(ctx, p.userID, p.hash)
+	if err == nil && !same {
+		err = errPassword()
+	}
+	return err
+}
+
+func (a *Accounts) beforeSignIn(ctx context.Context, db *store.DB, caller board.Caller, in *SignInInput) (err error) {
+	in.proof, err = a.prove(ctx, db, caller, in.Email, in.Password)
+	return err
+}
+
+// SignIn begins a session for whose password is right.
+func (a *Accounts) SignIn(ctx context.Context, tx *store.Tx, in SignInInput) (SignedIn, error) {
+	if err := in.proof.hold(ctx, tx); err != nil {
+		return SignedIn{}, err
+	}
+	return begin(ctx, tx, in.proof.userID)
+}
+
+// ConfirmInput is one proof of who is signed in: the password, or a passkey's
+// answer to begin_passkey_sign_in.
+type ConfirmInput struct {
+	Password    string     `json:"password,omitempty" maxLength:"1000" doc:"The account's password." example:"correct horse battery"`
+	ChallengeID string     `json:"challengeId,omitempty" maxLength:"64" doc:"The challenge that a passkey answered." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Credential  Credential `json:"credential,omitempty" doc:"The passkey's answer (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
+
+	proof proof
+}
+
+// beforeConfirm checks a password, where one was given.
+func (a *Accounts) beforeConfirm(ctx context.Context, db *store.DB, caller board.Caller, in *ConfirmInput) error {
+	if (in.Password != "") == (in.ChallengeID != "") || (in.ChallengeID != "") != (in.Credential != nil) {
+		return board.Invalid("password, or else challengeId and credential, must be given.")
+	}
+	if in.Password == "" {
+		return nil
+	}
+	var p board.Profile
+	err := db.Read(ctx, caller, func(v *store.View) (err error) {
+		p, err = v.Profile(ctx)
+		return err
+	})
+	if err == nil {
+		in.proof, err = a.prove(ctx, db, caller, p.Email, in.Password)
+	}
+	if board.IsCode(err, board.CodeUnauthenticated) {
+		err = errConfirm() // the person is signed in still
+	}
+	return err
+}
+
+func errConfirm() error { return board.Forbidden("This is not your password.") }
+
+// ConfirmSignIn makes the sign-in recent of who proved it again.
+func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmInput) (SignedIn, error) {
+	var err error
+	if in.Password != "" {
+		if err = in.proof.hold(ctx, tx); err == nil && in.proof.userID != tx.Caller().UserID {
+			err = errConfirm()
+		}
+	} else {
+		var userID string
+		if userID, err = a.passkeyOwner(ctx, tx, in.ChallengeID, in.Credential); err == nil && userID != tx.Caller().UserID {
+			err = board.Forbidden("This passkey is not one of yours.")
+		}
+	}
+	if board.IsCode(err, board.CodeUnauthenticated) {
+		err = board.Forbidden("The proof was not accepted; begin again.")
+	}
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if err := tx.ConfirmSession(ctx); err != nil {
+		return SignedIn{}, err
+	}
+	return signedIn(ctx, tx.View)
+}
+
+// SignedOut is the answer where nobody is signed in any more.
+type SignedOut struct{}
+
+// SessionCookie is that of no session.
+func (SignedOut) SessionCookie() *op.SessionCookie { return &op.SessionCookie{} }
+
+// SignOut ends the session that the request came with.
+func SignOut(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, error) {
+	err := tx.EndSession(ctx, tx.Caller().SessionID)
+	if board.IsCode(err, board.CodeNotFound) { // it has just ended
+		err = nil
+	}
+	return SignedOut{}, err
+}

@@ -1,0 +1,345 @@
+package account_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+type fields = apptest.Fields
+
+const (
+	password = "correct horse battery"
+	another  = "staple that is not common"
+)
+
+// letters takes all letters that are due now, and says that they were sent.
+func letters(s *apptest.Service) (out []board.Letter) {
+	s.T.Helper()
+	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		out = nil
+		for {
+			l, err := app.NextLetter(ctx, tx, time.Minute)
+			if err != nil || l == nil {
+				return err
+			}
+			out = append(out, *l)
+			if err := tx.DeleteLetter(ctx, l.ID); err != nil {
+				return err
+			}
+		}
+	})
+	return out
+}
+
+// letter is the one that is due.
+func letter(s *apptest.Service, kind board.LetterKind, to string) (secret string) {
+	s.T.Helper()
+	all := letters(s)
+	if len(all) != 1 || all[0].Kind != kind || all[0].To != to || !strings.HasPrefix(all[0].Link, apptest.BaseURL+"/") {
+		s.T.Fatalf("the letters are %+v, want one of the kind %s to %s", all, kind, to)
+	}
+	_, secret, _ = strings.Cut(all[0].Link, "#")
+	return secret
+}
+
+func signUp(s *apptest.Service, b *apptest.Person, email string) apptest.Answer {
+	s.T.Helper()
+	return b.Must("sign_up", fields{"email": email, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"})
+}
+
+// member is a browser in which somebody with a new account is signed in.
+func member(s *apptest.Service, email string) *apptest.Person {
+	s.T.Helper()
+	b := s.Browser()
+	signUp(s, b, email)
+	a := b.Must("verify_email", fields{"secret": letter(s, board.LetterVerify, email)})
+	b.ID, b.Email, b.Name = a.Text("user.id"), email, a.Text("user.name")
+	return b
+}
+
+// signIn is another browser in which the person signs in.
+func signIn(p *apptest.Person, password string) *apptest.Person {
+	p.T.Helper()
+	b := p.Browser()
+	b.ID, b.Email = p.ID, p.Email
+	b.Must("sign_in", fields{"email": p.Email, "password": password})
+	return b
+}
+
+// out fails the test unless nobody is signed in, a second from now at the latest.
+func out(t *testing.T, what string, b *apptest.Person) {
+	t.Helper()
+	b.Clock.Advance(time.Second)
+	if a := b.Call("get_session", nil); a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated {
+		t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+	}
+}
+
+// old lets the person's sign-in be no recent one any more.
+func old(s *apptest.Service) { s.Clock.Advance(11 * time.Minute) }
+
+func TestLifeOfAnAccount(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
+		letters(s)
+
+		b := s.Browser()
+		if a := b.Must("get_sign_in_options", nil); a.Get("passkeys") != true || a.Get("signUp") != true || a.Get("oidc") != nil {
+			t.Errorf("the ways in are %s", a.Raw)
+		}
+		signUp(s, b, " Grace@Example.com ")
+		if b.Secret() != "" {
+			t.Error("signing up signed in before the address was verified")
+		}
+		wrong := b.Call("sign_in", fields{"email": "grace@example.com", "password": password})
+		if wrong.Status != http.StatusUnauthorized {
+			t.Errorf("signed in before the address was verified: %d %s", wrong.Status, wrong.Raw)
+		}
+		secret := letter(s, board.LetterVerify, "grace@example.com")
+		a := b.Must("verify_email", fields{"secret": secret})
+		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" || a.Text("user.timeZone") != "Europe/London" ||
+			a.Get("user.verified") != true || a.Text("user.theme") != "system" || a.Text("workspaces.0.id") != workspace {
+			t.Errorf("the new account is %s", a.Raw)
+		}
+		set := a.Header.Get("Set-Cookie")
+		for _, part := range []string{"__Host-cardwall=", "; Path=/", "; HttpOnly", "; Secure", "; SameSite=Lax", "; Max-Age=7776000"} {
+			if !strings.Contains(set, part) {
+				t.Errorf("the cookie %s lacks %s", strings.ReplaceAll(set, b.Secret(), "…"), part)
+			}
+		}
+		if len(b.Secret()) != 43 || strings.Contains(set, "Domain") || strings.Contains(string(a.Raw), b.Secret()) {
+			t.Errorf("the cookie is %s", set)
+		}
+		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": secret}) // it works once
+
+		// The same cookie opens the public operations, with all scopes.
+		b.Must("create_board", fields{"workspaceId": workspace, "name": "Mine"})
+		b.Must("list_webhooks", fields{"workspaceId": workspace})
+		changed := b.Must("update_profile", fields{"name": "Grace", "timeZone": "America/New_York", "theme": "dark", "language": "en-us"})
+		if changed.Text("name") != "Grace" || changed.Text("theme") != "dark" || changed.Text("language") != "en-US" || changed.Text("email") != "grace@example.com" {
+			t.Errorf("the profile is %s", changed.Raw)
+		}
+		if a := b.Must("get_session", nil); a.Text("user.name") != "Grace" || a.Text("user.timeZone") != "America/New_York" {
+			t.Errorf("the session is %s", a.Raw)
+		}
+
+		b.Must("sign_out", nil)
+		if b.Secret() != "" {
+			t.Error("the cookie outlives signing out")
+		}
+		b.Must("sign_in", fields{"email": "GRACE@example.com", "password": password})
+		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "short"})
+		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "1234567890"})
+		if a := b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "grace@EXAMPLE.com"}); !strings.Contains(a.Message, "address") {
+			t.Errorf("one's own address as a password: %s", a.Raw)
+		}
+		b.Must("change_password", fields{"password": another})
+		b.Must("get_session", nil)
+		if a := s.Browser().Call("sign_in", fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
+			t.Errorf("the old password: %d %s", a.Status, a.Raw)
+		}
+		b.ID, b.Email = a.Text("user.id"), "grace@example.com"
+		second := signIn(b, another)
+		b.Must("delete_account", nil)
+		out(t, "the account is gone, and so is a second session", second)
+		if b.Secret() != "" {
+			t.Error("the cookie outlives the account")
+		}
+		if a := s.Browser().Call("sign_in", fields{"email": "grace@example.com", "password": another}); a.Status != http.StatusUnauthorized {
+			t.Errorf("the account signs in still: %d %s", a.Status, a.Raw)
+		}
+		if people := ada.All("list_workspace_members", "id", fields{"workspaceId": workspace}); !slices.Equal(people, []string{ada.ID}) {
+			t.Errorf("the workspace still has %v", people)
+		}
+		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": secret}) // for good
+		member(s, "grace@example.com")                                                // the address is free again
+	})
+}
+
+// What is written where nobody is signed in is known by the person that it made.
+func TestSignInIsInTheAuditAsThePersons(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		b.Must("sign_in", fields{"email": b.Email, "password": password})
+		got := s.Column("SELECT operation || ' ' || COALESCE(actor_id, actor_type) FROM audit ORDER BY id")
+		if want := []string{"sign_up guest", "verify_email " + b.ID, "sign_in " + b.ID}; !slices.Equal(got, want) {
+			t.Errorf("the audit has %q, want %q", got, want)
+		}
+		for _, text := range s.Column("SELECT COALESCE(subject, '') || details FROM audit") {
+			if strings.Contains(text, password) {
+				t.Errorf("the audit holds the password: %s", text)
+			}
+		}
+	})
+}
+
+func TestLastOwnerKeepsTheAccount(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b, bob := member(s, "grace@example.com"), s.Person("Bob")
+		workspace := b.Must("create_workspace", fields{"name": "Compilers"})
+		if workspace.Text("role") != "owner" || workspace.Text("plan") != "free" || workspace.Status != http.StatusCreated {
+			t.Errorf("the workspace is %s", workspace.Raw)
+		}
+		b.Must("update_workspace", fields{"workspaceId": workspace.ID(), "name": "Linkers"})
+		if a := b.Refused(board.CodeForbidden, "delete_account", nil); !strings.Contains(a.Message, "Linkers") {
+			t.Errorf("the refusal names no workspace: %s", a.Raw)
+		}
+		b.Must("get_session", nil)
+		bob.Joins(workspace.ID(), board.WorkspaceMember)
+		b.Must("change_member", fields{"workspaceId": workspace.ID(), "userId": bob.ID, "role": "owner"})
+		b.Must("delete_account", nil)
+		bob.Refused(board.CodeForbidden, "remove_member", fields{"workspaceId": workspace.ID(), "userId": bob.ID})
+	})
+}
+
+func TestInvitationByLink(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, b := s.Person("Ada"), member(s, "grace@example.com")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		invite := func(email string) (id, secret string) {
+			t.Helper()
+			s.Clock.Advance(6 * time.Minute) // an address gets one letter in five
+			id = ada.Must("create_invitation", fields{"workspaceId": workspace, "email": email, "role": "guest"}).ID()
+			return id, letter(s, board.LetterInvitation, email)
+		}
+		look := func(secret, status string) {
+			t.Helper()
+			a := s.Browser().Must("look_at_invitation", fields{"secret": secret})
+			if a.Text("workspace") != "Engines" || a.Text("invitedBy") != "Ada" || a.Text("role") != "guest" || a.Text("status") != status || !strings.HasSuffix(a.Text("email"), "@example.com") {
+				t.Errorf("the invitation is %s, want %s", a.Raw, status)
+			}
+		}
+		s.Browser().Refused(board.CodeNotFound, "look_at_invitation", fields{"secret": "nonsense"})
+		b.Refused(board.CodeNotFound, "accept_invitation", fields{"secret": "nonsense"})
+
+		id, withdrawn := invite("gone@example.com")
+		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": id})
+		look(withdrawn, "withdrawn")
+		b.Refused(board.CodeInvalidRequest, "accept_invitation", fields{"secret": withdrawn})
+
+		_, good := invite("hopper@example.com")
+		look(good, "pending")
+		if a := s.Browser().Call("accept_invitation", fields{"secret": good}); a.Status != http.StatusUnauthorized {
+			t.Errorf("accepted by nobody: %d %s", a.Status, a.Raw)
+		}
+		for range 2 {
+			if a := b.Must("accept_invitation", fields{"secret": good}); a.ID() != workspace || a.Text("role") != "guest" {
+				t.Errorf("accepted: %s", a.Raw)
+			}
+		}
+		look(good, "accepted")
+		if a := b.Must("get_session", nil); a.Text("workspaces.0.id") != workspace {
+			t.Errorf("the session shows %s", a.Raw)
+		}
+		eve := member(s, "eve@example.com")
+		eve.Refused(board.CodeInvalidRequest, "accept_invitation", fields{"secret": good})
+
+		_, late := invite("late@example.com")
+		s.Clock.Advance(board.InvitationLifetime)
+		look(late, "expired")
+		if a := eve.Call("accept_invitation", fields{"secret": late}); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "expired") {
+			t.Errorf("accepted late: %s", a.Raw)
+		}
+	})
+}
+
+// request is one as another site's page, or no page at all, would send it.
+func request(b *apptest.Person, name string, in fields, header http.Header) apptest.Answer {
+	b.T.Helper()
+	return b.CallWith(name, in, header)
+}
+
+func TestOtherSitesChangeNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		workspace := b.Must("create_workspace", fields{"name": "Compilers"}).ID()
+		state := func() string {
+			return strings.Join(s.Column("SELECT name FROM boards UNION ALL SELECT name FROM users UNION ALL SELECT id FROM sessions ORDER BY 1"), " ")
+		}
+		before := state()
+		for what, header := range map[string]http.Header{
+			"another site":                 {"Sec-Fetch-Site": {"cross-site"}},
+			"another host of our domain":   {"Sec-Fetch-Site": {"same-site"}},
+			"an old browser, another site": {"Sec-Fetch-Site": {""}, "Origin": {"https://evil.example.com"}},
+		} {
+			for name, in := range map[string]fields{
+				"create_board": {"workspaceId": workspace, "name": "Evil"}, "update_profile": {"name": "Evil"}, "sign_out": nil,
+				"sign_in": {"email": b.Email, "password": password}, "sign_up": {"email": "eve@example.com", "name": "Eve", "password": password},
+			} {
+				if a := request(b, name, in, header); a.Status != http.StatusForbidden || a.Code != board.CodeForbidden || strings.HasPrefix(a.Message, "Sign in again") {
+					t.Errorf("%s of %s: %d %s", name, what, a.Status, a.Raw)
+				}
+			}
+			if a := request(b, "get_session", nil, header); a.Status != http.StatusOK { // what is read there stays there: no header allows it to be read
+				t.Errorf("get_session of %s: %d %s", what, a.Status, a.Raw)
+			}
+		}
+		if now := state(); now != before {
+			t.Errorf("another site changed something: %s, was %s", now, before)
+		}
+		b.Must("create_board", fields{"workspaceId": workspace, "name": "Good"})
+		// A program with a token is of no site.
+		ada := s.Person("Ada")
+		if a := ada.CallWith("create_board", fields{"workspaceId": ada.Workspace("W", board.PlanFree), "name": "x"}, http.Header{"Sec-Fetch-Site": {"cross-site"}}); a.Status != http.StatusCreated {
+			t.Errorf("a token: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// A GET of a browser changes nothing that anybody sees, whatever it asks for.
+func TestGetChangesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		tables := []string{"users", "tokens", "passkeys", "sign_ups", "account_secrets", "challenges", "identities", "letters", "audit", "workspaces", "idempotency"}
+		count := func() (out []string) {
+			for _, table := range tables {
+				out = append(out, table+" "+s.Column("SELECT CAST(count(*) AS TEXT) FROM " + table)[0])
+			}
+			return append(out, s.Column("SELECT id || user_id FROM sessions")...)
+		}
+		before := count()
+		for _, o := range s.Registry.All() {
+			switch {
+			case !o.SignedIn && !o.Anonymous:
+			case o.ReadOnly:
+				b.Call(o.Name, nil)
+			default: // its address, asked for
+				r := httptest.NewRequest(http.MethodGet, path(o), nil)
+				if a := b.Do(r); a.Status/100 == 2 && !isRead(s, o.Path) {
+					t.Errorf("GET %s: %d %s", o.Path, a.Status, a.Raw)
+				}
+			}
+		}
+		if now := count(); !slices.Equal(now, before) {
+			t.Errorf("a GET changed something: %v, was %v", now, before)
+		}
+	})
+}
+
+func path(o *op.Operation) string {
+	return strings.NewReplacer("{", "", "}", "").Replace("/api/app/v1" + o.Path)
+}
+
+// isRead tells whether an address is one to read from, too.
+func isRead(s *apptest.Service, path string) bool {
+	return slices.ContainsFunc(s.Registry.All(), func(o *op.Operation) bool { return o.Application && o.Method == http.MethodGet && o.Path == path })
+}

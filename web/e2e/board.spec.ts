@@ -1,0 +1,171 @@
+import { axe, expect, test, titles } from './fixtures'
+
+test.beforeEach(async ({ page, world }) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
+})
+
+test('cards are added one after another, and many from pasted lines', async ({ page }) => {
+  await page.keyboard.press('c')
+  await page.keyboard.type('Five')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('Six')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Title of the new card').fill('- Seven\n- Eight\n\n- Nine')
+  await expect(page.getByRole('button', { name: 'Add 3 cards' })).toBeVisible()
+  await page.keyboard.press('Enter')
+  const all = ['One', 'Two', 'Three', 'Five', 'Six', 'Seven', 'Eight', 'Nine']
+  await expect.poll(() => titles(page, 'To do')).toEqual(all)
+  await page.waitForLoadState('networkidle')
+  await page.reload()
+  await expect.poll(() => titles(page, 'To do')).toEqual(all)
+})
+
+test('the keyboard moves a card, the focus stays on it, and undo brings it back', async ({ page, world }) => {
+  await page.keyboard.press('j')
+  await page.keyboard.press('Alt+Shift+ArrowDown')
+  await expect.poll(() => titles(page, 'To do')).toEqual(['Two', 'One', 'Three'])
+  await page.keyboard.press('Alt+Shift+ArrowRight')
+  await expect.poll(() => titles(page, 'Doing')).toEqual(['Four', 'One'])
+  await expect(page.locator(`#card-${world.cards.One}`)).toBeFocused()
+  await page.keyboard.press('Control+z')
+  await page.keyboard.press('Control+z')
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
+})
+
+test('a mouse drags a card between two others', async ({ page }) => {
+  const from = (await page.getByText('Four', { exact: true }).boundingBox())!
+  const to = (await page.getByText('Two', { exact: true }).boundingBox())!
+  await page.mouse.move(from.x + 10, from.y + 5)
+  await page.mouse.down()
+  await page.mouse.move(from.x - 40, from.y + 20, { steps: 4 })
+  await page.mouse.move(to.x + 20, to.y - 4, { steps: 8 })
+  await page.waitForTimeout(80)
+  await page.mouse.up()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Four', 'Two', 'Three'])
+  await page.waitForLoadState('networkidle')
+  await page.reload()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Four', 'Two', 'Three'])
+  await expect(page).toHaveURL(/\/boards\//)
+})
+
+test('a mouse drags a list', async ({ page }) => {
+  const head = (name: string) => page.getByRole('region', { name }).locator('header')
+  const from = (await head('Done').boundingBox())!
+  const to = (await head('To do').boundingBox())!
+  await page.mouse.move(from.x + 150, from.y + 12)
+  await page.mouse.down()
+  await page.mouse.move(to.x + 30, to.y + 12, { steps: 10 })
+  await page.waitForTimeout(80)
+  await page.mouse.up()
+  await expect
+    .poll(() => page.locator('[data-list]').evaluateAll((all) => all.map((c) => c.getAttribute('aria-label'))))
+    .toEqual(['Done', 'To do', 'Doing'])
+})
+
+test('a card opens at its address, saves as it is written, and closes back', async ({ page, world }) => {
+  await page.getByText('Two', { exact: true }).click()
+  await expect(page).toHaveURL(`/cards/${world.cards.Two}`)
+  await page.getByRole('button', { name: 'Add a description…' }).click()
+  await page.keyboard.type('Some **strong** words')
+  await page.getByRole('tab', { name: 'Preview' }).click()
+  await expect(page.locator('.prose strong')).toHaveText('strong')
+  await page.getByRole('textbox', { name: 'Title' }).fill('Two, renamed')
+  await page.getByRole('button', { name: 'Add checklist' }).click()
+  await page.getByRole('button', { name: 'Add an item' }).click()
+  await page.keyboard.type('First step')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  await page.getByRole('checkbox', { name: 'First step' }).check()
+  await page.getByLabel('Comment', { exact: true }).fill('Well said')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('article')).toContainText('Well said')
+  expect(await axe(page)).toEqual([])
+  await page.waitForTimeout(1200)
+  await page.reload()
+  await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('Two, renamed')
+  await expect(page.locator('.prose strong')).toHaveText('strong')
+  await expect(page.getByRole('checkbox', { name: 'First step' })).toBeChecked()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(`/boards/${world.boardId}`)
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two, renamed', 'Three'])
+})
+
+test('cards are selected and archived together, with undo', async ({ page }) => {
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await expect(page.getByText('2 selected')).toBeVisible()
+  await page.keyboard.press('Delete')
+  await expect.poll(() => titles(page, 'To do')).toEqual(['Three'])
+  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
+})
+
+test('the filter stands in the address', async ({ page, world }) => {
+  await page.keyboard.press('f')
+  await page.keyboard.type('thr')
+  await expect.poll(() => titles(page, 'To do')).toEqual(['Three'])
+  await expect(page).toHaveURL(`/boards/${world.boardId}?q=thr`)
+  await page.reload()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['Three'])
+})
+
+test('what is done without a server waits and is sent once', async ({ page, context }) => {
+  await context.setOffline(true)
+  await page.keyboard.press('j')
+  await page.keyboard.press('Alt+Shift+ArrowRight')
+  await page.keyboard.press('c')
+  await page.keyboard.type('Made offline')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('The server cannot be reached.')).toBeVisible()
+  await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four', 'Made offline'])
+  await context.setOffline(false)
+  await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 15_000 })
+  await page.reload()
+  await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four', 'Made offline'])
+})
+
+test('a refused change is taken back and the rest stays', async ({ page }) => {
+  await page.route('**/cards/*/move', (route) =>
+    route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'The list is full.' } } }),
+  )
+  await page.keyboard.press('j')
+  await page.keyboard.press('Alt+Shift+ArrowRight')
+  await page.keyboard.press('Space')
+  await expect(page.getByText('The list is full.')).toBeVisible()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['Done: One', 'Two', 'Three'])
+})
+
+test('what another does is seen at once', async ({ page, world }) => {
+  await page.waitForTimeout(500)
+  await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Doing, position: 'top' })
+  await world.post('/cards', { listId: world.lists.Done, title: 'From elsewhere' })
+  await expect.poll(() => titles(page, 'Doing'), { timeout: 8000 }).toEqual(['One', 'Four'])
+  await expect.poll(() => titles(page, 'Done')).toEqual(['From elsewhere'])
+})
+
+test('an act paints before the server answers', async ({ page }) => {
+  await page.route('**/cards/*/move', async (route) => {
+    await new Promise((done) => setTimeout(done, 1500))
+    await route.continue()
+  })
+  await page.keyboard.press('j')
+  const took = await page.evaluate(async () => {
+    const begun = performance.now()
+    const key = { key: 'ArrowRight', altKey: true, shiftKey: true, bubbles: true, cancelable: true }
+    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', key))
+    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))
+    return performance.now() - begun
+  })
+  expect(await titles(page, 'Doing')).toEqual(['One', 'Four'])
+  expect(took).toBeLessThan(100)
+})
+
+test('axe finds nothing, in light and dark', async ({ page }) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    expect(await axe(page)).toEqual([])
+  }
+})

@@ -1,0 +1,154 @@
+import { type Page } from '@playwright/test'
+import { axe, expect, server, test } from './fixtures'
+
+/** The first such request is refused as it is ten minutes after a sign-in. */
+async function once403(page: Page, method: string, path: string): Promise<void> {
+  let refused = false
+  await page.route(`**/api/app/v1${path}`, (route) => {
+    if (refused || route.request().method() !== method) return route.fallback()
+    refused = true
+    const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
+    return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message } } })
+  })
+}
+
+for (const path of ['/profile', '/profile/security', '/profile/tokens']) {
+  test(`axe finds nothing on ${path}`, async ({ page }) => {
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.goto(path)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await page.waitForLoadState('networkidle')
+    expect(await axe(page)).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+    await page.reload()
+    await page.waitForLoadState('networkidle')
+    expect(await axe(page)).toEqual([])
+  })
+}
+
+test('a time zone is found and chosen by keyboard, with undo', async ({ page }) => {
+  await page.goto('/profile')
+  const zone = page.getByRole('combobox', { name: 'Time zone' })
+  const before = await zone.inputValue()
+  await zone.focus()
+  await page.keyboard.type('reykj')
+  await expect(page.getByRole('listbox', { name: 'Time zones' }).getByRole('option')).toHaveCount(1)
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await expect(zone).toHaveValue('Reykjavik, Atlantic (UTC+00:00)')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(zone).toHaveValue(before)
+})
+
+test('a theme shows at once and after loading again', async ({ page }) => {
+  await page.goto('/profile')
+  await page.getByRole('radio', { name: 'Dark' }).check({ force: true })
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  await page.waitForLoadState('networkidle')
+  await page.reload()
+  await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked()
+  await page.getByRole('radio', { name: 'As the system' }).check({ force: true })
+  await expect(page.locator('html')).not.toHaveAttribute('data-theme')
+  await page.waitForLoadState('networkidle')
+})
+
+test('a token is made after signing in again, shown once, and revoked', async ({ page }) => {
+  const name = `Script ${crypto.randomUUID().slice(0, 8)}`
+  await once403(page, 'POST', '/tokens')
+  await page.goto('/profile/tokens')
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.keyboard.type(name)
+  await page.getByRole('checkbox', { name: 'Administer' }).check()
+  await page.getByLabel('How long').selectOption('30')
+  expect(await axe(page)).toEqual([])
+  await page.getByRole('button', { name: 'Create token' }).click()
+
+  const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await expect(confirm.getByLabel(/^Password of/)).toBeFocused()
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.type('not this one')
+  await page.keyboard.press('Enter')
+  await expect(confirm.getByText('This is not your password.')).toBeVisible()
+  await confirm.getByLabel(/^Password of/).fill(server().password)
+  await page.keyboard.press('Enter')
+
+  const shown = page.getByRole('dialog', { name: 'Copy your token now' })
+  await expect(shown.locator('code').first()).toHaveText(/^cwl_[0-9A-Za-z]{36}$/)
+  await expect(shown.locator('code').last()).toContainText('curl -H "Authorization: Bearer cwl_')
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  const row = page.getByRole('listitem').filter({ hasText: name })
+  await expect(row).toContainText('Read, write and administer')
+  await row.getByRole('button', { name: `Revoke ${name}` }).click()
+  await page.getByRole('button', { name: 'Revoke token' }).click()
+  await expect(row).toHaveCount(0)
+})
+
+test('calling off the second sign-in changes nothing', async ({ page }) => {
+  await once403(page, 'POST', '/tokens')
+  await page.goto('/profile/tokens')
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.keyboard.type('Never made')
+  await page.getByRole('button', { name: 'Create token' }).click()
+  await expect(page.getByRole('dialog', { name: 'Confirm that it is you' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog', { name: 'New API token' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Create token' })).toBeEnabled()
+})
+
+test('a passkey is added, confirms a sign-in, and is deleted', async ({ page }) => {
+  const options = (await (await fetch(`${server().url}/api/app/v1/sign-in/options`)).json()) as {
+    data: { passkeys: boolean }
+  }
+  test.skip(!options.data.passkeys, 'passkeys need a server that is reached by a name')
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  const name = `Laptop ${crypto.randomUUID().slice(0, 8)}`
+  await page.goto('/profile/security')
+  await page.getByRole('button', { name: 'Add passkey' }).click()
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await expect(page.getByRole('listitem').filter({ hasText: name })).toContainText('never used')
+
+  await once403(page, 'DELETE', '/passkeys/*')
+  await page.getByRole('button', { name: `Delete ${name}` }).click()
+  await page.getByRole('button', { name: 'Delete passkey' }).click()
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await expect(page.getByRole('listitem').filter({ hasText: name })).toHaveCount(0)
+})
+
+test('another session is ended', async ({ page }) => {
+  const { url, email, password } = server()
+  const agent = `Mozilla/5.0 (iPad) Firefox/140.0`
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), 'User-Agent': agent }
+  const body = JSON.stringify({ email, password })
+  const answer = await fetch(`${url}/api/app/v1/sign-in`, { method: 'POST', headers, body })
+  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  const status = async () => (await fetch(`${url}/api/app/v1/session`, { headers: { cookie } })).status
+  expect(await status()).toBe(200)
+  await page.goto('/profile/security')
+  const sessions = page.getByRole('region', { name: 'Sessions' })
+  await expect(sessions.getByRole('listitem').first()).toContainText('This browser')
+  await sessions.getByRole('button', { name: 'End Firefox on iPad' }).first().click()
+  await expect.poll(status).toBe(401)
+})
+
+test('an account whose owner is the last one is not deleted, and it says why', async ({ page }) => {
+  await page.goto('/profile')
+  await page.getByRole('button', { name: 'Delete account…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete your account?' })
+  await expect(dialog.getByRole('button', { name: 'Delete account' })).toBeDisabled()
+  await dialog.getByRole('textbox').fill(server().email)
+  await dialog.getByRole('button', { name: 'Delete account' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('last owner')
+})

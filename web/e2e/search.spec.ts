@@ -1,0 +1,108 @@
+import { axe, expect, test as base, type World } from './fixtures'
+
+type Place = World & { mark: string }
+
+/** A board with cards whose titles have a word of their own, all of them mine. */
+const test = base.extend<{ place: Place }>({
+  place: async ({ page, world }, use) => {
+    const send = (method: string, path: string, body?: object) =>
+      page.evaluate(
+        async ([method, path, body]) => {
+          const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
+          const answer = await fetch(`/api${path}`, { method, headers, body })
+          if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+          return ((await answer.json()) as { data: unknown }).data
+        },
+        [method, path, body && JSON.stringify(body)] as const,
+      )
+    const { id } = ((await send('GET', '/app/v1/session')) as { user: { id: string } }).user
+    const mark = `w${crypto.randomUUID().slice(0, 8)}`
+    await send('PATCH', `/public/v1/boards/${world.boardId}`, { name: `Board ${mark}` })
+    const bug = await world.post(`/boards/${world.boardId}/labels`, { name: `Bug ${mark}`, color: 'red' })
+    for (const [title, days] of [
+      ['Late', -2],
+      ['Soon', 3],
+      ['Whenever', null],
+    ] as const) {
+      const card = await world.post('/cards', { listId: world.lists['To do'], title: `${title} ${mark}` })
+      await send('PATCH', `/public/v1/cards/${card}/assignees`, { add: [id] })
+      if (title === 'Late') await send('PATCH', `/public/v1/cards/${card}/labels`, { add: [bug] })
+      if (days === null) continue
+      const dueDate = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+      await send('PUT', `/public/v1/cards/${card}/due`, { dueDate })
+    }
+    await use({ ...world, mark })
+  },
+})
+
+test('operators are completed, shown as chips, and taken away again', async ({ page, place }) => {
+  await page.goto(`/search?workspace=${place.workspaceId}`)
+  const field = page.getByRole('combobox', { name: 'Search all boards' })
+  const completions = page.getByRole('listbox', { name: 'Completions' }).getByRole('option')
+  await expect(field).toBeFocused()
+  await page.keyboard.type('lab')
+  await expect(completions.first()).toContainText('label:')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(`bug ${place.mark}`.slice(0, 9))
+  await expect(completions.first()).toContainText(place.mark)
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect(field).toHaveValue(`label:"Bug ${place.mark}" `)
+  await page.keyboard.type('is:overdue')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/q=label/)
+  const board = page.getByRole('region', { name: `Board ${place.mark}` })
+  await expect(board.locator('a[data-card]')).toHaveCount(1)
+  expect(await axe(page)).toEqual([])
+  const chips = page.getByRole('list', { name: 'The search, as it was understood' })
+  await expect(chips.getByRole('listitem')).toHaveCount(2)
+  await chips.getByRole('button', { name: /^Without label/ }).click()
+  await expect(field).toHaveValue('is:overdue')
+  await expect(chips.getByRole('listitem')).toHaveCount(1)
+})
+
+test('arrows walk through what was found, and Enter opens a card', async ({ page, place }) => {
+  await page.goto(`/search?q=${place.mark}`)
+  await expect(page.locator('a[data-card]')).toHaveCount(3)
+  await page.keyboard.press('ArrowDown')
+  await expect(page.locator('a[data-card]').first()).toBeFocused()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  await expect(page.getByRole('combobox', { name: 'Search all boards' })).toBeFocused()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/cards\/crd_/)
+})
+
+test('a search that is not understood says where', async ({ page, place }) => {
+  await page.goto(`/search?q=due:sometime&workspace=${place.workspaceId}`)
+  await expect(page.getByRole('alert')).toContainText('due takes')
+})
+
+test('a search is saved as a filter and used again', async ({ page, place }) => {
+  await page.goto(`/search?q=is:open&workspace=${place.workspaceId}`)
+  await page.getByRole('button', { name: 'Save as filter' }).click()
+  await page.keyboard.type(`Filter ${place.mark}`)
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(`“Filter ${place.mark}” is saved`)).toBeVisible()
+  await page.getByRole('button', { name: 'Clear the search' }).click()
+  await page.getByRole('button', { name: `Filter ${place.mark}`, exact: true }).click()
+  await expect(page.getByRole('combobox', { name: 'Search all boards' })).toHaveValue('is:open')
+})
+
+test('my cards stand by when they are due; one is done, and undone', async ({ page, place }) => {
+  await page.goto('/my-cards')
+  await page.getByLabel('Of which workspace').selectOption(place.workspaceId)
+  const group = (name: string) => page.getByRole('region', { name })
+  await expect(group('Overdue').locator('a[data-card]')).toHaveText([/Late/])
+  await expect(group('This week').locator('a[data-card]')).toHaveText([/Soon/])
+  await expect(group('No date').locator('a[data-card]')).toHaveText([/Whenever/])
+  expect(await axe(page)).toEqual([])
+  const late = page.getByRole('checkbox', { name: `Late ${place.mark} is done` })
+  await late.check()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(late).not.toBeChecked()
+})

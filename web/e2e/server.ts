@@ -1,0 +1,50 @@
+// One server for all browser tests: the built binary with demo data in a
+// folder of its own. CARDWALL_BIN names another binary than ../bin/cardwall;
+// CARDWALL_URL a server that runs already, with CARDWALL_E2E_EMAIL and
+// CARDWALL_E2E_PASSWORD of a person on it and CARDWALL_E2E_TOKEN of theirs.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+function freePort(): Promise<number> {
+  return new Promise((found) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => found(port))
+    })
+  })
+}
+
+export default async function start(): Promise<() => Promise<void>> {
+  if (process.env.CARDWALL_URL) return async () => undefined
+  const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
+  const folder = mkdtempSync(join(tmpdir(), 'cardwall-e2e-'))
+  const address = `127.0.0.1:${await freePort()}`
+  const args = ['serve', '--demo', '--data', folder, '--addr', address, '--base-url', `http://${address}`]
+  const server = spawn(binary, [...args, '--rate-limits', 'off'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  const ready = new Promise<void>((up, fail) => {
+    const hear = (chunk: Buffer) => {
+      said += chunk.toString()
+      if (/password\s+\S+\n/.test(said) && said.includes('"serving"')) up()
+    }
+    server.stdout.on('data', hear)
+    server.stderr.on('data', hear)
+    server.on('error', fail)
+    server.on('exit', () => fail(new Error(`the server ended:\n${said}`)))
+  })
+  await ready
+  const word = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(said)?.[1]
+  process.env.CARDWALL_URL = `http://${address}`
+  process.env.CARDWALL_E2E_EMAIL = word('e-mail')
+  process.env.CARDWALL_E2E_PASSWORD = word('password')
+  process.env.CARDWALL_E2E_TOKEN = word('API token')
+  return async () => {
+    const gone = new Promise((done) => server.once('close', done))
+    server.kill('SIGTERM')
+    await gone
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

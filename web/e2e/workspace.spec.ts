@@ -1,0 +1,134 @@
+import { axe, expect, server, test } from './fixtures'
+
+for (const name of ['members', 'archive', 'archive?board=', 'trash', 'import']) {
+  test(`axe finds nothing on ${name}`, async ({ page, world }) => {
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.goto(`/workspaces/${world.workspaceId}/${name.replace('board=', `board=${world.boardId}`)}`)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await page.waitForLoadState('networkidle')
+    expect(await axe(page)).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+    await page.reload()
+    await page.waitForLoadState('networkidle')
+    expect(await axe(page)).toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  })
+}
+
+test('many pasted addresses are invited at once; one is withdrawn and invited again', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/members`)
+  const some = crypto.randomUUID().slice(0, 8)
+  await page
+    .getByLabel('E-mail addresses')
+    .fill(`"Lovelace, Ada" <ada.${some}@example.com>; grace.${some}@example.com\nnobody\n${server().email}`)
+  await expect(page.getByText('2 addresses')).toBeVisible()
+  await expect(page.getByText('nobody is no address')).toBeVisible()
+  await expect(page.getByText('1 here already')).toBeVisible()
+  await page.getByLabel('Role of who is invited').selectOption('admin')
+  await page.getByRole('button', { name: 'Invite 2 people' }).click()
+  const invited = page.getByRole('region', { name: 'Invited' })
+  await expect(invited.getByRole('listitem')).toHaveCount(2)
+  await expect(invited.getByRole('listitem').first()).toContainText('14 days left')
+  await expect(page.getByLabel('E-mail addresses')).toHaveValue('nobody')
+  await invited.getByRole('button', { name: `Withdraw the invitation of ada.${some}` }).click()
+  await expect(invited.getByRole('listitem')).toHaveCount(1)
+  await page.getByRole('button', { name: 'Invite again' }).click()
+  await expect(invited.getByRole('listitem')).toHaveCount(2)
+})
+
+test('the last owner cannot be changed, and it says why', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/members`)
+  const own = page.getByRole('region', { name: 'People' }).getByRole('listitem').filter({ hasText: 'You' })
+  await expect(own).toContainText('The last owner stays')
+  await expect(own.getByRole('combobox')).toHaveCount(0)
+  await expect(own.getByRole('button')).toHaveCount(0)
+})
+
+test('archived lists and cards are found and restored', async ({ page, world }) => {
+  for (const title of ['Broken link', 'Other thing']) {
+    const card = await world.post('/cards', { listId: world.lists['To do'], title })
+    await world.post(`/cards/${card}/archive`, {})
+  }
+  const list = await world.post(`/boards/${world.boardId}/lists`, { name: 'Old ideas' })
+  await world.post(`/lists/${list}/archive`, {})
+  await page.goto(`/workspaces/${world.workspaceId}/archive?board=${world.boardId}`)
+  const cards = page.getByRole('region', { name: 'Cards' })
+  await expect(cards.getByRole('listitem')).toHaveCount(2)
+  await page.getByRole('button', { name: 'Restore the list Old ideas' }).click()
+  await expect(page.getByRole('region', { name: 'Lists' })).toHaveCount(0)
+  await page.getByRole('searchbox').fill('brok')
+  await expect(cards.getByRole('listitem')).toHaveCount(1)
+  await cards.getByRole('button', { name: 'Restore Broken link' }).click()
+  await expect(cards).toContainText('Nothing found')
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await expect(cards.getByRole('listitem')).toHaveCount(1)
+})
+
+test('a board is had back from the archive and from the trash', async ({ page, world }) => {
+  await world.post(`/boards/${world.boardId}/archive`, {})
+  await page.goto(`/workspaces/${world.workspaceId}/archive`)
+  await page.getByRole('button', { name: 'Restore Plan' }).click()
+  await expect(page.getByText('No archived boards')).toBeVisible()
+  await page.waitForLoadState('networkidle')
+  await page.evaluate(
+    (id) =>
+      fetch(`/api/public/v1/boards/${id}`, {
+        method: 'DELETE',
+        headers: { 'Idempotency-Key': crypto.randomUUID() },
+      }),
+    world.boardId,
+  )
+  await page.getByRole('link', { name: 'Trash' }).click()
+  await expect(page.getByRole('listitem').filter({ hasText: 'Plan' })).toContainText('30 days left')
+  await page.getByRole('button', { name: 'Restore Plan' }).click()
+  await expect(page.getByText('The trash is empty')).toBeVisible()
+})
+
+test('a file of Trello is known, imported and reported; others are refused by name', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/import`)
+  const file = (name: string, text: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(text) })
+  const picker = page.locator('input[type=file]')
+  await picker.setInputFiles(file('cards.csv', 'Card ID,Name\n1,One\n'))
+  await expect(page.getByRole('alert')).toContainText('CSV')
+  await expect(page.getByRole('button', { name: 'Import', exact: true })).toBeDisabled()
+  const board = {
+    id: '5f0000000000000000000001',
+    name: 'From Trello',
+    url: 'https://trello.com/b/x',
+    lists: [{ id: '5f0000000000000000000002', name: 'Ideas', closed: false, pos: 1 }],
+    cards: [
+      {
+        id: '5f0000000000000000000003',
+        idList: '5f0000000000000000000002',
+        idShort: 1,
+        name: 'A card',
+        desc: '',
+        closed: false,
+        pos: 1,
+        attachments: [{ id: '5f0000000000000000000004', name: 'plan.pdf', url: 'https://example.com/plan.pdf' }],
+      },
+    ],
+  }
+  await picker.setInputFiles(file('board.json', JSON.stringify(board)))
+  await expect(page.getByText('Export of a Trello board,')).toBeVisible()
+  expect(await axe(page)).toEqual([])
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  const made = page.getByRole('region', { name: 'Your board is here' })
+  await expect(made).toContainText('1 list and 1 card')
+  expect(await axe(page)).toEqual([])
+  await made.getByRole('link', { name: 'Open board' }).click()
+  await expect(page).toHaveURL(/\/boards\/brd_/)
+})
+
+test('an export is a file that can be imported again', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/import`)
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download Plan' }).click()
+  const download = await downloading
+  expect(download.suggestedFilename()).toContain('.json')
+  await page.locator('input[type=file]').setInputFiles(await download.path())
+  await expect(page.getByText('Export of Cardwall,')).toBeVisible()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await expect(page.getByRole('region', { name: 'Your board is here' })).toContainText('Plan')
+})

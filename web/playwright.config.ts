@@ -1,0 +1,27 @@
+import { defineConfig } from '@playwright/test'
+
+// e2e/server.ts starts the binary; `make build` makes it, with these pages in it.
+export default defineConfig({
+  testDir: 'e2e',
+  globalSetup: './e2e/server.ts',
+  fullyParallel: true,
+  workers: process.env.CI ? 2 : 1,
+  timeout: 30_000,
+  reporter: [['list']],
+  use: {
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: [
+        '--headless',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    },
+    trace: 'retain-on-failure',
+  },
+})

@@ -1,0 +1,35 @@
+// Weighs what the route of a board loads before it can show a board, as gzip
+// sends it, and fails above the promise of docs: 90 kB of JavaScript.
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+
+const most = 90 * 1000
+const manifest = JSON.parse(readFileSync('dist/.vite/manifest.json', 'utf8'))
+
+function load(name, files) {
+  const chunk = manifest[name]
+  if (files.has(chunk.file)) return files
+  files.add(chunk.file)
+  for (const css of chunk.css ?? []) files.add(css)
+  for (const next of chunk.imports ?? []) load(next, files)
+  return files
+}
+
+function weigh(title, names) {
+  const files = new Set()
+  for (const name of names) load(name, files)
+  const sum = (end) =>
+    [...files].filter((f) => f.endsWith(end)).reduce((n, f) => n + gzipSync(readFileSync(`dist/${f}`)).length, 0)
+  console.log(`${title.padEnd(10)} ${kB(sum('.js'))} of JavaScript, ${kB(sum('.css'))} of CSS, gzipped`)
+  return sum('.js')
+}
+
+const kB = (bytes) => `${(bytes / 1000).toFixed(1)} kB`.padStart(9)
+const board = weigh('board', ['index.html', 'src/routes/board/BoardRoute.svelte'])
+weigh('card', ['index.html', 'src/routes/board/BoardRoute.svelte', 'src/routes/card/CardSheet.svelte'])
+weigh('home', ['index.html', 'src/routes/home/Home.svelte'])
+weigh('sign-in', ['index.html', 'src/routes/account/SignIn.svelte'])
+if (board > most) {
+  console.error(`The route of a board weighs ${kB(board)}; at most ${kB(most)} are promised.`)
+  process.exit(1)
+}

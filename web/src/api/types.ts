@@ -1,0 +1,42 @@
+// The records of the interface, named as the documents name them.
+import type { components } from './schema'
+
+type Schemas = components['schemas']
+
+export type Activity = Schemas['Entry']
+export type Board = Schemas['Board']
+export type BoardDetail = Schemas['BoardDetail']
+export type BoardMember = Schemas['BoardMember']
+export type BoardTemplate = Schemas['BoardTemplate']
+export type Card = Schemas['Card']
+export type CardDetail = Schemas['CardDetail']
+export type Checklist = Schemas['Checklist']
+export type ChecklistItem = Schemas['ChecklistItem']
+export type Comment = Schemas['Comment']
+export type DueInput = Schemas['DueInput']
+export type Invitation = Schemas['Invitation']
+export type Label = Schemas['Label']
+export type LabelColor = Label['color']
+export type LabelRef = Schemas['LabelRef']
+export type List = Schemas['List']
+export type Member = Schemas['Member']
+export type Overview = Schemas['Overview']
+export type UserRef = Schemas['UserRef']
+
+/** Where a card or a list goes; ids are those of open neighbours. */
+export type Position = 'top' | 'bottom' | { before: string } | { after: string }
+
+export const labelColors: readonly LabelColor[] = [
+  'gray',
+  'red',
+  'orange',
+  'yellow',
+  'lime',
+  'green',
+  'teal',
+  'sky',
+  'blue',
+  'purple',
+  'pink',
+  'brown',
+]

@@ -1,0 +1,13 @@
+import { mount } from 'svelte'
+import '@fontsource-variable/inter/wght.css'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/controls.css'
+import './styles/drag.css'
+import App from './App.svelte'
+import { startRouter } from './lib/router.svelte'
+import { showStoredTheme } from './state/session.svelte'
+
+showStoredTheme()
+startRouter()
+mount(App, { target: document.body })

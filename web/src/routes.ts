@@ -1,0 +1,37 @@
+// Every address of the application; a feature's own ones stand in its folder.
+import type { Component } from 'svelte'
+import { match } from './lib/router.svelte'
+import { routes as profile } from './routes/profile'
+import { routes as search } from './routes/search'
+import { routes as workspace } from './routes/workspace'
+
+/** Open routes need no sign-in and stand without the sidebar. */
+export type Route = { path: string; load: () => Promise<{ default: unknown }>; open?: boolean }
+
+export type Page = Component<Record<string, string>>
+
+const board = () => import('./routes/board/BoardRoute.svelte')
+
+const routes: readonly Route[] = [
+  { path: '/', load: () => import('./routes/home/Home.svelte') },
+  { path: '/boards/:boardId', load: board },
+  { path: '/cards/:cardId', load: board },
+  { path: '/sign-in', load: () => import('./routes/account/SignIn.svelte'), open: true },
+  { path: '/sign-up', load: () => import('./routes/account/SignUp.svelte'), open: true },
+  { path: '/verify', load: () => import('./routes/account/Verify.svelte'), open: true },
+  { path: '/reset', load: () => import('./routes/account/Reset.svelte'), open: true },
+  { path: '/invitation', load: () => import('./routes/account/Invitation.svelte'), open: true },
+  ...search,
+  ...profile,
+  ...workspace,
+]
+
+const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }
+
+export function routeOf(path: string): { route: Route; fields: Record<string, string> } {
+  for (const route of routes) {
+    const fields = match(route.path, path)
+    if (fields) return { route, fields }
+  }
+  return { route: nowhere, fields: {} }
+}

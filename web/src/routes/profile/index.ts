@@ -1,0 +1,5 @@
+export const routes = [
+  { path: '/profile', load: () => import('./Profile.svelte') },
+  { path: '/profile/security', load: () => import('./Security.svelte') },
+  { path: '/profile/tokens', load: () => import('./Tokens.svelte') },
+]

@@ -1,0 +1,5 @@
+export const profilePages = [
+  { href: '/profile', label: 'Profile' },
+  { href: '/profile/security', label: 'Security' },
+  { href: '/profile/tokens', label: 'API tokens' },
+] as const

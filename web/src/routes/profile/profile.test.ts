@@ -1,0 +1,93 @@
+import { describe, expect, it, vi } from 'vitest'
+import { ApiError } from '../../api/client'
+import { browserText } from './browser'
+import { passkeyProblem } from './passkey'
+import { confirming, NotConfirmed, recently } from './recent.svelte'
+import { curlLine, scopesText } from './scopes'
+import { agoText, daysLeft } from './time'
+import { allZones, findZones, zoneOf } from './zones'
+
+const now = new Date('2026-11-21T09:00:00Z')
+
+describe('zones', () => {
+  const zones = allZones(now, ['Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'America/Argentina/Salta'])
+  it('stand west to east, with what clocks are apart from UTC', () => {
+    expect(zones.map((z) => z.offset)).toEqual(['UTC-05:00', 'UTC-03:00', 'UTC+00:00', 'UTC+01:00', 'UTC+05:30'])
+    expect(zoneOf('America/Argentina/Salta', now)).toMatchObject({ place: 'Argentina, Salta', region: 'America' })
+    expect(zoneOf('UTC', now)).toMatchObject({ place: 'UTC', region: '', minutes: 0 })
+  })
+  it('are found by city, region and offset', () => {
+    const ids = (text: string) => findZones(zones, text).map((z) => z.id)
+    expect(ids('new york')).toEqual(['America/New_York'])
+    expect(ids('zür')).toEqual(['Europe/Zurich'])
+    expect(ids('+05:30')).toEqual(['Asia/Kolkata'])
+    expect(ids('america')).toHaveLength(2)
+    expect(ids('nowhere')).toEqual([])
+    expect(ids('')).toHaveLength(5)
+  })
+})
+
+describe('times', () => {
+  it('are said in words', () => {
+    expect(agoText('2026-11-21T08:59:40Z', now)).toBe('just now')
+    expect(agoText('2026-11-21T08:00:00Z', now)).toBe('1 hour ago')
+    expect(agoText('2026-11-24T09:00:00Z', now)).toBe('in 3 days')
+    expect(agoText('2024-01-01T00:00:00Z', now)).toBe('2 years ago')
+  })
+  it('count begun days', () => {
+    expect(daysLeft('2026-11-22T08:00:00Z', now)).toBe(1)
+    expect(daysLeft('2026-11-21T09:20:00Z', now)).toBe(1)
+    expect(daysLeft('2026-12-05T09:00:30Z', now)).toBe(14)
+    expect(daysLeft('2026-11-20T08:00:00Z', now)).toBe(0)
+  })
+})
+
+it('says scopes in plain words', () => {
+  expect(scopesText(['read'])).toBe('Read')
+  expect(scopesText(['admin', 'read', 'write'])).toBe('Read, write and administer')
+  expect(curlLine('https://c.example', 'cwl_x')).toBe(
+    'curl -H "Authorization: Bearer cwl_x" https://c.example/api/public/v1/me',
+  )
+})
+
+it('names browsers', () => {
+  const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const safari = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Safari/604.1'
+  expect([firefox, safari, 'curl/8.0', ''].map(browserText)).toEqual([
+    'Firefox on Linux',
+    'Safari on iPhone',
+    'curl/8.0',
+    'Unknown browser',
+  ])
+})
+
+it('is silent about a passkey that was called off', () => {
+  expect(passkeyProblem(new DOMException('', 'NotAllowedError'))).toBeNull()
+  expect(passkeyProblem(new DOMException('', 'InvalidStateError'))).toContain('already')
+})
+
+describe('recently', () => {
+  const refusal = () =>
+    new ApiError(403, 'forbidden', 'Sign in again: this needs a sign-in within the last ten minutes.')
+  it('asks, and does it again', async () => {
+    const act = vi.fn().mockRejectedValueOnce(refusal()).mockResolvedValue('done')
+    const doing = recently(act)
+    await vi.waitFor(() => expect(confirming.question).not.toBeNull())
+    confirming.answer(true)
+    await expect(doing).resolves.toBe('done')
+    expect(act).toHaveBeenCalledTimes(2)
+    expect(confirming.question).toBeNull()
+  })
+  it('does nothing when the person does not want to', async () => {
+    const act = vi.fn().mockRejectedValue(refusal())
+    const doing = recently(act)
+    await vi.waitFor(() => expect(confirming.question).not.toBeNull())
+    confirming.answer(false)
+    await expect(doing).rejects.toBeInstanceOf(NotConfirmed)
+    expect(act).toHaveBeenCalledTimes(1)
+  })
+  it('does not ask about other refusals', async () => {
+    await expect(recently(() => Promise.reject(new ApiError(403, 'forbidden', 'No.')))).rejects.toThrow('No.')
+    expect(confirming.question).toBeNull()
+  })
+})

@@ -1,0 +1,29 @@
+// What a token may do, in the words of people.
+export type Scope = 'read' | 'write' | 'admin'
+
+export const scopeWords: readonly { value: Scope; label: string; text: string }[] = [
+  { value: 'read', label: 'Read', text: 'See boards, cards, comments and members. Every token may.' },
+  { value: 'write', label: 'Write', text: 'Make and change boards, lists, cards and comments.' },
+  {
+    value: 'admin',
+    label: 'Administer',
+    text: 'Share boards, invite people, set up webhooks, move boards to the trash.',
+  },
+]
+
+/** "Read and write", "Read, write and administer". */
+export function scopesText(scopes: readonly string[]): string {
+  const words = scopeWords.filter((s) => scopes.includes(s.value)).map((s) => s.label.toLowerCase())
+  const text = new Intl.ListFormat('en', { type: 'conjunction' }).format(words).replace(', and', ' and')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** A line for a terminal that tries a token. */
+export function curlLine(origin: string, secret: string): string {
+  return `curl -H "Authorization: Bearer ${secret}" ${origin}/api/public/v1/me`
+}
+
+/** The instant at which a token ends that works for so many days. */
+export function expiryIn(days: number, now: Date): string {
+  return new Date(now.getTime() + days * 86_400_000).toISOString()
+}

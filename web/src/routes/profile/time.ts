@@ -1,0 +1,40 @@
+// Instants in words.
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+const steps: [number, number, Intl.RelativeTimeFormatUnit][] = [
+  [hour, minute, 'minute'],
+  [day, hour, 'hour'],
+  [30 * day, day, 'day'],
+  [365 * day, 30 * day, 'month'],
+]
+const year = [Infinity, 365 * day, 'year'] as const
+
+/** "just now", "5 minutes ago", "in 3 days". */
+export function agoText(instant: string, now: Date, language = 'en-GB'): string {
+  const apart = Date.parse(instant) - now.getTime()
+  const size = Math.abs(apart)
+  if (size < minute) return 'just now'
+  const [, unit, name] = steps.find(([until]) => size < until) ?? year
+  return new Intl.RelativeTimeFormat(known(language)).format(Math.trunc(apart / unit), name)
+}
+
+/** "21 November 2026". */
+export function dateText(instant: string, timeZone: string, language = 'en-GB'): string {
+  return new Intl.DateTimeFormat(known(language), { dateStyle: 'long', timeZone }).format(new Date(instant))
+}
+
+/**
+ * How many days there are until an instant, begun ones too. Clocks of servers
+ * and pages differ: an hour more than 14 days is 14.
+ */
+export function daysLeft(instant: string, now: Date): number {
+  const apart = Date.parse(instant) - now.getTime()
+  return apart <= 0 ? 0 : Math.max(1, Math.ceil((apart - hour) / day))
+}
+
+export const daysText = (n: number): string => (n === 1 ? '1 day' : `${n} days`)
+
+/** Plain English is written as in Europe: the day before the month. */
+const known = (language: string): string => (language === 'en' ? 'en-GB' : language)

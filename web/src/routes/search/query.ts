@@ -1,0 +1,219 @@
+// The search text while it is being written: which word the caret is in, and
+// what could stand there. What a text means, the server says.
+
+export type Suggestion = {
+  /** What is put in place of the word, before the caret. */
+  insert: string
+  label: string
+  hint?: string
+  /** Whether more is to be typed: a key waits for its value. */
+  open?: boolean
+  color?: string
+}
+
+export type Names = {
+  boards: readonly string[]
+  lists: readonly string[]
+  labels: readonly { name: string; color: string }[]
+  members: readonly string[]
+}
+
+type Key = { key: string; hint: string; values?: readonly [string, string?][]; names?: keyof Names; me?: boolean }
+
+const days: [string, string?][] = [
+  ['overdue', 'and not done'],
+  ['today'],
+  ['tomorrow'],
+  ['week', 'Monday to Sunday'],
+  ['next7', 'today and six more days'],
+  ['month'],
+  ['none', 'no date'],
+  ['any', 'some date'],
+]
+const parts: [string, string?][] = [
+  ['description'],
+  ['checklist'],
+  ['comment'],
+  ['due'],
+  ['start'],
+  ['assignee'],
+  ['label'],
+]
+const past: [string, string?][] = [['today'], ['yesterday'], ['7', 'the last 7 days'], ['30', 'the last 30 days']]
+
+export const keys: readonly Key[] = [
+  {
+    key: 'is',
+    hint: 'open, done, archived…',
+    values: [['open'], ['done'], ['overdue'], ['assigned'], ['unassigned'], ['archived']],
+  },
+  { key: 'due', hint: 'when it is due', values: days },
+  { key: 'label', hint: 'a label', names: 'labels' },
+  { key: 'member', hint: 'who it is assigned to', names: 'members', me: true },
+  { key: 'board', hint: 'a board', names: 'boards' },
+  { key: 'list', hint: 'a list', names: 'lists' },
+  { key: 'has', hint: 'what a card has', values: parts },
+  { key: 'no', hint: 'what a card lacks', values: parts },
+  { key: 'start', hint: 'when it starts', values: days.filter(([w]) => w !== 'overdue') },
+  { key: 'creator', hint: 'who made it', names: 'members', me: true },
+  { key: 'commenter', hint: 'who commented', names: 'members', me: true },
+  { key: 'created', hint: 'when it was made', values: past },
+  { key: 'updated', hint: 'when it last changed', values: past },
+  { key: 'completed', hint: 'when it was done', values: past },
+  { key: 'title', hint: 'words of the title' },
+  { key: 'description', hint: 'words of the description' },
+  { key: 'comment', hint: 'words of comments' },
+  { key: 'checklist', hint: 'words of checklists' },
+  {
+    key: 'status',
+    hint: 'the latest status of the board',
+    values: [['on_track'], ['at_risk'], ['off_track'], ['on_hold'], ['complete']],
+  },
+  {
+    key: 'sort',
+    hint: 'the order',
+    values: [
+      ['due', 'soonest first'],
+      ['-updated', 'last changed first'],
+      ['-created', 'newest first'],
+      ['title', 'A to Z'],
+      ['position'],
+    ],
+  },
+]
+
+/** The word that the caret is in: from its beginning to the caret. */
+export function wordAt(text: string, caret: number): { from: number; word: string } {
+  let quoted = false
+  let from = 0
+  for (let i = 0; i < caret; i++) {
+    if (text[i] === '\\' && quoted) i++
+    else if (text[i] === '"') quoted = !quoted
+    else if (/\s/.test(text.charAt(i)) && !quoted) from = i + 1
+  }
+  return { from, word: text.slice(from, caret) }
+}
+
+/** A name as the search grammar wants it. */
+export function quoted(name: string): string {
+  return /^[^\s,"()]+$/.test(name) && !/^(none|any|me)$/i.test(name) && !/[*]$|^[@#<>=-]|\.\./.test(name)
+    ? name
+    : `"${name.replaceAll('"', '\\"')}"`
+}
+
+const most = 9
+
+/** What could stand in place of a word. */
+export function suggest(word: string, names: Names): Suggestion[] {
+  const minus = word.startsWith('-') ? '-' : ''
+  const rest = word.slice(minus.length)
+  if (rest.startsWith('@')) return named('members', rest.slice(1), `${minus}@`, names, true)
+  if (rest.startsWith('#')) return named('labels', rest.slice(1), `${minus}#`, names, false)
+
+  const colon = rest.indexOf(':')
+  if (colon > 0) {
+    const found = keys.find((k) => k.key === rest.slice(0, colon).toLowerCase())
+    if (!found) return []
+    // Behind a comma another value begins.
+    const values = rest.slice(colon + 1)
+    const cut = lastComma(values) + 1
+    const before = minus + rest.slice(0, colon + 1) + values.slice(0, cut)
+    const typed = values.slice(cut)
+    if (found.names) return named(found.names, typed, before, names, !!found.me)
+    return (found.values ?? [])
+      .filter(([w]) => w.replace(/^-/, '').startsWith(typed.toLowerCase().replace(/^-/, '')) && w !== typed)
+      .slice(0, most)
+      .map(([w, hint]) => ({ insert: before + w, label: w.replaceAll('_', ' '), hint }))
+  }
+  if (rest === '' && minus === '') return []
+  return keys
+    .filter((k) => k.key.startsWith(rest.toLowerCase()) && rest !== '')
+    .slice(0, most)
+    .map((k) => ({ insert: `${minus}${k.key}:`, label: `${k.key}:`, hint: k.hint, open: true }))
+}
+
+function lastComma(values: string): number {
+  let at = -1
+  let inside = false
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] === '"') inside = !inside
+    else if (values[i] === ',' && !inside) at = i
+  }
+  return at
+}
+
+function named(of: keyof Names, typed: string, before: string, names: Names, me: boolean): Suggestion[] {
+  const text = typed.replaceAll('"', '').toLowerCase()
+  const found: Suggestion[] = []
+  const add = (name: string, color?: string) => {
+    const low = name.toLowerCase()
+    if (!low.startsWith(text) && !low.includes(` ${text}`)) return
+    if (found.some((f) => f.label.toLowerCase() === low)) return
+    found.push({ insert: before + quoted(name), label: name, color })
+  }
+  if (me && 'me'.startsWith(text)) found.push({ insert: `${before}me`, label: 'me', hint: 'yourself' })
+  if (of === 'labels') for (const l of names.labels) add(l.name, l.color)
+  else for (const name of names[of]) add(name)
+  if (found.length === 1 && found[0]?.insert === before + typed) return []
+  return found.slice(0, most)
+}
+
+/** The text without a term that stands somewhere in it, in bytes of UTF-8. */
+export function without(text: string, term: { offset: number; length: number }): string {
+  const bytes = new TextEncoder().encode(text)
+  const decoder = new TextDecoder()
+  const before = decoder.decode(bytes.slice(0, term.offset))
+  const after = decoder.decode(bytes.slice(term.offset + term.length))
+  return `${before.trimEnd()} ${after.trimStart()}`.trim()
+}
+
+const keyWords: Record<string, string> = {
+  text: '',
+  is: '',
+  due: 'Due',
+  start: 'Starts',
+  no: 'No',
+  has: 'Has',
+  label: 'Label',
+  member: 'Assigned to',
+  creator: 'Made by',
+  commenter: 'Commented by',
+  board: 'Board',
+  list: 'List',
+  created: 'Made',
+  updated: 'Changed',
+  completed: 'Done',
+  title: 'Title has',
+  description: 'Description has',
+  comment: 'Comments have',
+  checklist: 'Checklists have',
+  status: 'Board is',
+  sort: 'Sorted by',
+}
+
+/** A term in words: "Due week", "not Label bug or design". */
+export function termText(term: { key: string; negated: boolean; values: readonly string[]; text: string }): {
+  key: string
+  value: string
+} {
+  const agoed = ['created', 'updated', 'completed'].includes(term.key)
+  const words = term.values.map((v) => {
+    if (/^\d+$/.test(v)) return agoed ? `the last ${v} days` : `within ${v} days`
+    if (term.key === 'sort') return v.startsWith('-') ? `${v.slice(1)}, last first` : v
+    return v.replaceAll('_', ' ')
+  })
+  const key = keyWords[term.key] ?? term.key
+  return { key: [term.negated ? 'not' : '', key].filter(Boolean).join(' '), value: words.join(' or ') || term.text }
+}
+
+/** Names, each once, those that stand most often first. */
+export function counted(names: readonly string[]): string[] {
+  const uses = new Map<string, number>()
+  for (const name of names) if (name) uses.set(name, (uses.get(name) ?? 0) + 1)
+  return [...uses].sort(([a, m], [b, n]) => n - m || a.localeCompare(b)).map(([name]) => name)
+}
+
+/** Labels by name, each once, those that stand on most boards first. */
+export function countedLabels(labels: readonly { name: string; color: string }[]): { name: string; color: string }[] {
+  return counted(labels.map((l) => l.name)).flatMap((name) => labels.find((l) => l.name === name) ?? [])
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import type { Card } from '../../api/types'
+import { byBoard, byWhen, whenOf } from './group'
+import { counted, countedLabels, quoted, suggest, termText, without, wordAt, type Names } from './query'
+
+const names: Names = {
+  boards: ['Launch of the new site', 'Roadmap'],
+  lists: ['To do', 'Done'],
+  labels: [
+    { name: 'Bug', color: 'red' },
+    { name: 'Big idea', color: 'sky' },
+  ],
+  members: ['Ada Lovelace', 'Grace Hopper'],
+}
+const inserts = (word: string) => suggest(word, names).map((s) => s.insert)
+
+describe('wordAt', () => {
+  it('is the word that the caret is in', () => {
+    expect(wordAt('is:open due:we', 14)).toEqual({ from: 8, word: 'due:we' })
+    expect(wordAt('is:open ', 8)).toEqual({ from: 8, word: '' })
+    expect(wordAt('board:"Launch of', 16)).toEqual({ from: 0, word: 'board:"Launch of' })
+  })
+})
+
+describe('suggest', () => {
+  it('completes keys, also behind a minus', () => {
+    expect(inserts('la')).toEqual(['label:'])
+    expect(inserts('-me')).toEqual(['-member:'])
+    expect(inserts('')).toEqual([])
+  })
+  it('completes values of a key', () => {
+    expect(inserts('is:o')).toEqual(['is:open', 'is:overdue'])
+    expect(inserts('is:open')).toEqual([])
+    expect(inserts('is:open,d')).toEqual(['is:open,done'])
+    expect(inserts('nothing:x')).toEqual([])
+  })
+  it('completes names, in quotes where they need them', () => {
+    expect(inserts('#b')).toEqual(['#Bug', '#"Big idea"'])
+    expect(inserts('@love')).toEqual(['@"Ada Lovelace"'])
+    expect(inserts('member:m')).toEqual(['member:me'])
+    expect(inserts('board:"new')).toEqual(['board:"Launch of the new site"'])
+    expect(inserts('-label:Bug')).toEqual([])
+  })
+})
+
+it('quotes what the grammar would read otherwise', () => {
+  expect(['Bug', 'To do', 'none', 'a"b', '>1', 'x,y'].map(quoted)).toEqual([
+    'Bug',
+    '"To do"',
+    '"none"',
+    '"a\\"b"',
+    '">1"',
+    '"x,y"',
+  ])
+})
+
+it('takes a term out by its bytes', () => {
+  expect(without('Zürich is:open due:week', { offset: 8, length: 7 })).toBe('Zürich due:week')
+  expect(without('is:open', { offset: 0, length: 7 })).toBe('')
+})
+
+it('says terms in words', () => {
+  const term = (key: string, values: string[], negated = false) => termText({ key, values, negated, text: '' })
+  expect(term('label', ['bug', 'design'], true)).toEqual({ key: 'not Label', value: 'bug or design' })
+  expect(term('completed', ['7'])).toEqual({ key: 'Done', value: 'the last 7 days' })
+  expect(term('due', ['7']).value).toBe('within 7 days')
+  expect(term('sort', ['-updated']).value).toBe('updated, last first')
+})
+
+it('counts names', () => {
+  expect(counted(['b', 'a', 'b', '', 'c'])).toEqual(['b', 'a', 'c'])
+  expect(countedLabels([...names.labels, { name: 'Big idea', color: 'red' }])[0]).toEqual({
+    name: 'Big idea',
+    color: 'sky',
+  })
+})
+
+const card = (id: string, boardId: string, dueDate: string | null, dueAt: string | null = null) =>
+  ({ id, boardId, dueDate, dueAt }) as Card
+
+describe('groups', () => {
+  const now = new Date('2026-11-21T22:30:00Z') // the 22nd in Zurich already, a Sunday
+  it('are boards in the order of their first card', () => {
+    const groups = byBoard([card('1', 'b', null), card('2', 'a', null), card('3', 'b', null)])
+    expect(groups.map((g) => [g.boardId, g.cards.length])).toEqual([
+      ['b', 2],
+      ['a', 1],
+    ])
+  })
+  it('are days in the zone of the person', () => {
+    const when = (date: string | null, at: string | null = null, zone = 'Europe/Zurich') =>
+      whenOf({ dueDate: date, dueAt: at }, now, zone)
+    expect(when('2026-11-21')).toBe('today')
+    expect(when('2026-11-21', null, 'Asia/Tokyo')).toBe('overdue')
+    expect(when('2026-11-21', '2026-11-21T22:00:00Z')).toBe('overdue')
+    expect(when('2026-11-22', null, 'Asia/Tokyo')).toBe('today')
+    expect(when('2026-11-27')).toBe('week')
+    expect(when('2026-11-28')).toBe('later')
+    expect(when(null)).toBe('none')
+  })
+  it('have the most pressing first, and those of a day without a time last', () => {
+    const cards = [
+      card('day', 'a', '2026-11-23'),
+      card('none', 'a', null),
+      card('time', 'a', '2026-11-23', '2026-11-23T09:00:00Z'),
+      card('late', 'a', '2026-11-01'),
+    ]
+    expect(byWhen(cards, now, 'UTC').map((g) => [g.when, g.cards.map((c) => c.id)])).toEqual([
+      ['overdue', ['late']],
+      ['week', ['time', 'day']],
+      ['none', ['none']],
+    ])
+  })
+})

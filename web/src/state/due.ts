@@ -1,0 +1,105 @@
+// When a card is due, as people see it.
+import type { Card, DueInput } from '../api/types'
+
+export type Due = Pick<Card, 'dueDate' | 'dueAt' | 'startDate' | 'startAt' | 'timeZone'>
+
+const parts = new Map<string, Intl.DateTimeFormat>()
+
+/** The calendar date and the time of day that clocks in a zone show. */
+export function wallClock(instant: Date, timeZone: string): { date: string; time: string } {
+  let format = parts.get(timeZone)
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    })
+    parts.set(timeZone, format)
+  }
+  const of: Record<string, string> = {}
+  for (const p of format.formatToParts(instant)) of[p.type] = p.value
+  return { date: `${of.year}-${of.month}-${of.day}`, time: `${of.hour}:${of.minute}` }
+}
+
+/** The instant at which clocks in a zone show a date and a time; in a gap of daylight saving, after it. */
+export function instantOf(date: string, time: string, timeZone: string): string {
+  const wanted = Date.parse(`${date}T${time}:00Z`)
+  let at = wanted
+  for (let i = 0; i < 3; i++) {
+    const shown = wallClock(new Date(at), timeZone)
+    const off = wanted - Date.parse(`${shown.date}T${shown.time}:00Z`)
+    if (off === 0) break
+    at += off
+  }
+  return new Date(at).toISOString()
+}
+
+/** What the server will make of an input; it has the last word. */
+export function resolve(input: DueInput): Due {
+  const zone = input.timeZone || 'UTC'
+  const at = (date?: string, time?: string) => (date && time ? instantOf(date, time, zone) : null)
+  return {
+    dueDate: input.dueDate || null,
+    dueAt: at(input.dueDate, input.dueTime),
+    startDate: input.startDate || null,
+    startAt: at(input.startDate, input.startTime),
+    timeZone: input.timeZone || null,
+  }
+}
+
+/** The input that says what a card has now. */
+export function inputOf(due: Due): DueInput {
+  const zone = due.timeZone ?? 'UTC'
+  const time = (at: string | null) => (at ? wallClock(new Date(at), zone).time : undefined)
+  return {
+    dueDate: due.dueDate ?? undefined,
+    dueTime: time(due.dueAt),
+    startDate: due.startDate ?? undefined,
+    startTime: time(due.startAt),
+    timeZone: due.timeZone ?? undefined,
+  }
+}
+
+export type Urgency = 'done' | 'overdue' | 'today' | 'soon' | 'later'
+
+/** How pressing a card is for somebody in a zone; null without a due date. */
+export function urgency(card: Due & { done: boolean }, now: Date, timeZone: string): Urgency | null {
+  if (!card.dueDate) return null
+  if (card.done) return 'done'
+  const today = wallClock(now, timeZone).date
+  if (card.dueAt ? Date.parse(card.dueAt) < now.getTime() : card.dueDate < today) return 'overdue'
+  const day = card.dueAt ? wallClock(new Date(card.dueAt), timeZone).date : card.dueDate
+  if (day === today) return 'today'
+  return day <= addDays(today, 2) ? 'soon' : 'later'
+}
+
+export function addDays(date: string, days: number): string {
+  const at = new Date(`${date}T00:00:00Z`)
+  at.setUTCDate(at.getUTCDate() + days)
+  return at.toISOString().slice(0, 10)
+}
+
+/** "Today", "Tomorrow 09:30", "3 Dec", "3 Dec 2027". */
+export function dueText(due: Pick<Due, 'dueDate' | 'dueAt'>, now: Date, timeZone: string): string {
+  if (!due.dueDate) return ''
+  const shown = due.dueAt ? wallClock(new Date(due.dueAt), timeZone) : { date: due.dueDate, time: '' }
+  return [dayText(shown.date, now, timeZone), shown.time].filter(Boolean).join(' ')
+}
+
+export function dayText(date: string, now: Date, timeZone: string): string {
+  const today = wallClock(now, timeZone).date
+  if (date === today) return 'Today'
+  if (date === addDays(today, 1)) return 'Tomorrow'
+  if (date === addDays(today, -1)) return 'Yesterday'
+  const sameYear = date.slice(0, 4) === today.slice(0, 4)
+  return new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: sameYear ? undefined : 'numeric',
+    timeZone: 'UTC',
+  }).format(new Date(`${date}T00:00:00Z`))
+}

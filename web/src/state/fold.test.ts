@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest'
+import type { Activity, Card, List } from '../api/types'
+import { Draft, fromOpened, type BoardData } from './board-data'
+import { applyChange, nothingWanted } from './changes'
+import { dropped, fold, named, type Pending } from './fold'
+import { settle, type Inputs, type Kind, type Operation } from './operations'
+
+const at = '2026-03-02T09:00:00.000Z'
+const context = { boardId: 'brd_1', me: { id: 'usr_1', name: 'Ada' } }
+
+const list = (id: string, name: string): List => ({
+  id,
+  boardId: 'brd_1',
+  name,
+  openCards: 0,
+  wipLimit: null,
+  wipMode: 'soft',
+  archivedAt: null,
+  createdAt: at,
+  updatedAt: at,
+})
+
+const card = (id: string, listId: string, more: Partial<Card> = {}): Card => ({
+  id,
+  boardId: 'brd_1',
+  listId,
+  title: id,
+  number: 1,
+  done: false,
+  doneAt: null,
+  archivedAt: null,
+  labels: [],
+  assignees: [],
+  dueDate: null,
+  dueAt: null,
+  startDate: null,
+  startAt: null,
+  timeZone: null,
+  checklistItems: { done: 0, total: 0 },
+  comments: 0,
+  createdBy: 'usr_1',
+  createdAt: at,
+  updatedAt: at,
+  url: '',
+  ...more,
+})
+
+function server(): BoardData {
+  const lists = [list('l1', 'To do'), list('l2', 'Done')]
+  const cards = [card('a', 'l1'), card('b', 'l1'), card('c', 'l1'), card('d', 'l2')]
+  const labels = [{ id: 'x', boardId: 'brd_1', name: 'Bug', color: 'red' as const, createdAt: at, updatedAt: at }]
+  const members = [{ id: 'usr_1', name: 'Ada', role: 'admin' as const, given: null }]
+  return fromOpened({ id: 'brd_1', lists, cards, labels, members, starred: false } as unknown as Parameters<
+    typeof fromOpened
+  >[0])
+}
+
+let keys = 0
+function pend<K extends Kind>(kind: K, input: Inputs[K]): Pending {
+  return { key: `key${++keys}`, operation: { kind, input } as Operation, at }
+}
+
+const order = (data: BoardData, listId: string) => [...(data.order.get(listId) ?? [])]
+
+describe('fold', () => {
+  test('without pending operations it is the server state itself', () => {
+    const state = server()
+    expect(fold(state, [], context)).toBe(state)
+  })
+
+  test('leaves the server state alone, and shares what it did not change', () => {
+    const state = server()
+    const view = fold(state, [pend('move_card', { cardId: 'a', listId: 'l2', position: 'top' })], context)
+    expect(order(state, 'l1')).toEqual(['a', 'b', 'c'])
+    expect(order(view, 'l1')).toEqual(['b', 'c'])
+    expect(order(view, 'l2')).toEqual(['a', 'd'])
+    expect(view.cards.get('b')).toBe(state.cards.get('b'))
+    expect(view.lists).toBe(state.lists)
+  })
+
+  test('applies operations in their order', () => {
+    const view = fold(
+      server(),
+      [
+        pend('update_card', { cardId: 'a', title: 'First' }),
+        pend('move_card', { cardId: 'a', listId: 'l1', position: { after: 'c' } }),
+        pend('update_card', { cardId: 'a', title: 'Second', done: true }),
+      ],
+      context,
+    )
+    expect(order(view, 'l1')).toEqual(['b', 'c', 'a'])
+    expect(view.cards.get('a')).toMatchObject({ title: 'Second', done: true })
+  })
+
+  test('a failure drops that one and keeps what came after', () => {
+    const failing = pend('move_card', { cardId: 'a', listId: 'l2', position: 'top' })
+    const pending = [failing, pend('update_card', { cardId: 'b', title: 'Kept' })]
+    const view = fold(server(), dropped(pending, failing.key), context)
+    expect(order(view, 'l1')).toEqual(['a', 'b', 'c'])
+    expect(view.cards.get('b')?.title).toBe('Kept')
+  })
+
+  test('a failed creation takes with it what spoke of the card', () => {
+    const make = pend('create_card', { id: 'new_1', listId: 'l1', title: 'New', position: 'bottom' })
+    const pending = [
+      make,
+      pend('update_card', { cardId: 'new_1', title: 'Newer' }),
+      pend('move_card', { cardId: 'a', listId: 'l1', position: { after: 'new_1' } }),
+      pend('update_card', { cardId: 'b', title: 'Kept' }),
+    ]
+    expect(dropped(pending, make.key).map((p) => p.operation.kind)).toEqual(['update_card'])
+  })
+
+  test('what follows a creation speaks of the id of the server once it is known', () => {
+    const make = pend('create_card', { id: 'new_1', listId: 'l1', title: 'New', position: 'bottom' })
+    const move = pend('move_card', { cardId: 'new_1', listId: 'l2', position: 'top' })
+    const draft = new Draft(server())
+    settle(draft, make.operation, card('e', 'l1', { title: 'New' }))
+    const view = fold(draft.data, named([move], 'new_1', 'e'), context)
+    expect(order(view, 'l1')).toEqual(['a', 'b', 'c'])
+    expect(order(view, 'l2')).toEqual(['e', 'd'])
+  })
+
+  test('an archived card leaves its list and comes back to its place', () => {
+    const archive = pend('archive_card', { cardId: 'b' })
+    const restore = pend('restore_card', { cardId: 'b', position: { after: 'a' } })
+    expect(order(fold(server(), [archive], context), 'l1')).toEqual(['a', 'c'])
+    expect(order(fold(server(), [archive, restore], context), 'l1')).toEqual(['a', 'b', 'c'])
+  })
+
+  test('labels and people are shown with their names', () => {
+    const view = fold(
+      server(),
+      [
+        pend('set_card_labels', { cardId: 'a', add: ['x'] }),
+        pend('set_card_assignees', { cardId: 'a', add: ['usr_1'] }),
+        pend('update_label', { labelId: 'x', name: 'Defect' }),
+      ],
+      context,
+    )
+    expect(view.cards.get('a')).toMatchObject({
+      labels: [{ id: 'x', name: 'Defect', color: 'red' }],
+      assignees: [{ id: 'usr_1', name: 'Ada' }],
+    })
+  })
+
+  test('many operations on a large board stay far below a frame', () => {
+    const lists = [list('l1', 'To do')]
+    const cards = Array.from({ length: 5000 }, (_, i) => card(`c${i}`, 'l1'))
+    const large = fromOpened({
+      id: 'brd_1',
+      lists,
+      cards,
+      labels: [],
+      members: [],
+      starred: false,
+    } as unknown as Parameters<typeof fromOpened>[0])
+    const pending = Array.from({ length: 20 }, (_, i) => pend('update_card', { cardId: `c${i}`, done: true }))
+    const begun = performance.now()
+    fold(large, pending, context)
+    expect(performance.now() - begun).toBeLessThan(100)
+  })
+})
+
+function entry(type: string, more: Partial<Activity>): Activity {
+  return {
+    id: `act_${type}`,
+    type,
+    at,
+    actor: { type: 'person', id: 'usr_2' },
+    boardId: 'brd_1',
+    listId: null,
+    cardId: null,
+    changes: {},
+    boardVersion: 2,
+    ...more,
+  }
+}
+
+function changed(type: string, more: Partial<Activity>, state = server()) {
+  const draft = new Draft(state)
+  const wanted = nothingWanted()
+  applyChange(draft, entry(type, more), wanted)
+  return { data: draft.data, wanted }
+}
+
+describe('what others did', () => {
+  test('a card moves behind its neighbour', () => {
+    const { data } = changed('card.moved', {
+      cardId: 'a',
+      listId: 'l2',
+      changes: { listId: { from: 'l1', to: 'l2' }, position: { from: null, to: { after: 'd' } } },
+    })
+    expect(order(data, 'l1')).toEqual(['b', 'c'])
+    expect(order(data, 'l2')).toEqual(['d', 'a'])
+  })
+
+  test('applied twice it changes nothing more', () => {
+    const made = {
+      cardId: 'e',
+      listId: 'l1',
+      changes: {
+        title: { from: null, to: 'E' },
+        listId: { from: null, to: 'l1' },
+        position: { from: null, to: 'top' },
+      },
+    }
+    const once = changed('card.created', made)
+    const twice = changed('card.created', made, once.data)
+    expect(order(once.data, 'l1')).toEqual(['e', 'a', 'b', 'c'])
+    expect(order(twice.data, 'l1')).toEqual(['e', 'a', 'b', 'c'])
+  })
+
+  test('stays below what is pending here', () => {
+    const { data } = changed('card.updated', {
+      cardId: 'a',
+      listId: 'l1',
+      changes: { title: { from: 'a', to: 'Theirs' } },
+    })
+    expect(data.cards.get('a')?.title).toBe('Theirs')
+    const view = fold(data, [pend('update_card', { cardId: 'a', title: 'Mine' })], context)
+    expect(view.cards.get('a')?.title).toBe('Mine')
+  })
+
+  test('a card that went to another board is gone', () => {
+    const { data } = changed('card.moved', { cardId: 'a', listId: 'l1', changes: { listId: { from: 'l1', to: null } } })
+    expect(data.cards.has('a')).toBe(false)
+    expect(order(data, 'l1')).toEqual(['b', 'c'])
+  })
+
+  test('asks for what an entry does not tell', () => {
+    expect(changed('comment.added', { cardId: 'a', listId: 'l1' }).wanted.cards).toEqual(new Set(['a']))
+    expect(changed('board_member.added', {}).wanted.members).toBe(true)
+    expect(changed('board.updated', {}).wanted.board).toBe(true)
+    expect(changed('card.restored', { cardId: 'z', listId: 'l1' }).wanted.board).toBe(true)
+  })
+})

@@ -1,0 +1,23 @@
+export type Toast = {
+  id: number
+  text: string
+  tone: 'plain' | 'bad'
+  action?: { label: string; run: () => void }
+}
+
+export const toasts = $state<Toast[]>([])
+
+let last = 0
+
+/** Shows a line at the bottom for a while: longer when there is something to do in it. */
+export function toast(text: string, more: Partial<Pick<Toast, 'tone' | 'action'>> = {}): void {
+  const id = ++last
+  toasts.push({ id, text, tone: 'plain', ...more })
+  if (toasts.length > 3) toasts.shift()
+  setTimeout(() => dismiss(id), more.action || more.tone === 'bad' ? 8000 : 4000)
+}
+
+export function dismiss(id: number): void {
+  const at = toasts.findIndex((t) => t.id === id)
+  if (at >= 0) toasts.splice(at, 1)
+}

@@ -1,0 +1,3 @@
+// Svelte reads types itself; nothing is preprocessed. Styles become files:
+// style-src is 'self'.
+export default { compilerOptions: { runes: true, css: 'external' } }

@@ -1,0 +1,23 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte'
+import { defineConfig } from 'vitest/config'
+
+// The server that `npm run dev` passes /api on to. The content security policy
+// comes with the server's own pages; Vite's client in dev would breach it.
+const upstream = process.env.CARDWALL_DEV_SERVER ?? 'http://127.0.0.1:8080'
+
+export default defineConfig({
+  plugins: [svelte()],
+  resolve: { conditions: process.env.VITEST ? ['browser'] : undefined },
+  server: { host: '127.0.0.1', proxy: { '/api': { target: upstream } } },
+  build: {
+    target: 'es2023',
+    assetsInlineLimit: 0, // font-src takes no data:
+    modulePreload: { polyfill: false },
+    manifest: true,
+    chunkSizeWarningLimit: 300,
+  },
+  test: {
+    environment: 'happy-dom',
+    include: ['src/**/*.test.ts'],
+  },
+})
