@@ -117,7 +117,7 @@ func (p *endpoint) take(now time.Time, pace float64) (d store.Dispatch, ok bool,
 	case len(p.fresh) == 0 || p.held && len(p.again) > 0:
 		queue = &p.again
 	}
-	d = (*queue)[0]
+	d, (*queue)[0] = (*queue)[0], store.Dispatch{} // its body need not be kept with the queue's array
 	*queue = (*queue)[1:]
 	p.underWay++
 	return d, true, 0

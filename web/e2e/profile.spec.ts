@@ -129,7 +129,7 @@ test('a passkey is added, confirms a sign-in, and is deleted', async ({ page }) 
 
 test('another session is ended', async ({ page }) => {
   const { url, email, password } = server()
-  const agent = `Mozilla/5.0 (iPad) Firefox/140.0`
+  const agent = 'Mozilla/5.0 (iPad) OPR/140.0'
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), 'User-Agent': agent }
   const body = JSON.stringify({ email, password })
   const answer = await fetch(`${url}/api/app/v1/sign-in`, { method: 'POST', headers, body })
@@ -139,7 +139,7 @@ test('another session is ended', async ({ page }) => {
   await page.goto('/profile/security')
   const sessions = page.getByRole('region', { name: 'Sessions' })
   await expect(sessions.getByRole('listitem').first()).toContainText('This browser')
-  await sessions.getByRole('button', { name: 'End Firefox on iPad' }).first().click()
+  await sessions.getByRole('button', { name: 'End Opera on iPad' }).first().click()
   await expect.poll(status).toBe(401)
 })
 

@@ -43,7 +43,7 @@ test('operators are completed, shown as chips, and taken away again', async ({ p
   await page.keyboard.type('lab')
   await expect(completions.first()).toContainText('label:')
   await page.keyboard.press('Tab')
-  await page.keyboard.type(`bug ${place.mark}`.slice(0, 9))
+  await page.keyboard.type('bug')
   await expect(completions.first()).toContainText(place.mark)
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('ArrowDown')

@@ -63,12 +63,8 @@ export class BoardPage {
     return this.store.view
   }
 
-  /** Editors change things; others look, and say why they cannot more. */
-  get canEdit(): boolean {
-    return this.blocked === null
-  }
-
-  get blocked(): string | null {
+  /** Why nothing can be changed here; null for whom may. */
+  readonly blocked: string | null = $derived.by(() => {
     const { board } = this.view
     if (board.archivedAt) return 'This board is archived.'
     const workspace = session.workspaces.find((w) => w.id === board.workspaceId)
@@ -76,7 +72,9 @@ export class BoardPage {
     if (board.role === 'viewer') return 'You can look at this board, not change it.'
     if (board.role === 'commenter') return 'You can comment on this board, not change it.'
     return null
-  }
+  })
+
+  readonly canEdit: boolean = $derived(this.blocked === null)
 
   get canComment(): boolean {
     return this.view.board.role !== 'viewer' && !this.view.board.archivedAt
