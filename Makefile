@@ -60,6 +60,12 @@ test: tools/node_modules/.installed ## run the Go tests with the race detector, 
 test-web: web/node_modules/.installed ## run the tests of the pages
 	cd web && npm run --silent test
 
+# They need Chromium: /usr/bin/chromium, or what CHROMIUM names.
+.PHONY: test-browser
+test-browser: build ## run the browser tests against the built server
+	@tools/need chromium
+	cd web && npm run --silent e2e
+
 .PHONY: check
 check: check-format check-vet check-staticcheck check-architecture check-golden lint-openapi check-web ## check all that CI checks before the tests
 	@echo "check: all is well."
@@ -124,4 +130,4 @@ tools/node_modules/.installed: tools/package.json tools/package-lock.json tools/
 
 .PHONY: clean
 clean: ## remove what was built and installed here; ./data stays
-	rm -rf bin tools/node_modules
+	rm -rf bin tools/node_modules web/node_modules web/dist/assets web/dist/*.*

@@ -80,7 +80,7 @@ test('a board is had back from the archive and from the trash', async ({ page, w
     world.boardId,
   )
   await page.getByRole('link', { name: 'Trash', exact: true }).click()
-  await expect(page.getByRole('listitem').filter({ hasText: 'Plan' })).toContainText('30 days left')
+  await expect(page.getByRole('region', { name: 'Boards' }).getByRole('listitem')).toContainText('30 days left')
   await page.getByRole('button', { name: 'Restore Plan' }).click()
   await expect(page.getByText('The trash is empty')).toBeVisible()
 })

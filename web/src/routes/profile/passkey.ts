@@ -12,19 +12,19 @@ export function passkeysHere(): boolean {
   return !!parser()?.parseCreationOptionsFromJSON && !!parser()?.parseRequestOptionsFromJSON
 }
 
-export async function makePasskey(options: unknown): Promise<unknown> {
+export async function makePasskey(options: unknown): Promise<Record<string, unknown>> {
   const publicKey = parser()?.parseCreationOptionsFromJSON?.(options)
   return told(await navigator.credentials.create({ publicKey }))
 }
 
-export async function usePasskey(options: unknown): Promise<unknown> {
+export async function usePasskey(options: unknown): Promise<Record<string, unknown>> {
   const publicKey = parser()?.parseRequestOptionsFromJSON?.(options)
   return told(await navigator.credentials.get({ publicKey }))
 }
 
-function told(credential: Credential | null): unknown {
+function told(credential: Credential | null): Record<string, unknown> {
   if (!credential) throw new Error('The device answered nothing. Try again.')
-  return (credential as PublicKeyCredential).toJSON()
+  return (credential as PublicKeyCredential).toJSON() as unknown as Record<string, unknown>
 }
 
 /** What a failed ceremony means; null when the person called it off. */

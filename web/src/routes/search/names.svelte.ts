@@ -11,7 +11,7 @@ export class KnownNames {
   #lists = $state.raw<string[]>([])
   #labels = $state.raw<{ name: string; color: string }[]>([])
   #members = $state.raw<string[]>([])
-  #askedInside = false
+  #askedIn: string | null = null
   #askedPeople = false
 
   get all(): Names {
@@ -24,15 +24,16 @@ export class KnownNames {
   }
 
   /** Asks for what a word being typed needs. */
-  need(word: string): void {
-    if (/^-?(#|label:|list:)/i.test(word)) void this.#inside()
+  need(word: string, workspaceId: string): void {
+    if (/^-?(#|label:|list:)/i.test(word)) void this.#inside(workspaceId)
     if (/^-?(@|member:|creator:|commenter:)/i.test(word)) void this.#people()
   }
 
-  async #inside(): Promise<void> {
-    if (this.#askedInside) return
-    this.#askedInside = true
+  async #inside(workspaceId: string): Promise<void> {
+    if (this.#askedIn === workspaceId) return
+    this.#askedIn = workspaceId
     const boards = session.workspaces
+      .filter((w) => workspaceId === '' || w.id === workspaceId)
       .flatMap((w) => w.boards.filter((b) => !b.archivedAt))
       .sort((a, b) => ((a.lastSeenAt ?? '') < (b.lastSeenAt ?? '') ? 1 : -1))
       .slice(0, boardsAsked)
