@@ -53,7 +53,7 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 .PHONY: test
 test: tools/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
 	@tools/need go gcc postgresql iproute2 curl jq openssl
-	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest -race -timeout 15m $(TESTFLAGS) $(PACKAGES)
+	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest -race -timeout 25m $(TESTFLAGS) $(PACKAGES)
 	@$(MAKE) --no-print-directory test-web
 
 .PHONY: test-web
