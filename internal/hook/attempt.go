@@ -73,7 +73,7 @@ func newTransport(dial func(ctx context.Context, network, address string) (net.C
 	return &http.Transport{
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    answerTime,
+		TLSHandshakeTimeout:    answerTime + bodyTime, // of a dial that goes on after its attempt has ended
 		MaxIdleConns:           4 * attemptsAtOnce,
 		MaxIdleConnsPerHost:    64 * endpointAtOnce, // many endpoints may share a host
 		IdleConnTimeout:        90 * time.Second,
@@ -95,31 +95,31 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 		r.verdict, r.reason = forbidden, "refused: the address is not allowed"
 		return r
 	}
-	request, err := http.NewRequest(http.MethodPost, "", bytes.NewReader(d.Body))
-	if err != nil {
-		r.verdict, r.reason = refused, "the request cannot be made"
-		return r
-	}
-	request.URL, request.Host = address, address.Host
 	signed, err := Sign(a.target.Secrets, d.ID, now.Unix(), d.Body)
 	if err != nil {
 		r.verdict, r.reason = refused, "the signing secret cannot be used"
 		return r
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(d.Body))
+	if err != nil {
+		r.verdict, r.reason = refused, "the request cannot be made"
+		return r
+	}
+	request.URL, request.Host = address, address.Host
 	request.Header = http.Header{
 		"Content-Type": {"application/json"},
 		"User-Agent":   {userAgent},
-		// In small letters, as Standard Webhooks writes them.
 		// Without a value it is not sent, but lets a connection that the receiver
 		// closed just now be replaced by another one: repeats have the same id.
 		"Idempotency-Key": nil,
-		HeaderID:          {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signed},
+		// In small letters, as Standard Webhooks writes them.
+		HeaderID: {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signed},
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	deadline := time.AfterFunc(answerTime, func() { cancel(context.DeadlineExceeded) })
 	defer deadline.Stop()
-	response, err := e.transport.RoundTrip(request.WithContext(ctx))
+	response, err := e.transport.RoundTrip(request)
 	r.took = time.Since(begun)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {

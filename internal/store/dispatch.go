@@ -27,8 +27,10 @@ func (v *View) dispatches(ctx context.Context, where string, args ...any) ([]Dis
 			return err
 		}
 		d.DueAt = board.Instant(due.Int64)
-		if err := json.Unmarshal(log, &d.Log); err != nil {
-			return fmt.Errorf("log of %s: %w", d.ID, err)
+		if string(log) != "[]" { // as most are, whose first attempt this is
+			if err := json.Unmarshal(log, &d.Log); err != nil {
+				return fmt.Errorf("log of %s: %w", d.ID, err)
+			}
 		}
 		out = append(out, d)
 		return nil
