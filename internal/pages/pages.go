@@ -140,20 +140,20 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *Pages) serve(w http.ResponseWriter, r *http.Request, f *file) {
 	header := w.Header()
 	header.Set("Content-Type", f.kind)
-	header.Set("ETag", f.etag)
 	header.Set("Vary", "Accept-Encoding")
 	header.Set("Cache-Control", "no-cache")
 	if f.forGood {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	if strings.Contains(r.Header.Get("If-None-Match"), f.etag) {
+	body, tag := f.plain, f.etag
+	if f.packed != nil && takesGzip(r) {
+		body, tag = f.packed, strings.TrimSuffix(f.etag, `"`)+`-gzip"` // other bytes, so another tag (RFC 9110, 8.8.3)
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", tag)
+	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
-	}
-	body := f.plain
-	if f.packed != nil && takesGzip(r) {
-		body = f.packed
-		header.Set("Content-Encoding", "gzip")
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)

@@ -70,6 +70,9 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 	if r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || r.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("the script: %v", r.Header)
 	}
+	if r.Header.Get("ETag") == get(p, "/assets/board-1a2b.js").Header.Get("ETag") {
+		t.Error("what is packed has the tag of what is not")
+	}
 	unpacked, err := gzip.NewReader(bytes.NewReader([]byte(text(t, r))))
 	if err != nil {
 		t.Fatal(err)

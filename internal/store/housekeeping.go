@@ -18,15 +18,19 @@ const rerankLifetime = 48 * time.Hour
 // time from now. It is false while somebody else holds it. Who holds it
 // already prolongs it.
 func (db *DB) Lease(ctx context.Context, name, holder string, length time.Duration) (held bool, err error) {
-	err = db.Write(ctx, board.System(), func(tx *Tx) error {
-		now := int64(tx.now)
-		n, err := tx.affected(ctx, `INSERT INTO leases (name, holder, until) VALUES ($1, $2, $3)
-			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE leases.holder = $2 OR leases.until < $4`,
-			name, holder, now+length.Milliseconds(), now)
-		held = n == 1
+	err = db.Write(ctx, board.System(), func(tx *Tx) (err error) {
+		held, err = tx.lease(ctx, name, holder, length)
 		return err
 	})
 	return held, err
+}
+
+func (tx *Tx) lease(ctx context.Context, name, holder string, length time.Duration) (held bool, err error) {
+	now := int64(tx.now)
+	n, err := tx.affected(ctx, `INSERT INTO leases (name, holder, until) VALUES ($1, $2, $3)
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE leases.holder = $2 OR leases.until < $4`,
+		name, holder, now+length.Milliseconds(), now)
+	return n == 1, err
 }
 
 // ExpiredBoard is a board whose time in the trash is over, "" when there is none.

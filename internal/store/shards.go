@@ -75,23 +75,17 @@ func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, leng
 	slices.Sort(names) // two servers that want the same wait for each other in one order
 	err = db.Write(ctx, board.System(), func(tx *Tx) error {
 		held = nil
-		now := int64(tx.now)
 		for _, name := range names {
-			if err := tx.each(ctx, `INSERT INTO leases (name, holder, until) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE
-				SET holder = excluded.holder, until = excluded.until WHERE leases.holder = $2 OR leases.until < $4 RETURNING name`,
-				[]any{name, holder, now + length.Milliseconds(), now}, func(rows *sql.Rows) error {
-					var got string
-					if err := rows.Scan(&got); err != nil {
-						return err
-					}
-					if number, ok := strings.CutPrefix(got, shardLease); ok {
-						shard, err := strconv.Atoi(number)
-						held = append(held, shard)
-						return err
-					}
-					return nil
-				}); err != nil {
+			got, err := tx.lease(ctx, name, holder, length)
+			if err != nil {
 				return err
+			}
+			if number, ok := strings.CutPrefix(name, shardLease); ok && got {
+				shard, err := strconv.Atoi(number)
+				if err != nil {
+					return fmt.Errorf("lease %s: %w", name, err)
+				}
+				held = append(held, shard)
 			}
 		}
 		return nil
