@@ -36,35 +36,69 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 		return board.Dashboard{}, err
 	}
 	out := board.Dashboard{WorkspaceID: in.WorkspaceID, AsOf: v.Now(), TimeZone: days.zone.String()}
-	cut := days.cut(v.Now())
 	boards, err := v.ReportBoards(ctx, in.WorkspaceID)
 	if err != nil {
 		return out, err
 	}
-	lists, err := v.ReportLists(ctx, in.WorkspaceID, cut)
+	count := newDashboardCount(boards, days)
+	if err := beside(func(then func(func() error)) error {
+		return readDashboard(ctx, v, in.WorkspaceID, days.cut(v.Now()), count, then)
+	}); err != nil {
+		return out, err
+	}
+	count.sum(&out)
+	out.Stale.Cards, err = v.CardsByID(ctx, count.longestStale())
+	return out, err
+}
+
+// readDashboard reads what a dashboard counts, and hands on how to count it.
+func readDashboard(ctx context.Context, v *store.View, workspaceID string, cut store.ReportCut, count *dashboardCount, then func(func() error)) error {
+	oldest, newest := "", ""
+	err := v.ReportLists(ctx, workspaceID, cut, func(l store.ReportList) {
+		if first, last := l.Between(); first != "" {
+			oldest, newest = min(cmp.Or(oldest, first), first), max(newest, last)
+		}
+		then(func() error { return count.list(l) })
+	})
 	if err != nil {
-		return out, err
+		return err
 	}
-	cards := cardsOf(lists)
-	byBoard, byList := tallies(boards, lists)
-	out.ByBoard.Top, out.ByBoard.Rest = topOf(byBoard)
-	out.ByList.Top, out.ByList.Rest = topOf(byList)
-	out.Breaches = breaches(boards, lists)
-	if err := byMember(ctx, v, in.WorkspaceID, lists, cards, &out); err != nil {
-		return out, err
+	err = v.ReportLabels(ctx, workspaceID, func(name string, color board.Color, cards string) {
+		then(func() error { count.label(name, color, cards); return nil })
+	})
+	if err != nil {
+		return err
 	}
-	for _, c := range cards {
-		out.Count(c.Standing, c.assigned, 1)
+	err = v.ReportPeople(ctx, workspaceID, oldest, newest, func(u board.UserRef, cards string) {
+		then(func() error { count.member(u, cards); return nil })
+	})
+	if err != nil {
+		return err
 	}
-	if err := byLabel(ctx, v, in.WorkspaceID, cards, &out); err != nil {
-		return out, err
-	}
-	var longest []string
-	out.Stale.Count, longest = stale(lists)
-	if out.Stale.Cards, err = v.CardsByID(ctx, longest); err != nil {
-		return out, err
-	}
-	return out, flow(ctx, v, in.WorkspaceID, days, &out)
+	return v.ReportFlows(ctx, workspaceID, count.weeks.edges[0], func(f store.ReportFlow) {
+		then(func() error { return f.Each(count.weeks.card) })
+	})
+}
+
+// dashboardCount adds a dashboard up: first the lists, then the rest.
+type dashboardCount struct {
+	boards   []store.ReportBoard
+	features map[string]board.Features // by board, as byBoard
+	byBoard  map[string]*board.Tally
+	byList   []part[board.ListTally]
+	byMember []part[board.MemberTally]
+	byLabel  map[labelKind]*board.Tally
+	cards    map[string]*counted // by id
+	breaches []board.Breach
+	stale    int
+	longest  []store.ReportCard // the first few stale ones, longest unchanged first
+	weeks    weeks
+}
+
+// labelKind is what labels of several boards have in common.
+type labelKind struct {
+	name  string
+	color board.Color
 }
 
 // counted is a card of the report.
@@ -73,46 +107,116 @@ type counted struct {
 	assigned bool
 }
 
-// cardsOf are the cards of the lists by id.
-func cardsOf(lists []store.ReportList) map[string]*counted {
-	n := 0
-	for _, l := range lists {
-		n += len(l.Cards)
+func newDashboardCount(boards []store.ReportBoard, d days) *dashboardCount {
+	n := &dashboardCount{
+		boards: boards, features: map[string]board.Features{}, byBoard: map[string]*board.Tally{}, byLabel: map[labelKind]*board.Tally{},
+		cards: map[string]*counted{}, breaches: []board.Breach{}, weeks: weeksOf(d),
 	}
-	cards, all := make(map[string]*counted, n), make([]counted, 0, n)
-	for _, l := range lists {
-		for _, c := range l.Cards {
-			all = append(all, counted{Standing: c.Standing})
-			cards[c.ID] = &all[len(all)-1]
-		}
+	for _, b := range boards {
+		n.features[b.ID], n.byBoard[b.ID] = b.Features, &board.Tally{}
 	}
-	return cards
+	return n
 }
 
-// stale counts the stale cards of the lists; longest are the ids of the first
-// few of them, longest unchanged first.
-func stale(lists []store.ReportList) (count int, longest []string) {
-	var first []store.ReportCard
-	for _, l := range lists {
-		for _, c := range l.Cards {
-			if !c.Stale {
-				continue
-			}
-			count++
-			if len(first) == firstFew && first[firstFew-1].UpdatedAt < c.UpdatedAt {
-				continue
-			}
-			at, _ := slices.BinarySearchFunc(first, c, func(a, b store.ReportCard) int {
-				return cmp.Or(cmp.Compare(a.UpdatedAt, b.UpdatedAt), cmp.Compare(a.ID, b.ID))
-			})
-			first = slices.Insert(first, at, c)
-			first = first[:min(len(first), firstFew)]
+// list counts the cards of a list.
+func (n *dashboardCount) list(l store.ReportList) error {
+	cards, err := l.Cards()
+	if err != nil {
+		return err
+	}
+	t, all := &board.Tally{}, make([]counted, len(cards))
+	for i, c := range cards {
+		t.Count(c.Standing)
+		all[i] = counted{Standing: c.Standing}
+		n.cards[c.ID] = &all[i]
+		if c.Stale {
+			n.keepStale(c)
 		}
 	}
-	for _, c := range first {
-		longest = append(longest, c.ID)
+	n.byBoard[l.BoardID].Add(*t)
+	n.byList = append(n.byList, part[board.ListTally]{board.ListTally{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, Tally: *t}, t, l.Name, l.ID})
+	if n.features[l.BoardID].WIPLimits && l.WIPLimit != nil && len(cards) > *l.WIPLimit {
+		n.breaches = append(n.breaches, board.Breach{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, OpenCards: len(cards), WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
 	}
-	return count, longest
+	return nil
+}
+
+// keepStale counts a stale card and keeps it when it is among the first few.
+func (n *dashboardCount) keepStale(c store.ReportCard) {
+	n.stale++
+	if len(n.longest) == firstFew && n.longest[firstFew-1].UpdatedAt < c.UpdatedAt {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(n.longest, c, func(a, b store.ReportCard) int {
+		return cmp.Or(cmp.Compare(a.UpdatedAt, b.UpdatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	n.longest = slices.Insert(n.longest, at, c)
+	n.longest = n.longest[:min(len(n.longest), firstFew)]
+}
+
+func (n *dashboardCount) longestStale() (ids []string) {
+	for _, c := range n.longest {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// tally counts those of the ids that are cards of the report.
+func (n *dashboardCount) tally(ids string, each func(*counted)) (t board.Tally) {
+	for id := range strings.SplitSeq(ids, " ") {
+		if c := n.cards[id]; c != nil {
+			t.Count(c.Standing)
+			each(c)
+		}
+	}
+	return t
+}
+
+// member counts the cards of which some are assigned to a person.
+func (n *dashboardCount) member(u board.UserRef, ids string) {
+	t := n.tally(ids, func(c *counted) { c.assigned = true })
+	if t.Open+t.Done > 0 {
+		n.byMember = append(n.byMember, part[board.MemberTally]{board.MemberTally{UserID: u.ID, Name: u.Name, Tally: t}, &t, u.Name, u.ID})
+	}
+}
+
+// label counts the cards that carry a label of one board.
+func (n *dashboardCount) label(name string, color board.Color, ids string) {
+	t := n.tally(ids, func(*counted) {})
+	if t.Open+t.Done == 0 {
+		return
+	}
+	k := labelKind{name, color}
+	if n.byLabel[k] == nil {
+		n.byLabel[k] = &board.Tally{}
+	}
+	n.byLabel[k].Add(t)
+}
+
+// sum writes what was counted, all but the stale cards themselves.
+func (n *dashboardCount) sum(out *board.Dashboard) {
+	var byBoard []part[board.BoardTally]
+	for _, b := range n.boards {
+		t := n.byBoard[b.ID]
+		byBoard = append(byBoard, part[board.BoardTally]{board.BoardTally{BoardID: b.ID, Name: b.Name, Tally: *t}, t, b.Name, b.ID})
+	}
+	var byLabel []part[board.LabelTally]
+	for k, t := range n.byLabel {
+		byLabel = append(byLabel, part[board.LabelTally]{board.LabelTally{Name: k.name, Color: k.color, Tally: *t}, t, k.name, string(k.color)})
+	}
+	out.ByBoard.Top, out.ByBoard.Rest = topOf(byBoard)
+	out.ByList.Top, out.ByList.Rest = topOf(n.byList)
+	out.ByMember.Top, out.ByMember.Rest = topOf(n.byMember)
+	out.ByLabel.Top, out.ByLabel.Rest = topOf(byLabel)
+	for _, c := range n.cards {
+		out.Count(c.Standing, c.assigned, 1)
+	}
+	slices.SortFunc(n.breaches, func(a, b board.Breach) int {
+		return cmp.Or(cmp.Compare(b.OpenCards-b.WIPLimit, a.OpenCards-a.WIPLimit), cmp.Compare(a.ListID, b.ListID))
+	})
+	out.Breaches = board.Breaches{Count: len(n.breaches), Lists: n.breaches[:min(len(n.breaches), dashboardTop)]}
+	out.Stale.Count = n.stale
+	out.Weeks, out.LeadTime, out.CycleTime = n.weeks.of, board.MedianOf(n.weeks.lead), board.MedianOf(n.weeks.cycle)
 }
 
 // part is a record of a breakdown.
@@ -141,121 +245,44 @@ func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 	return top, rest
 }
 
-func tallies(boards []store.ReportBoard, lists []store.ReportList) (byBoard []part[board.BoardTally], byList []part[board.ListTally]) {
-	of := map[string]*board.Tally{}
-	for _, b := range boards {
-		of[b.ID] = &board.Tally{}
-	}
-	for _, l := range lists {
-		t := &board.Tally{}
-		for _, c := range l.Cards {
-			t.Count(c.Standing)
-		}
-		of[l.BoardID].Add(*t)
-		byList = append(byList, part[board.ListTally]{board.ListTally{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, Tally: *t}, t, l.Name, l.ID})
-	}
-	for _, b := range boards {
-		byBoard = append(byBoard, part[board.BoardTally]{board.BoardTally{BoardID: b.ID, Name: b.Name, Tally: *of[b.ID]}, of[b.ID], b.Name, b.ID})
-	}
-	return byBoard, byList
+// weeks count what came and what went, week by week, and how long it took.
+type weeks struct {
+	edges       []board.Instant // the beginning of each, and the end of the last
+	of          []board.Week
+	lead, cycle []int64 // milliseconds
 }
 
-func breaches(boards []store.ReportBoard, lists []store.ReportList) board.Breaches {
-	limits := map[string]bool{}
-	for _, b := range boards {
-		limits[b.ID] = b.Features.WIPLimits
-	}
-	out := board.Breaches{Lists: []board.Breach{}}
-	for _, l := range lists {
-		if limits[l.BoardID] && l.WIPLimit != nil && len(l.Cards) > *l.WIPLimit {
-			out.Lists = append(out.Lists, board.Breach{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, OpenCards: len(l.Cards), WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
-		}
-	}
-	slices.SortFunc(out.Lists, func(a, b board.Breach) int {
-		return cmp.Or(cmp.Compare(b.OpenCards-b.WIPLimit, a.OpenCards-a.WIPLimit), cmp.Compare(a.ListID, b.ListID))
-	})
-	out.Count = len(out.Lists)
-	out.Lists = out.Lists[:min(out.Count, dashboardTop)]
-	return out
-}
-
-// tallyOf counts those of the ids that are cards of the report.
-func tallyOf(ids string, cards map[string]*counted, each func(*counted)) (t board.Tally) {
-	for id := range strings.SplitSeq(ids, " ") {
-		if c := cards[id]; c != nil {
-			t.Count(c.Standing)
-			each(c)
-		}
-	}
-	return t
-}
-
-func byMember(ctx context.Context, v *store.View, workspaceID string, lists []store.ReportList, cards map[string]*counted, out *board.Dashboard) error {
-	var parts []part[board.MemberTally]
-	err := v.ReportPeople(ctx, workspaceID, lists, func(u board.UserRef, ids string) {
-		t := tallyOf(ids, cards, func(c *counted) { c.assigned = true })
-		if t.Open+t.Done > 0 {
-			parts = append(parts, part[board.MemberTally]{board.MemberTally{UserID: u.ID, Name: u.Name, Tally: t}, &t, u.Name, u.ID})
-		}
-	})
-	out.ByMember.Top, out.ByMember.Rest = topOf(parts)
-	return err
-}
-
-func byLabel(ctx context.Context, v *store.View, workspaceID string, cards map[string]*counted, out *board.Dashboard) error {
-	type kind struct {
-		name  string
-		color board.Color
-	}
-	of := map[kind]*board.Tally{}
-	err := v.ReportLabels(ctx, workspaceID, func(name string, color board.Color, ids string) {
-		if t := tallyOf(ids, cards, func(*counted) {}); t.Open+t.Done > 0 {
-			k := kind{name, color}
-			if of[k] == nil {
-				of[k] = &board.Tally{}
-			}
-			of[k].Add(t)
-		}
-	})
-	var parts []part[board.LabelTally]
-	for k, t := range of {
-		parts = append(parts, part[board.LabelTally]{board.LabelTally{Name: k.name, Color: k.color, Tally: *t}, t, k.name, string(k.color)})
-	}
-	out.ByLabel.Top, out.ByLabel.Rest = topOf(parts)
-	return err
-}
-
-// flow counts what came and what went, week by week, and how long it took.
-func flow(ctx context.Context, v *store.View, workspaceID string, d days, out *board.Dashboard) error {
+// weeksOf are the last twelve, of which the last has today in it.
+func weeksOf(d days) weeks {
+	w := weeks{edges: make([]board.Instant, dashboardWeeks+1), of: make([]board.Week, dashboardWeeks)}
 	monday := -(int(d.today.Weekday()) + 6) % 7
-	edges := make([]board.Instant, dashboardWeeks+1)
-	out.Weeks = make([]board.Week, dashboardWeeks)
-	for i := range edges {
+	for i := range w.edges {
 		at := monday - 7*(dashboardWeeks-1-i)
-		edges[i] = d.edge(at).At
+		w.edges[i] = d.edge(at).At
 		if i < dashboardWeeks {
 			day := d.today.AddDate(0, 0, at)
 			year, week := day.ISOWeek()
-			out.Weeks[i] = board.Week{Week: fmt.Sprintf("%d-W%02d", year, week), From: day.Format(board.DateLayout)}
+			w.of[i] = board.Week{Week: fmt.Sprintf("%d-W%02d", year, week), From: day.Format(board.DateLayout)}
 		}
 	}
-	week := func(at board.Instant) int { // -1 before the first
-		return min(sort.Search(len(edges), func(i int) bool { return edges[i] > at })-1, dashboardWeeks-1)
+	return w
+}
+
+// at is the week of an instant, -1 before the first.
+func (w *weeks) at(at board.Instant) int {
+	return min(sort.Search(len(w.edges), func(i int) bool { return w.edges[i] > at })-1, dashboardWeeks-1)
+}
+
+func (w *weeks) card(created, done, moved board.Instant) {
+	if i := w.at(created); i >= 0 {
+		w.of[i].Created++
 	}
-	var lead, cycle []int64
-	err := v.ReportFlow(ctx, workspaceID, edges[0], func(created, done, moved board.Instant) {
-		if i := week(created); i >= 0 {
-			out.Weeks[i].Created++
-		}
-		if week(done) < 0 {
-			return
-		}
-		out.Weeks[week(done)].Completed++
-		lead = append(lead, max(0, int64(done-created)))
-		if moved > 0 && moved <= done {
-			cycle = append(cycle, int64(done-moved))
-		}
-	})
-	out.LeadTime, out.CycleTime = board.MedianOf(lead), board.MedianOf(cycle)
-	return err
+	if w.at(done) < 0 {
+		return
+	}
+	w.of[w.at(done)].Completed++
+	w.lead = append(w.lead, max(0, int64(done-created)))
+	if moved > 0 && moved <= done {
+		w.cycle = append(w.cycle, int64(done-moved))
+	}
 }

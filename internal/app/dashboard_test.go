@@ -229,3 +229,41 @@ func TestDashboardCountsRight(t *testing.T) {
 		})
 	})
 }
+
+// TestCycleTimeBeginsWithTheFirstMove follows a card from list to list and to
+// another board.
+func TestCycleTimeBeginsWithTheFirstMove(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		for _, first := range []string{"move_card", "move_card_to_board"} {
+			workspace := ada.Workspace("Engines", board.PlanTeam)
+			var lists [2][2]string // of two boards
+			for i := range lists {
+				b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
+				for j := range lists[i] {
+					lists[i][j] = ada.Must("create_list", fields{"boardId": b, "name": "List"}).ID()
+				}
+			}
+			card := ada.Must("create_card", fields{"listId": lists[0][0], "title": "Travel"}).ID()
+			s.Clock.Advance(time.Hour)
+			ada.Must("create_card", fields{"listId": lists[0][0], "title": "In the way"})
+			ada.Must("move_card", fields{"cardId": card, "listId": lists[0][0], "position": "bottom"}) // leaves no list
+			s.Clock.Advance(time.Hour)
+			way := map[string]string{"move_card": lists[0][1], "move_card_to_board": lists[1][0]}
+			ada.Must(first, fields{"cardId": card, "listId": way[first]})
+			s.Clock.Advance(time.Hour)
+			then := lists[0][0]
+			if first == "move_card_to_board" {
+				then = lists[1][1]
+			}
+			ada.Must("move_card", fields{"cardId": card, "listId": then})
+			s.Clock.Advance(time.Hour)
+			ada.Must("update_card", fields{"cardId": card, "done": true})
+			d := ada.Must("get_workspace_dashboard", fields{"workspaceId": workspace})
+			if lead, cycle := d.Get("leadTime.medianSeconds"), d.Get("cycleTime.medianSeconds"); lead != 4*3600.0 || cycle != 2*3600.0 {
+				t.Errorf("%s first: lead time %v, cycle time %v; want 4 h and 2 h", first, lead, cycle)
+			}
+		}
+	})
+}

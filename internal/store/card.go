@@ -193,7 +193,8 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
 	return tx.exec(ctx, `UPDATE cards SET list_id = $1, rank = $2, done_at = $3, archived_at = $4, due_date = $5,
-		due_at = $6, start_date = $7, start_at = $8, time_zone = $9, items_done = $10, items_total = $11, comments = $12, updated_at = $13 WHERE id = $14`,
+		due_at = $6, start_date = $7, start_at = $8, time_zone = $9, items_done = $10, items_total = $11, comments = $12, updated_at = $13,
+		moved_at = CASE WHEN list_id = $1 THEN moved_at ELSE COALESCE(moved_at, $13) END WHERE id = $14`,
 		c.ListID, c.Rank, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate,
 		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
 }

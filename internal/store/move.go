@@ -23,7 +23,8 @@ func (tx *Tx) TakeCard(ctx context.Context, c *board.Card, to board.List, at boa
 	target.OpenCards++
 	c.BoardID, c.ListID, c.Rank, c.Number = to.BoardID, to.ID, p.rank, target.NextNumber
 	target.NextNumber++
-	if err := tx.exec(ctx, "UPDATE cards SET board_id = $1, number = $2, list_id = $3, rank = $4 WHERE id = $5", c.BoardID, c.Number, c.ListID, c.Rank, c.ID); err != nil {
+	if err := tx.exec(ctx, "UPDATE cards SET board_id = $1, number = $2, list_id = $3, rank = $4, moved_at = COALESCE(moved_at, $5) WHERE id = $6",
+		c.BoardID, c.Number, c.ListID, c.Rank, int64(tx.now), c.ID); err != nil {
 		return "", fmt.Errorf("take card: %w", err)
 	}
 	if err := tx.exec(ctx, "DELETE FROM card_labels WHERE card_id = $1", c.ID); err != nil {

@@ -84,59 +84,64 @@ func (v *View) ReportBoards(ctx context.Context, workspaceID string) ([]ReportBo
 	return out, err
 }
 
-// ReportList is an open list of a report, with its cards that are not archived.
+// ReportList is an open list of a report.
 type ReportList struct {
 	ID, BoardID, Name string
 	WIPLimit          *int
 	WIPMode           board.WIPMode
-	Cards             []ReportCard
+
+	cut   ReportCut
+	cards string // a text for each card, as state and Cards have it
 }
 
-// ReportLists are the open lists of those boards.
-func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCut) ([]ReportList, error) {
-	var (
-		a   arguments
-		out []ReportList
-	)
+// Cards are the list's cards that are not archived.
+func (l *ReportList) Cards() ([]ReportCard, error) {
+	out := make([]ReportCard, 0, strings.Count(l.cards, " ")+1)
+	for text := range each(l.cards) {
+		card, err := l.cut.card(text)
+		if err != nil {
+			return nil, fmt.Errorf("cards of %s: %w", l.ID, err)
+		}
+		out = append(out, card)
+	}
+	return out, nil
+}
+
+// Between are the ids of its oldest and its newest card, "" without any.
+func (l *ReportList) Between() (oldest, newest string) {
+	for text := range each(l.cards) {
+		_, id, _ := strings.Cut(text, ":")
+		if oldest == "" || id < oldest {
+			oldest = id
+		}
+		newest = max(newest, id)
+	}
+	return oldest, newest
+}
+
+// ReportLists calls fn for every open list of those boards.
+func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCut, fn func(ReportList)) error {
+	var a arguments
 	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(" + cut.state(&a) + " || c.updated_at || ':' || c.id, ' ') FROM cards c" +
 		" WHERE c.list_id = l.id AND c.archived_at IS NULL) FROM lists l WHERE l.archived_at IS NULL" +
 		" AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
-	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
-		var (
-			l     ReportList
-			cards sql.NullString
-		)
+	return v.each(ctx, text, a, func(rows *sql.Rows) error {
+		l := ReportList{cut: cut}
+		var cards sql.NullString
 		if err := rows.Scan(&l.ID, &l.BoardID, &l.Name, &l.WIPLimit, &l.WIPMode, &cards); err != nil {
 			return err
 		}
-		l.Cards = make([]ReportCard, 0, strings.Count(cards.String, " ")+1)
-		for text := range each(cards.String) {
-			card, err := cut.card(text)
-			if err != nil {
-				return err
-			}
-			l.Cards = append(l.Cards, card)
-		}
-		out = append(out, l)
+		l.cards = cards.String
+		fn(l)
 		return nil
 	})
-	return out, err
 }
 
 // ReportPeople calls fn for everybody who may be assigned to one of the cards of
 // the lists, with the ids of cards: the members of the workspace, and those who
-// have no address any more or never had one. Of cards elsewhere those alone are
-// among the ids that are neither older nor newer than all of the lists.
-func (v *View) ReportPeople(ctx context.Context, workspaceID string, lists []ReportList, fn func(u board.UserRef, cards string)) error {
-	oldest, newest := "", ""
-	for _, l := range lists {
-		for _, c := range l.Cards {
-			if oldest == "" || c.ID < oldest {
-				oldest = c.ID
-			}
-			newest = max(newest, c.ID)
-		}
-	}
+// have no address any more or never had one. The ids are of the oldest card, the
+// newest one and those between, in other workspaces too.
+func (v *View) ReportPeople(ctx context.Context, workspaceID, oldest, newest string, fn func(u board.UserRef, cards string)) error {
 	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id AND k.card_id >= $2 AND k.card_id <= $3)
 		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION SELECT p.id FROM users p WHERE p.email IS NULL)`,
 		[]any{workspaceID, oldest, newest}, func(rows *sql.Rows) error {
@@ -144,9 +149,11 @@ func (v *View) ReportPeople(ctx context.Context, workspaceID string, lists []Rep
 				u     board.UserRef
 				cards sql.NullString
 			)
-			err := rows.Scan(&u.ID, &u.Name, &cards)
+			if err := rows.Scan(&u.ID, &u.Name, &cards); err != nil {
+				return err
+			}
 			fn(u, cards.String)
-			return err
+			return nil
 		})
 }
 
@@ -162,21 +169,45 @@ func (v *View) ReportLabels(ctx context.Context, workspaceID string, fn func(nam
 			color board.Color
 			cards sql.NullString
 		)
-		err := rows.Scan(&name, &color, &cards)
+		if err := rows.Scan(&name, &color, &cards); err != nil {
+			return err
+		}
 		fn(name, color, cards.String)
-		return err
+		return nil
 	})
 }
 
-// ReportFlow calls fn for every card of the report's boards that was created or
-// done since, archived or not, and in an archived list too; done is 0 of one
-// that was not. Moved is when the card first left the list it was made in, 0
-// when it never did.
-func (v *View) ReportFlow(ctx context.Context, workspaceID string, since board.Instant, fn func(created, done, moved board.Instant)) error {
+// ReportFlow are the cards of a list that were created or done since an instant.
+type ReportFlow struct{ cards string }
+
+// Each calls fn for every such card. Done is 0 of one that was not done since;
+// moved is when it first left the list that it was made in, 0 when it never did.
+func (f ReportFlow) Each(fn func(created, done, moved board.Instant)) error {
+	for text := range each(f.cards) {
+		created, rest, _ := strings.Cut(text, ":")
+		done, moved, _ := strings.Cut(rest, ":")
+		var at [3]board.Instant
+		for i, number := range [...]string{created, done, moved} {
+			if number == "" {
+				continue
+			}
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				return fmt.Errorf("flow of cards: %w", err)
+			}
+			at[i] = board.Instant(n)
+		}
+		fn(at[0], at[1], at[2])
+	}
+	return nil
+}
+
+// ReportFlows calls fn for every list of the report's boards, archived or not,
+// with its cards, archived or not.
+func (v *View) ReportFlows(ctx context.Context, workspaceID string, since board.Instant, fn func(ReportFlow)) error {
 	var a arguments
 	from := a.add(int64(since))
-	text := "SELECT (SELECT string_agg(c.created_at || CASE WHEN c.done_at >= " + from + ` THEN ':' || c.done_at || ':' ||
-		COALESCE((SELECT min(m.at) FROM activity m WHERE m.card_id = c.id AND m.type = 'card.moved'), 0) ELSE ':0:0' END, ' ')
+	text := "SELECT (SELECT string_agg(CASE WHEN c.done_at >= " + from + ` THEN c.created_at || ':' || c.done_at || ':' || COALESCE(c.moved_at, 0) ELSE CAST(c.created_at AS TEXT) END, ' ')
 		FROM cards c WHERE c.list_id = l.id AND (c.created_at >= ` + from + " OR c.done_at >= " + from + `))
 		FROM lists l WHERE l.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -184,19 +215,7 @@ func (v *View) ReportFlow(ctx context.Context, workspaceID string, since board.I
 		if err := rows.Scan(&cards); err != nil {
 			return err
 		}
-		for text := range each(cards.String) {
-			created, rest, _ := strings.Cut(text, ":")
-			done, moved, _ := strings.Cut(rest, ":")
-			var at [3]board.Instant
-			for i, number := range [...]string{created, done, moved} {
-				n, err := strconv.ParseInt(number, 10, 64)
-				if err != nil {
-					return err
-				}
-				at[i] = board.Instant(n)
-			}
-			fn(at[0], at[1], at[2])
-		}
+		fn(ReportFlow{cards.String})
 		return nil
 	})
 }

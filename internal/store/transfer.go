@@ -336,7 +336,8 @@ func (tx *Tx) TransferSavedFilter(ctx context.Context, f *board.SavedFilter) err
 	return nil
 }
 
-// TransferEntry writes an entry of a board's activity as it was elsewhere.
+// TransferEntry writes an entry of a board's activity as it was elsewhere; the
+// cards are there already.
 func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
 	changes, err := json.Marshal(e.Changes, json.Deterministic(true))
 	if err != nil {
@@ -346,6 +347,12 @@ func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		e.BoardID, e.BoardVersion, e.ID, string(e.Type), int64(e.At), string(e.Actor.Type), e.Actor.ID, e.ListID, e.CardID, string(changes)); err != nil {
 		return fmt.Errorf("transfer activity: %w", err)
+	}
+	if e.Type != board.KindCardMoved || e.CardID == nil {
+		return nil
+	}
+	if err := tx.exec(ctx, "UPDATE cards SET moved_at = $1 WHERE id = $2 AND (moved_at IS NULL OR moved_at > $1)", int64(e.At), *e.CardID); err != nil {
+		return fmt.Errorf("transfer move: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestBesideRunsInOrderAndWaits(t *testing.T) {
+	var got []int
+	err := beside(func(then func(func() error)) error {
+		for i := range 5000 {
+			then(func() error { got = append(got, i); return nil })
+		}
+		return nil
+	})
+	if err != nil || len(got) != 5000 || !slices.IsSorted(got) {
+		t.Errorf("%d of 5000 ran, in order %t: %v", len(got), slices.IsSorted(got), err)
+	}
+}
+
+func TestBesideTellsOfEveryFailure(t *testing.T) {
+	reading, counting := errors.New("reading"), errors.New("counting")
+	ran := 0
+	err := beside(func(then func(func() error)) error {
+		then(func() error { return counting })
+		for range 5000 { // more than it keeps waiting
+			then(func() error { ran++; return nil })
+		}
+		return reading
+	})
+	if !errors.Is(err, reading) || !errors.Is(err, counting) || ran > 0 {
+		t.Errorf("it says %v, and %d ran behind the failure", err, ran)
+	}
+	err = beside(func(then func(func() error)) error {
+		then(func() error { panic("out of range") })
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "out of range") {
+		t.Errorf("of a panic it says %v", err)
+	}
+}
