@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -108,67 +109,88 @@ type Target struct {
 func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, error) {
 	out := make([]Target, len(deliveries))
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		type pair struct{ webhook, board, person string }
-		known := map[pair]Target{}
+		type asked struct{ webhook, board, person string }
+		var rows [][]any
+		places, at := map[asked]int{}, make([]int, len(deliveries)) // in rows
 		for i, d := range deliveries {
-			p := pair{d.WebhookID, d.BoardID, d.SwitchesOn}
-			if d.Kind == board.KindWebhookTest {
-				p.person += "!"
+			q := asked{d.WebhookID, d.BoardID, d.SwitchesOn}
+			place, known := places[q]
+			if !known {
+				place = len(rows)
+				places[q] = place
+				rows = append(rows, []any{place, d.WebhookID, d.BoardID, optional(d.SwitchesOn)})
 			}
-			t, found := known[p]
-			if !found {
-				var err error
-				if t, err = v.target(ctx, &d); err != nil {
-					return err
-				}
-				known[p] = t
-			}
-			out[i] = t
+			at[i] = place
 		}
-		return nil
+		found := make([]webhookNow, len(rows))
+		err := batches(rows, func(n int, args []any) error { return v.webhooksNow(ctx, n, args, found) })
+		for i := range deliveries {
+			if err == nil {
+				out[i] = v.target(&deliveries[i], &found[at[i]])
+			}
+		}
+		return err
 	})
 	return out, err
 }
 
-// target reads one webhook. $3 is who has to be entitled: the person who
-// switches it on, else its owner.
-func (v *View) target(ctx context.Context, d *Dispatch) (t Target, err error) {
-	var (
-		hookBoard, visibility, member, own sql.NullString
-		off                                string
-		address, secret, old               []byte
-		held, until                        sql.NullInt64
-	)
-	t.Found, err = v.one(ctx, `SELECT h.board_id, h.off, h.failures, h.held_since, h.address, h.secret, h.old_secret, h.old_secret_until, b.visibility, wm.role, bm.role
-		FROM webhooks h LEFT JOIN boards b ON b.id = $2
-		LEFT JOIN users u ON u.id = COALESCE($3, h.owner_id) AND u.deleted_at IS NULL
+// webhookNow is what a webhook, its board and the person who has to be entitled
+// are: who switches it on, else its owner.
+type webhookNow struct {
+	found                              bool
+	hookBoard, visibility, member, own sql.NullString
+	off                                string
+	failures                           int
+	address, secret, old               []byte
+	held, until                        sql.NullInt64
+}
+
+// webhooksNow reads webhooks. The arguments are, for each, its place in found,
+// its id, a board and the person who switches it on.
+func (v *View) webhooksNow(ctx context.Context, n int, args []any, found []webhookNow) error {
+	return v.each(ctx, `WITH q (place, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
+		SELECT q.place, h.board_id, h.off, h.failures, h.held_since, h.address, h.secret, h.old_secret, h.old_secret_until, b.visibility, wm.role, bm.role
+		FROM q JOIN webhooks h ON h.id = q.webhook_id LEFT JOIN boards b ON b.id = q.board_id
+		LEFT JOIN users u ON u.id = COALESCE(q.person_id, h.owner_id) AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
-		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id WHERE h.id = $1`,
-		[]any{d.WebhookID, d.BoardID, optional(d.SwitchesOn)}, &hookBoard, &off, &t.Failures, &held, &address, &secret, &old, &until, &visibility, &member, &own)
-	if err != nil || !t.Found {
-		return t, err
+		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id`, args, func(rows *sql.Rows) error {
+		var (
+			place int
+			w     = webhookNow{found: true}
+		)
+		if err := rows.Scan(&place, &w.hookBoard, &w.off, &w.failures, &w.held, &w.address, &w.secret, &w.old, &w.until, &w.visibility, &w.member, &w.own); err != nil {
+			return err
+		}
+		found[place] = w
+		return nil
+	})
+}
+
+// target is what a webhook is to one of its deliveries.
+func (v *View) target(d *Dispatch, w *webhookNow) Target {
+	t := Target{Found: w.found, Failures: w.failures, Held: w.held.Valid}
+	if !t.Found {
+		return t
 	}
-	t.Held = held.Valid
-	seen := board.Visibility(visibility.String)
+	seen := board.Visibility(w.visibility.String)
 	test := d.Kind == board.KindWebhookTest
 	switch {
-	case off != "" && !test:
+	case w.off != "" && !test:
 		t.Refusal = "the webhook is off"
-	case d.BoardID != "" && !visibility.Valid:
+	case d.BoardID != "" && !w.visibility.Valid:
 		t.Refusal = "the board is gone"
 	case seen == board.Confidential:
 		t.Refusal = "the board is confidential"
 	case test && d.SwitchesOn == "": // always delivered: who asked for it was entitled then
-	case !board.Covers(!hookBoard.Valid, board.WorkspaceRole(member.String), board.Role(own.String), seen):
+	case !board.Covers(!w.hookBoard.Valid, board.WorkspaceRole(w.member.String), board.Role(w.own.String), seen):
 		t.Refusal, t.Lost = "the webhook's owner can no longer manage what it covers", d.SwitchesOn == ""
-	case !hookBoard.Valid && d.BoardID != "" && seen != board.VisibleToWorkspace:
+	case !w.hookBoard.Valid && d.BoardID != "" && seen != board.VisibleToWorkspace:
 		t.Refusal = "the board is not open to the whole workspace any more"
 	}
-	if t.Refusal != "" {
-		return t, nil
+	if t.Refusal == "" {
+		t.Sealed = v.openTarget(&t, d.WebhookID, w.address, w.secret, w.old, w.until)
 	}
-	t.Sealed = v.openTarget(&t, d.WebhookID, address, secret, old, until)
-	return t, nil
+	return t
 }
 
 // openTarget opens what is sealed of a webhook.
@@ -282,9 +304,8 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 		}
 		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), nullable(o.Next), o.Attempts, o.Reason, status, ended, string(log)}
 	}
-	const columns = 10
 	return recorded, batches(rows, func(n int, args []any) error {
-		return tx.each(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, columns)+`)
+		return tx.each(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT")+`)
 			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
 			http_status = v.http_status, ended_at = v.ended_at, log = v.log
 			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL RETURNING deliveries.id`, args, func(rows *sql.Rows) error {
@@ -296,15 +317,15 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 	})
 }
 
-// typedValues is VALUES whose first row says the types: PostgreSQL takes bare
-// parameters for texts.
-func typedValues(rows, columns int) string {
-	first := "VALUES (CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS TEXT), CAST($8 AS BIGINT), CAST($9 AS BIGINT), CAST($10 AS TEXT))"
-	if rows == 1 {
-		return first
+// typedValues is VALUES of so many rows, of which the first says the types of
+// the columns: PostgreSQL takes bare parameters for texts.
+func typedValues(rows int, types ...string) string {
+	var first strings.Builder
+	for i, t := range types {
+		fmt.Fprintf(&first, ", CAST($%d AS %s)", i+1, t)
 	}
-	all := valuesOf(rows, columns)
-	return first + all[len(valuesOf(1, columns)):]
+	bare := len(valuesOf(1, len(types)))
+	return "VALUES (" + first.String()[2:] + ")" + valuesOf(rows, len(types))[bare:]
 }
 
 // recordFailures counts failed deliveries in a row and does what follows: ten
