@@ -8,18 +8,15 @@
 package pages
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
+
+	"cardwall/internal/asset"
 )
 
 // Policy is the Content-Security-Policy of every page: nothing from elsewhere,
@@ -40,10 +37,7 @@ type Pages struct {
 }
 
 type file struct {
-	kind    string // its media type
-	plain   []byte
-	packed  []byte // gzip; nil when that is no smaller
-	etag    string
+	*asset.Asset
 	forGood bool // its name changes with its content
 }
 
@@ -73,38 +67,24 @@ func New(dist fs.FS, hsts bool) (*Pages, error) {
 }
 
 func newFile(name string, plain []byte) (*file, error) {
-	sum := sha256.Sum256(plain)
-	f := &file{plain: plain, etag: `"` + hex.EncodeToString(sum[:12]) + `"`, forGood: strings.HasPrefix(name, "assets/")}
+	var kind string
 	switch path.Ext(name) {
 	case ".js":
-		f.kind = "text/javascript; charset=utf-8"
+		kind = "text/javascript; charset=utf-8"
 	case ".css":
-		f.kind = "text/css; charset=utf-8"
+		kind = "text/css; charset=utf-8"
 	case ".woff2":
-		f.kind = "font/woff2"
+		kind = "font/woff2"
 	case ".webmanifest":
-		f.kind = "application/manifest+json"
+		kind = "application/manifest+json"
 	default:
-		f.kind = mime.TypeByExtension(path.Ext(name))
+		kind = mime.TypeByExtension(path.Ext(name))
 	}
-	if f.kind == "" {
-		f.kind = "application/octet-stream"
+	if kind == "" {
+		kind = "application/octet-stream"
 	}
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	if b.Len() < len(plain)*9/10 {
-		f.packed = b.Bytes()
-	}
-	return f, nil
+	packed, err := asset.New(plain, kind)
+	return &file{packed, strings.HasPrefix(name, "assets/")}, err
 }
 
 // ServeHTTP answers a file by its name, and the document for any other address.
@@ -134,41 +114,9 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		f = p.files["/"+document]
 	}
-	p.serve(w, r, f)
-}
-
-func (p *Pages) serve(w http.ResponseWriter, r *http.Request, f *file) {
-	header := w.Header()
-	header.Set("Content-Type", f.kind)
-	header.Set("Vary", "Accept-Encoding")
 	header.Set("Cache-Control", "no-cache")
 	if f.forGood {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	body, tag := f.plain, f.etag
-	if f.packed != nil && takesGzip(r) {
-		body, tag = f.packed, strings.TrimSuffix(f.etag, `"`)+`-gzip"` // other bytes, so another tag (RFC 9110, 8.8.3)
-		header.Set("Content-Encoding", "gzip")
-	}
-	header.Set("ETag", tag)
-	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // the reader may be gone
-	}
-}
-
-// takesGzip tells whether a request takes gzip (RFC 9110, 12.5.3).
-func takesGzip(r *http.Request) bool {
-	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return strings.Trim(strings.TrimPrefix(strings.ReplaceAll(weight, " ", ""), "q="), "0.") != "" || !strings.Contains(weight, "q=")
-		}
-	}
-	return false
+	f.ServeHTTP(w, r)
 }

@@ -26,6 +26,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"cardwall/internal/asset"
 )
 
 //go:embed page.tmpl parts.tmpl style.css docs.js icon.svg
@@ -75,7 +77,7 @@ func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
 
 // newSite renders the page and compresses everything once.
 func newSite(doc *huma.OpenAPI, base string) (*site, error) {
-	s := &site{assets: map[string]*asset{}}
+	s := &site{assets: map[string]*asset.Asset{}}
 	versions := map[string]string{}
 	for name, kind := range map[string]string{
 		"style.css": "text/css; charset=utf-8",
@@ -86,17 +88,17 @@ func newSite(doc *huma.OpenAPI, base string) (*site, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read asset %s: %w", name, err)
 		}
-		a, err := newAsset(body, kind)
+		a, err := asset.New(body, kind)
 		if err != nil {
 			return nil, fmt.Errorf("compress asset %s: %w", name, err)
 		}
-		s.assets[name], versions[name] = a, a.hash
+		s.assets[name], versions[name] = a, a.Hash
 	}
 	html, err := render(doc, base, versions)
 	if err != nil {
 		return nil, err
 	}
-	if s.page, err = newAsset(html, "text/html; charset=utf-8"); err != nil {
+	if s.page, err = asset.New(html, "text/html; charset=utf-8"); err != nil {
 		return nil, fmt.Errorf("compress page: %w", err)
 	}
 	return s, nil
