@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"cardwall/internal/account"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 )
@@ -22,8 +23,17 @@ type document struct {
 	schemas  map[string]*jsonschema.Schema
 }
 
-func newDocument(t testing.TB, r *op.Registry) *document {
-	t.Helper()
+// programDocument is that of the program's own operations. Every service of a
+// test process has the same, and to make it takes longer than most tests.
+var programDocument = sync.OnceValues(func() (*document, error) {
+	accounts, err := account.New(account.Options{BaseURL: BaseURL})
+	if err != nil {
+		return nil, err
+	}
+	return newDocument(programRegistry(accounts))
+})
+
+func newDocument(r *op.Registry) (*document, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
@@ -32,17 +42,17 @@ func newDocument(t testing.TB, r *op.Registry) *document {
 	} {
 		text, err := rest.Encode(document)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if err := c.AddResource(address, doc); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	return &document{compiler: c, schemas: map[string]*jsonschema.Schema{}}
+	return &document{compiler: c, schemas: map[string]*jsonschema.Schema{}}, nil
 }
 
 // addressOf is what the compiler calls the document of a door.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,22 +40,17 @@ var ownCluster = sync.OnceValues(startCluster)
 // is installed the test is skipped with the reason, and fails if CI is "true".
 func PostgresURL(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv(postgresVariable)
-	if server == "" {
-		own, err := ownCluster()
-		switch {
-		case errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true":
-			t.Skip(err)
-		case err != nil:
-			t.Fatalf("start a PostgreSQL cluster: %v", err)
-		}
-		server = own.url
-	}
-
-	name := "cardwall_" + strings.ToLower(rand.Text())
 	// template0 and not template1: nobody is ever connected to it, which would
 	// make CREATE DATABASE fail.
-	if err := execPostgres(server, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+	return postgresCopy(t, "template0")
+}
+
+// postgresCopy returns the URL of a copy of a database, which ends with the test.
+func postgresCopy(t testing.TB, of string) string {
+	t.Helper()
+	server := postgresOrSkip(t)
+	name := "cardwall_" + strings.ToLower(rand.Text())
+	if err := execPostgres(server, "CREATE DATABASE "+name+" TEMPLATE "+of); err != nil {
 		t.Fatalf("create the test's database: %v", err)
 	}
 	t.Cleanup(func() {
@@ -64,13 +58,31 @@ func PostgresURL(t testing.TB) string {
 			t.Errorf("drop the test's database: %v", err)
 		}
 	})
+	return addressOn(server, name)
+}
 
-	address, err := url.Parse(server)
-	if err != nil {
-		t.Fatalf("%s is not a URL: %v", postgresVariable, err)
+// postgresServer is the address of the server of this test process.
+func postgresServer() (string, error) {
+	if server := os.Getenv(postgresVariable); server != "" {
+		return server, nil
 	}
-	address.Path = "/" + name
-	return address.String()
+	own, err := ownCluster()
+	if err != nil {
+		return "", err
+	}
+	return own.url, nil
+}
+
+func postgresOrSkip(t testing.TB) string {
+	t.Helper()
+	server, err := postgresServer()
+	switch {
+	case errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatalf("start a PostgreSQL cluster: %v", err)
+	}
+	return server
 }
 
 // execPostgres runs one statement on a connection of its own. It takes no

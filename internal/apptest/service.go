@@ -64,30 +64,46 @@ func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
 	Databases(t, func(t *testing.T, database string) { fn(t, New(t, database, opts)) })
 }
 
-// Databases runs a test with the address of an empty database of each kind.
+// Databases runs a test with the address of a new database of each kind, as the
+// migrations leave it.
 func Databases(t *testing.T, fn func(t *testing.T, database string)) {
+	t.Helper()
+	eachDatabase(t, fn, func(t *testing.T) string {
+		file := filepath.Join(t.TempDir(), "cardwall.db")
+		beginMigrated(t, file)
+		return file
+	}, migratedPostgresURL)
+}
+
+// EmptyDatabases is Databases without a schema.
+func EmptyDatabases(t *testing.T, fn func(t *testing.T, database string)) {
+	t.Helper()
+	eachDatabase(t, fn, func(t *testing.T) string { return filepath.Join(t.TempDir(), "cardwall.db") }, func(t *testing.T) string { return PostgresURL(t) })
+}
+
+func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, postgres func(t *testing.T) string) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		fn(t, filepath.Join(t.TempDir(), "cardwall.db"))
+		fn(t, sqlite(t))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		fn(t, PostgresURL(t))
+		fn(t, postgres(t))
 	})
 }
 
-// New boots the program on a database, which is a file or postgres://…
+// New boots the program on a database, which is a file or postgres://… A file
+// that is not there begins with the schema.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
 	accounts, err := account.New(account.Options{BaseURL: BaseURL, OIDC: opts.OIDC, Unlimited: !opts.RateLimits})
 	if err != nil {
 		t.Fatalf("make the accounts: %v", err)
 	}
-	if opts.Registry == nil {
-		opts.Registry = func() *op.Registry {
-			return account.AddOperations(transfer.AddOperations(app.Operations()), accounts)
-		}
+	own := opts.Registry == nil
+	if own {
+		opts.Registry = func() *op.Registry { return programRegistry(accounts) }
 	}
 	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
 	if s.Clock == nil {
@@ -99,6 +115,9 @@ func New(t testing.TB, database string, opts Options) *Service {
 		if s.opts.Keys, err = seal.Parse(secretKey); err != nil {
 			t.Fatalf("make the keyring: %v", err)
 		}
+	}
+	if !store.IsPostgres(database) {
+		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true,
@@ -133,10 +152,23 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if err != nil {
 		t.Fatalf("make the handler: %v", err)
 	}
-	if s.document = opts.document; s.document == nil {
-		s.document = newDocument(t, s.Registry)
+	switch {
+	case opts.document != nil:
+		s.document = opts.document
+	case own:
+		s.document, err = programDocument()
+	default:
+		s.document, err = newDocument(s.Registry)
+	}
+	if err != nil {
+		t.Fatalf("read the OpenAPI documents: %v", err)
 	}
 	return s
+}
+
+// programRegistry holds every operation of the program.
+func programRegistry(accounts *account.Accounts) *op.Registry {
+	return account.AddOperations(transfer.AddOperations(app.Operations()), accounts)
 }
 
 // Node is another server process on the same database, by the same clock.

@@ -154,22 +154,56 @@ func (u usedSchemas) MarshalJSON() ([]byte, error) {
 // schemasOf are the schemas that a document refers to, and those that they do.
 func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
 	u := usedSchemas{all, map[string]*huma.Schema{}}
-	var follow func(v any)
-	follow = func(v any) {
-		text, err := json.Marshal(v)
-		if err != nil {
-			panic(fmt.Sprintf("rest: encode a part of the document: %v", err)) // a mistake in the program
-		}
-		for _, rest := range strings.Split(string(text), `"`+op.SchemaPrefix)[1:] {
-			name, _, _ := strings.Cut(rest, `"`)
-			if s := all.Map()[name]; s != nil && u.used[name] == nil {
-				u.used[name] = s
-				follow(s)
-			}
+	content := func(types map[string]*huma.MediaType) {
+		for _, t := range types {
+			u.follow(t.Schema)
 		}
 	}
-	follow(doc)
+	answers := func(responses map[string]*huma.Response) {
+		for _, r := range responses {
+			content(r.Content)
+		}
+	}
+	answers(doc.Components.Responses)
+	for _, item := range doc.Paths {
+		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if o == nil {
+				continue
+			}
+			for _, p := range o.Parameters {
+				u.follow(p.Schema)
+			}
+			if o.RequestBody != nil {
+				content(o.RequestBody.Content)
+			}
+			answers(o.Responses)
+		}
+	}
 	return u
+}
+
+// follow notes the schemas that a schema refers to.
+func (u usedSchemas) follow(s *huma.Schema) {
+	if s == nil {
+		return
+	}
+	if name, ok := strings.CutPrefix(s.Ref, op.SchemaPrefix); ok && u.used[name] == nil {
+		if to := u.Registry.Map()[name]; to != nil {
+			u.used[name] = to
+			u.follow(to)
+		}
+	}
+	u.follow(s.Items)
+	u.follow(s.Not)
+	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		u.follow(more)
+	}
+	for _, p := range s.Properties {
+		u.follow(p)
+	}
+	for _, s := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
+		u.follow(s)
+	}
 }
 
 // Encode writes the document as JSON with a stable order.

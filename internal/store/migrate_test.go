@@ -15,7 +15,7 @@ import (
 // A database that a newer program wrote is left alone.
 func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
-	apptest.Databases(t, func(t *testing.T, database string) {
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		db := open(t, database)
 		change(t, db, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, TRUE)")
 		for _, migrate := range []bool{true, false} {
@@ -34,7 +34,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 // Without being asked to, nothing is migrated.
 func TestOldSchemaIsRefusedWithoutMigration(t *testing.T) {
 	t.Parallel()
-	apptest.Databases(t, func(t *testing.T, database string) {
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		db, err := store.Open(t.Context(), store.Options{Database: database})
 		if err == nil || !strings.Contains(err.Error(), "cardwall migrate") {
 			t.Errorf("opened, or not for that reason: %v", err)
