@@ -113,7 +113,7 @@ func (c *crash) start() (kill func()) {
 		_ = cmd.Wait()
 	})
 	c.t.Cleanup(kill)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		res, err := c.client.Get(c.base + "/readyz")
 		if err == nil {
 			_ = res.Body.Close()

@@ -183,7 +183,7 @@ func (f *fleet) start(i int) (kill func()) {
 		}
 	})
 	f.t.Cleanup(kill)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		res, err := f.client.Get(base + "/readyz")
 		if err == nil {
 			_ = res.Body.Close()

@@ -50,7 +50,7 @@ func TestLettersGoToTheOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	for range 500 {
+	for range 3000 {
 		if files, _ := filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml")); len(files) == 1 {
 			if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("the letter's mode: %v %v", info, err)

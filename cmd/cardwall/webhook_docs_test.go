@@ -84,7 +84,7 @@ func freeAddress(t *testing.T) string {
 // reachable waits until something listens.
 func reachable(t *testing.T, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
 			_ = c.Close()
 			return
@@ -240,7 +240,7 @@ func (s *tour) run(line string) string {
 	before := len(s.stdout.String())
 	mark := fmt.Sprintf("end of %d", s.steps)
 	_, _ = fmt.Fprintf(s.stdin, "{ %s\n} 2>&1; printf '%%s\\n' '%s'\n", background(s.ours(line)), mark)
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if got, _, done := strings.Cut(s.stdout.String()[before:], mark+"\n"); done {
 			got = logged.ReplaceAllString(got, "")
 			if got != "" && !strings.HasSuffix(got, "\n") {
@@ -265,7 +265,7 @@ func background(line string) string {
 func (s *tour) eventually(what, want string, look func() string) (got string) {
 	s.t.Helper()
 	updating := os.Getenv("UPDATE_GOLDEN") != ""
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		got = s.theirs(look())
 		if done := unchanging(got) == unchanging(want); done && !updating || updating && regexp.MustCompile(`"delivered"|(?m:^  }$)`).MatchString(got) {
 			break
@@ -430,7 +430,7 @@ func (r *pageReceiver) delivered(c *crash) string {
 	var log struct {
 		Data []struct{ ID, Status, Reason string }
 	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		r.call(c, "GET", "/api/app/v1/webhooks/"+r.webhook+"/deliveries", nil, &log)
 		if len(log.Data) == 1 && log.Data[0].Status == "delivered" {
 			return log.Data[0].ID

@@ -69,7 +69,7 @@ func listen(t *testing.T, c webhookListenCommand) *listening {
 	go func() { l.ended <- c.Run(ctx, g) }()
 	t.Cleanup(l.end)
 	address := regexp.MustCompile(`"address":"(http://[^"]+)"`)
-	for range 1000 {
+	for range 6000 {
 		if m := address.FindStringSubmatch(l.log.String()); m != nil {
 			l.address = m[1]
 			return l
@@ -90,7 +90,7 @@ func (l *listening) end() {
 			l.t.Errorf("it ended with %v", err)
 		}
 		l.ended <- nil // for who ends it again
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		l.t.Error("it does not end")
 	}
 }

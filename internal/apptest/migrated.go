@@ -119,18 +119,6 @@ func migratePostgres() (name string, err error) {
 	return name, nil
 }
 
-// migratedPostgresURL returns the URL of a database that belongs to the test
-// alone and has the schema.
-func migratedPostgresURL(t *testing.T) string {
-	t.Helper()
-	postgresOrSkip(t)
-	of, err := migratedPostgres()
-	if err != nil {
-		t.Fatalf("make the migrated database: %v", err)
-	}
-	return postgresCopy(t, of)
-}
-
 // schemaName is another one for other migrations.
 func schemaName() (string, error) {
 	root, err := moduleRoot()
@@ -150,6 +138,19 @@ func schemaName() (string, error) {
 		fmt.Fprintf(sum, "%s %d\n%s", filepath.Base(file), len(text), text)
 	}
 	return "cardwall_schema_" + hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+// patient is a database whose statements wait twenty seconds for a lock.
+func patient(t testing.TB, database string) string {
+	t.Helper()
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatalf("%s is no URL: %v", database, err)
+	}
+	query := address.Query()
+	query.Set("lock_timeout", "20000")
+	address.RawQuery = query.Encode()
+	return address.String()
 }
 
 // addressOn is the address of a database of a server.

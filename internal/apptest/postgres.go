@@ -31,14 +31,25 @@ var errNoPostgres = errors.New("no PostgreSQL server is installed; on Debian: ap
 // cannot see whether its database shares one.
 var ownCluster = sync.OnceValues(startCluster)
 
-// PostgresURL returns the connection URL of an empty PostgreSQL database that
-// belongs to the test alone and is dropped when the test ends, whoever is
-// still connected.
+// PostgresURL returns the connection URL of a new PostgreSQL database, as the
+// migrations leave it, that belongs to the test alone and is dropped when the
+// test ends, whoever is still connected.
 //
 // The server is the one that CARDWALL_TEST_POSTGRES names, else one that this
 // test process starts on first use and that goes away with it. Where no server
 // is installed the test is skipped with the reason, and fails if CI is "true".
 func PostgresURL(t testing.TB) string {
+	t.Helper()
+	postgresOrSkip(t)
+	migrated, err := migratedPostgres()
+	if err != nil {
+		t.Fatalf("make the migrated database: %v", err)
+	}
+	return postgresCopy(t, migrated)
+}
+
+// EmptyPostgresURL is PostgresURL without a schema.
+func EmptyPostgresURL(t testing.TB) string {
 	t.Helper()
 	// template0 and not template1: nobody is ever connected to it, which would
 	// make CREATE DATABASE fail.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestPostgresDatabasesAreSeparate(t *testing.T) {
-	one, other := connect(t, PostgresURL(t)), connect(t, PostgresURL(t))
+	one, other := connect(t, EmptyPostgresURL(t)), connect(t, EmptyPostgresURL(t))
 	if _, err := one.Exec(t.Context(), "CREATE TABLE only_here (id TEXT)"); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestPostgresDatabasesAreSeparate(t *testing.T) {
 func TestPostgresDatabaseIsDroppedUnderOpenConnections(t *testing.T) {
 	var address string
 	t.Run("leaves a connection open", func(t *testing.T) {
-		address = PostgresURL(t)
+		address = EmptyPostgresURL(t)
 		conn, err := pgx.Connect(t.Context(), address)
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestPostgresDatabaseIsDroppedUnderOpenConnections(t *testing.T) {
 // In byte order "B" comes before "a". The clusters of the tests sort as people
 // do, so that a query which forgets COLLATE "C" shows.
 func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
-	conn := connect(t, PostgresURL(t))
+	conn := connect(t, EmptyPostgresURL(t))
 	var byteOrder bool
 	if err := conn.QueryRow(t.Context(), "SELECT 'B' < 'a'").Scan(&byteOrder); err != nil {
 		t.Fatal(err)

@@ -58,30 +58,37 @@ type Options struct {
 // Both runs a test on SQLite and on PostgreSQL.
 func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options{}, fn) }
 
-// BothWith runs a test on both databases with options.
+// BothWith runs a test on both databases with options. On PostgreSQL who waits
+// for a lock is patient: on a busy machine the two seconds that the program
+// gives it are over while nothing is wrong.
 func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
 	t.Helper()
-	Databases(t, func(t *testing.T, database string) { fn(t, New(t, database, opts)) })
+	Databases(t, func(t *testing.T, database string) {
+		if store.IsPostgres(database) {
+			database = patient(t, database)
+		}
+		fn(t, New(t, database, opts))
+	})
 }
 
 // Databases runs a test with the address of a new database of each kind, as the
 // migrations leave it.
 func Databases(t *testing.T, fn func(t *testing.T, database string)) {
 	t.Helper()
-	eachDatabase(t, fn, func(t *testing.T) string {
+	eachDatabase(t, fn, func(t testing.TB) string {
 		file := filepath.Join(t.TempDir(), "cardwall.db")
 		beginMigrated(t, file)
 		return file
-	}, migratedPostgresURL)
+	}, PostgresURL)
 }
 
 // EmptyDatabases is Databases without a schema.
 func EmptyDatabases(t *testing.T, fn func(t *testing.T, database string)) {
 	t.Helper()
-	eachDatabase(t, fn, func(t *testing.T) string { return filepath.Join(t.TempDir(), "cardwall.db") }, func(t *testing.T) string { return PostgresURL(t) })
+	eachDatabase(t, fn, func(t testing.TB) string { return filepath.Join(t.TempDir(), "cardwall.db") }, EmptyPostgresURL)
 }
 
-func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, postgres func(t *testing.T) string) {
+func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, postgres func(t testing.TB) string) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()

@@ -82,7 +82,7 @@ func open(t *testing.T, p *apptest.Person, boards ...string) *browser {
 // next is the next event of a name; others are let go by.
 func (b *browser) next(name string) map[string]any {
 	b.t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		select {
 		case e, ok := <-b.events:

@@ -92,7 +92,7 @@ func TestBackupBeforeMigration(t *testing.T) {
 // all have the same key for cursors.
 func TestFourServersStartAtOnce(t *testing.T) {
 	t.Parallel()
-	database := apptest.PostgresURL(t)
+	database := apptest.EmptyPostgresURL(t)
 	var (
 		wg   sync.WaitGroup
 		keys [4]string

@@ -60,7 +60,7 @@ const ownTables = "'texts_indexed', 'texts_gone', 'goose_db_version', 'migration
 // needs for searching (virtual tables here, GIN indexes there) is left out.
 func TestBothSchemasAreTheSame(t *testing.T) {
 	t.Parallel()
-	lite, post := open(t, filepath.Join(t.TempDir(), "cardwall.db")), open(t, apptest.PostgresURL(t))
+	lite, post := open(t, filepath.Join(t.TempDir(), "cardwall.db")), open(t, apptest.EmptyPostgresURL(t))
 	compare := func(what string, ours, theirs []string) {
 		t.Helper()
 		for _, s := range ours {
