@@ -116,6 +116,7 @@ type Answer struct {
 	Status  int
 	Header  http.Header
 	Raw     []byte
+	whole   any // Raw, decoded
 	Data    any
 	Next    string
 	Version int64
@@ -220,19 +221,19 @@ func (p *Person) Do(r *http.Request) Answer {
 	p.Handler.ServeHTTP(w, r)
 	p.keep(w.Result())
 	a := Answer{t: p.T, Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
-	var env struct {
-		Data         any    `json:"data"`
-		NextCursor   string `json:"nextCursor"`
-		BoardVersion int64  `json:"boardVersion"`
-		Error        struct {
-			Code    board.Code `json:"code"`
-			Message string     `json:"message"`
-		} `json:"error"`
-	}
-	if err := json.Unmarshal(a.Raw, &env); err != nil {
+	if err := json.Unmarshal(a.Raw, &a.whole); err != nil {
 		p.T.Fatalf("%s %s: answer %d is not JSON: %v\n%s", r.Method, r.URL, a.Status, err, a.Raw)
 	}
-	a.Data, a.Next, a.Version, a.Code, a.Message = env.Data, env.NextCursor, env.BoardVersion, env.Error.Code, env.Error.Message
+	// What is not there, or of another type, stays empty.
+	envelope, _ := a.whole.(map[string]any)
+	a.Data = envelope["data"]
+	a.Next, _ = envelope["nextCursor"].(string)
+	version, _ := envelope["boardVersion"].(float64)
+	a.Version = int64(version)
+	refusal, _ := envelope["error"].(map[string]any)
+	code, _ := refusal["code"].(string)
+	a.Code = board.Code(code)
+	a.Message, _ = refusal["message"].(string)
 	return a
 }
 
