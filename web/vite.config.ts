@@ -14,6 +14,17 @@ export default defineConfig({
     assetsInlineLimit: 0, // font-src takes no data:
     modulePreload: { polyfill: false },
     manifest: true,
+    rolldownOptions: {
+      output: {
+        // What most pages share is one file, else each piece would be one of its own.
+        codeSplitting: {
+          groups: [
+            { name: 'base', test: /src\/(api|lib|state|ui)\//, minShareCount: 4 },
+            { name: 'board', test: /src\/(routes\/board|lib|state|ui)\//, minShareCount: 2 },
+          ],
+        },
+      },
+    },
     chunkSizeWarningLimit: 300,
   },
   test: {

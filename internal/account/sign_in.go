@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"cardwall/internal/app"
 	"cardwall/internal/board"
 	"cardwall/internal/op"
 	"cardwall/internal/session"
@@ -17,9 +18,9 @@ const (
 
 // SignedIn is who is signed in, and where that person works.
 type SignedIn struct {
-	User       board.Profile     `json:"user" doc:"The person."`
-	Session    SessionState      `json:"session" doc:"The session of this browser."`
-	Workspaces []board.Workspace `json:"workspaces" doc:"The person's workspaces, in the order of their making."`
+	User    board.Profile `json:"user" doc:"The person."`
+	Session SessionState  `json:"session" doc:"The session of this browser."`
+	app.Home
 
 	cookie *op.SessionCookie
 }
@@ -62,7 +63,7 @@ func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {
 	if out.Session.RecentUntil, err = v.RecentUntil(ctx); err != nil {
 		return out, err
 	}
-	out.Workspaces, err = v.Workspaces(ctx, "", workspacesMost)
+	out.Home, err = app.GetHome(ctx, v, app.Nothing{})
 	return out, err
 }
 

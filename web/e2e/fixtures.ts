@@ -1,17 +1,25 @@
 // What every browser test stands on: a breach of the content security policy
 // and an error on the console fail it, whatever it was about.
-import { test as base, expect, type Page } from '@playwright/test'
-import { readFileSync } from 'node:fs'
+import {
+  test as base,
+  expect,
+  type Browser,
+  type BrowserContextOptions,
+  type Locator,
+  type Page,
+} from '@playwright/test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The server that e2e/server.ts started. */
-export function server(): { url: string; email: string; password: string; token: string } {
+export function server(): { url: string; email: string; password: string; token: string; outbox: string } {
   const { CARDWALL_URL: url, CARDWALL_E2E_EMAIL: email, CARDWALL_E2E_PASSWORD: password } = process.env
-  const token = process.env.CARDWALL_E2E_TOKEN ?? ''
+  const { CARDWALL_E2E_TOKEN: token = '', CARDWALL_E2E_OUTBOX: outbox = '' } = process.env
   if (!url || !email || !password) throw new Error('e2e/server.ts did not run')
-  return { url, email, password, token }
+  return { url, email, password, token, outbox }
 }
 
 /** A workspace of its own, with a board in it. */
@@ -24,7 +32,13 @@ export type World = {
   post: (path: string, body: object) => Promise<string>
 }
 
-type Fixtures = { complaints: string[]; signedIn: boolean; world: World }
+type Fixtures = {
+  complaints: string[]
+  signedIn: boolean
+  world: World
+  /** A page in another browser, where nobody is signed in. */
+  elsewhere: (options?: BrowserContextOptions) => Promise<Page>
+}
 
 export const test = base.extend<Fixtures>({
   baseURL: async ({}, use) => use(server().url),
@@ -36,18 +50,7 @@ export const test = base.extend<Fixtures>({
   complaints: [
     async ({ page }, use) => {
       const complaints: string[] = []
-      page.on('console', (message) => {
-        // A refusal that the page shows is no error of the page.
-        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-          complaints.push(message.text())
-        }
-      })
-      page.on('pageerror', (error) => complaints.push(String(error)))
-      await page.addInitScript(() => {
-        addEventListener('securitypolicyviolation', (event) =>
-          console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`),
-        )
-      })
+      await listen(page, complaints)
       await use(complaints)
       expect(complaints, 'errors of the console and breaches of the policy').toEqual([])
     },
@@ -56,7 +59,34 @@ export const test = base.extend<Fixtures>({
   world: async ({ page }, use, info) => {
     await use(await makeWorld(page, info.title))
   },
+  elsewhere: async ({ browser, complaints }, use) => {
+    const others: Awaited<ReturnType<Browser['newContext']>>[] = []
+    await use(async (options) => {
+      const context = await browser.newContext({ baseURL: server().url, ...options })
+      others.push(context)
+      const page = await context.newPage()
+      await listen(page, complaints)
+      return page
+    })
+    for (const context of others) await context.close()
+  },
 })
+
+/** Collects what goes wrong on a page. */
+async function listen(page: Page, complaints: string[]): Promise<void> {
+  page.on('console', (message) => {
+    // A refusal that the page shows is no error of the page.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text())
+    }
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', (event) =>
+      console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`),
+    )
+  })
+}
 
 let cookie: Promise<{ name: string; value: string; url: string; secure: boolean }> | undefined
 
@@ -115,6 +145,37 @@ export async function axe(page: Page): Promise<string[]> {
       v.nodes.map((n) => `${v.id}: ${n.target.join(' ')} ${n.failureSummary.replace(/\s+/g, ' ').slice(0, 200)}`),
     )
   })
+}
+
+/** The link of the letter that the server wrote to an address, from the folder where it puts letters. */
+export async function linkOfLetter(email: string): Promise<string> {
+  const { outbox } = server()
+  let link: string | undefined
+  await expect
+    .poll(() => {
+      for (const name of existsSync(outbox) ? readdirSync(outbox) : []) {
+        const letter = readFileSync(join(outbox, name), 'utf8')
+        // The body is quoted-printable (RFC 2045, 6.7): lines are broken behind =.
+        const text = letter
+          .replace(/=\r?\n/g, '')
+          .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+        if (letter.includes(`<${email}>`)) link = /https?:\/\/\S+#\w+/.exec(text)?.[0]
+      }
+      return link
+    }, 'a letter with a link')
+    .toBeTruthy()
+  return link!
+}
+
+/** Goes on with Tab until what a person looks for has the focus. */
+export async function tabTo(wanted: Locator): Promise<void> {
+  const page = wanted.page()
+  await wanted.waitFor({ state: 'attached' })
+  for (let n = 0; n < 80; n++) {
+    if (await wanted.evaluate((node) => node === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  await expect(wanted, 'reached with Tab').toBeFocused({ timeout: 1 })
 }
 
 /** The titles of a list's cards, top to bottom. */

@@ -1,7 +1,8 @@
 // One server for all browser tests: the built binary with demo data in a
 // folder of its own. CARDWALL_BIN names another binary than ../bin/cardwall;
 // CARDWALL_URL a server that runs already, with CARDWALL_E2E_EMAIL and
-// CARDWALL_E2E_PASSWORD of a person on it and CARDWALL_E2E_TOKEN of theirs.
+// CARDWALL_E2E_PASSWORD of a person on it, CARDWALL_E2E_TOKEN of theirs and
+// CARDWALL_E2E_OUTBOX, the folder where it puts letters.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -21,8 +22,9 @@ export default async function start(): Promise<() => Promise<void>> {
   if (process.env.CARDWALL_URL) return async () => undefined
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
   const folder = mkdtempSync(join(tmpdir(), 'cardwall-e2e-'))
-  const address = `127.0.0.1:${await freePort()}`
-  const args = ['serve', '--demo', '--data', folder, '--addr', address, '--base-url', `http://${address}`]
+  const port = await freePort()
+  const url = `http://localhost:${port}` // passkeys want a name
+  const args = ['serve', '--demo', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url]
   const server = spawn(binary, [...args, '--rate-limits', 'off'], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   const ready = new Promise<void>((up, fail) => {
@@ -37,7 +39,8 @@ export default async function start(): Promise<() => Promise<void>> {
   })
   await ready
   const word = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(said)?.[1]
-  process.env.CARDWALL_URL = `http://${address}`
+  process.env.CARDWALL_URL = url
+  process.env.CARDWALL_E2E_OUTBOX = join(folder, 'outbox')
   process.env.CARDWALL_E2E_EMAIL = word('e-mail')
   process.env.CARDWALL_E2E_PASSWORD = word('password')
   process.env.CARDWALL_E2E_TOKEN = word('API token')

@@ -6,8 +6,10 @@ import './styles/controls.css'
 import './styles/drag.css'
 import App from './App.svelte'
 import { startRouter } from './lib/router.svelte'
+import { openEarly } from './state/opening'
 import { showStoredTheme } from './state/session.svelte'
 
+openEarly(location.pathname)
 showStoredTheme()
 startRouter()
 mount(App, { target: document.body })

@@ -1912,8 +1912,8 @@ export interface components {
             session: components["schemas"]["SessionState"];
             /** @description The person. */
             user: components["schemas"]["Profile"];
-            /** @description The person's workspaces, in the order of their making. */
-            workspaces: components["schemas"]["Workspace"][];
+            /** @description The caller's workspaces, in the order of their making. */
+            workspaces: components["schemas"]["HomeWorkspace"][];
         };
         SignedOut: Record<string, never>;
         Star: {
@@ -3297,10 +3297,9 @@ export interface operations {
                      *       "data": {
                      *         "challengeId": "chl_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "options": {
-                     *           "attestation": "none",
                      *           "rp": {
-                     *             "id": "cardwall.example.com",
-                     *             "name": "Cardwall"
+                     *             "name": "Cardwall",
+                     *             "id": "cardwall.example.com"
                      *           },
                      *           "user": {
                      *             "name": "ada@example.com",
@@ -3314,8 +3313,8 @@ export interface operations {
                      *               "alg": -7
                      *             },
                      *             {
-                     *               "alg": -35,
-                     *               "type": "public-key"
+                     *               "type": "public-key",
+                     *               "alg": -35
                      *             }
                      *           ],
                      *           "timeout": 300000,
@@ -3323,7 +3322,8 @@ export interface operations {
                      *             "requireResidentKey": true,
                      *             "residentKey": "required",
                      *             "userVerification": "required"
-                     *           }
+                     *           },
+                     *           "attestation": "none"
                      *         }
                      *       }
                      *     }
@@ -3585,7 +3585,61 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": [
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Launch",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 16,
+                     *                 "openCards": 2,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               },
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Second",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 2,
+                     *                 "openCards": 0,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               }
+                     *             ]
                      *           },
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -3594,7 +3648,8 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": []
                      *           }
                      *         ]
                      *       }
@@ -3806,7 +3861,61 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": [
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Launch",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 16,
+                     *                 "openCards": 2,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               },
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Second",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 2,
+                     *                 "openCards": 0,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               }
+                     *             ]
                      *           },
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -3815,7 +3924,8 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": []
                      *           }
                      *         ]
                      *       }
@@ -4039,7 +4149,61 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": [
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Launch",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 16,
+                     *                 "openCards": 2,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               },
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Second",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 2,
+                     *                 "openCards": 0,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               }
+                     *             ]
                      *           },
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4048,7 +4212,8 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": []
                      *           }
                      *         ]
                      *       }
@@ -4121,7 +4286,61 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": [
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Launch",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 16,
+                     *                 "openCards": 2,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               },
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Second",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 2,
+                     *                 "openCards": 0,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               }
+                     *             ]
                      *           },
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4130,7 +4349,8 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": []
                      *           }
                      *         ]
                      *       }
@@ -4224,7 +4444,61 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": [
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Launch",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 16,
+                     *                 "openCards": 2,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               },
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Second",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 2,
+                     *                 "openCards": 0,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               }
+                     *             ]
                      *           },
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4233,7 +4507,8 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": []
                      *           }
                      *         ]
                      *       }
@@ -4443,7 +4718,61 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": [
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Launch",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 16,
+                     *                 "openCards": 2,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               },
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Second",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "admin",
+                     *                 "version": 2,
+                     *                 "openCards": 0,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null
+                     *               }
+                     *             ]
                      *           },
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4452,7 +4781,8 @@ export interface operations {
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "owner",
-                     *             "createdAt": "2026-03-02T09:00:00.000Z"
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": []
                      *           }
                      *         ]
                      *       }

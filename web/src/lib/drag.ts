@@ -30,6 +30,7 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
   let y = startY
   let drag: DragHandlers<P> | null = null
   let ghost: HTMLElement | null = null
+  let shield: HTMLElement | null = null
   let grip = { x: 0, y: 0 }
   let place: P | null = null
   let frame = 0
@@ -50,7 +51,11 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
     ghost.style.width = `${at.width}px`
     ghost.style.height = `${Math.min(at.height, innerHeight * 0.7)}px`
     if (drag.count && drag.count > 1) ghost.dataset.count = String(drag.count)
-    document.body.append(ghost)
+    // A shield and not a class for all: that would restyle the whole page.
+    shield = document.createElement('div')
+    shield.className = 'drag-shield'
+    shield.addEventListener('wheel', wheel, { passive: true })
+    document.body.append(shield, ghost)
     document.documentElement.classList.add('dragging')
     if (finger) navigator.vibrate?.(10)
     getSelection()?.removeAllRanges()
@@ -70,6 +75,12 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
       drag.onplace(place)
     }
     frame = requestAnimationFrame(step)
+  }
+
+  function wheel(event: WheelEvent): void {
+    const scrollers = drag?.scrollers(x, y)
+    scrollers?.x?.scrollBy(event.deltaX, 0)
+    scrollers?.y?.scrollBy(0, event.deltaY)
   }
 
   function move(event: PointerEvent): void {
@@ -108,6 +119,7 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
     clearTimeout(rest)
     cancelAnimationFrame(frame)
     ghost?.remove()
+    shield?.remove()
     drag = null
     document.documentElement.classList.remove('dragging')
     removeEventListener('pointermove', move)

@@ -49,11 +49,21 @@ export function match(pattern: string, at: string): Record<string, string> | nul
   for (const [i, part] of wanted.entries()) {
     const value = given[i]!
     if (part.startsWith(':')) {
-      if (value === '') return null
-      fields[part.slice(1)] = decodeURIComponent(value)
+      const field = decoded(value)
+      if (!field) return null
+      fields[part.slice(1)] = field
     } else if (part !== value) return null
   }
   return fields
+}
+
+/** A part of a path as it was written; null where a % begins nothing. */
+function decoded(value: string): string | null {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return null
+  }
 }
 
 function followed(event: MouseEvent): void {

@@ -1,11 +1,12 @@
 // One open board: the server's state, what is on its way, and the fold of both.
-import { all, api, ApiError, app, body, clientId, data, reason } from '../api/client'
+import { all, api, ApiError, body, clientId, data, reason } from '../api/client'
 import type { Activity } from '../api/types'
 import { randomId } from '../lib/id'
 import { Draft, fromOpened, type BoardData } from './board-data'
 import { applyChange, nothingWanted, type Change, type Wanted } from './changes'
 import { dropped, fold, named, type Pending } from './fold'
 import { watch, type Message, type Person } from './live'
+import { openBoard } from './opening'
 import { naming, renamed, send, settle, type Context, type Inputs, type Kind, type Operation } from './operations'
 import { session } from './session.svelte'
 import { toast } from './toasts.svelte'
@@ -135,7 +136,7 @@ export class BoardStore {
 
   async #load(): Promise<void> {
     try {
-      const opened = await data(app.GET('/boards/{boardId}/open', { params: { path: { boardId: this.id } } }))
+      const opened = await openBoard(this.id)
       const details = this.#server?.details
       this.#server = fromOpened(opened)
       if (details) this.#server = { ...this.#server, details }
@@ -249,7 +250,7 @@ export class BoardStore {
 
   #pollOnce(): void {
     // Without marks the own changes come too; they wait for their answers.
-    if (!document.hidden && this.pending.length === 0 && !this.offline) void this.#catchUp()
+    if (!document.hidden && this.pending.length === 0) void this.#catchUp()
   }
 
   #change(change: Change): void {
@@ -285,8 +286,10 @@ export class BoardStore {
           return
         }
       } while (cursor)
+      if (!this.#paused) this.offline = false
       this.#take(entries)
     } catch (thrown) {
+      if (thrown instanceof ApiError && thrown.unreachable) this.offline = true
       if (thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 403)) {
         this.failure = thrown
         this.view = null

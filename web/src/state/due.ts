@@ -3,10 +3,27 @@ import type { Card, DueInput } from '../api/types'
 
 export type Due = Pick<Card, 'dueDate' | 'dueAt' | 'startDate' | 'startAt' | 'timeZone'>
 
+type Clock = { date: string; time: string }
+
 const parts = new Map<string, Intl.DateTimeFormat>()
+// A board asks for the same few minutes once a card, and Intl takes its time.
+const clocks = new Map<string, Clock>()
+const clocksMost = 4096
 
 /** The calendar date and the time of day that clocks in a zone show. */
-export function wallClock(instant: Date, timeZone: string): { date: string; time: string } {
+export function wallClock(instant: Date, timeZone: string): Clock {
+  const minute = Math.floor(instant.getTime() / 60_000)
+  const key = `${minute} ${timeZone}`
+  let clock = clocks.get(key)
+  if (!clock) {
+    if (clocks.size >= clocksMost) clocks.clear()
+    clock = readClock(new Date(minute * 60_000), timeZone)
+    clocks.set(key, clock)
+  }
+  return clock
+}
+
+function readClock(instant: Date, timeZone: string): Clock {
   let format = parts.get(timeZone)
   if (!format) {
     format = new Intl.DateTimeFormat('en-CA', {
@@ -90,16 +107,23 @@ export function dueText(due: Pick<Due, 'dueDate' | 'dueAt'>, now: Date, timeZone
   return [dayText(shown.date, now, timeZone), shown.time].filter(Boolean).join(' ')
 }
 
+const days = new Map<boolean, Intl.DateTimeFormat>()
+
+function dayFormat(sameYear: boolean): Intl.DateTimeFormat {
+  let format = days.get(sameYear)
+  if (!format) {
+    const year = sameYear ? undefined : 'numeric'
+    format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year, timeZone: 'UTC' })
+    days.set(sameYear, format)
+  }
+  return format
+}
+
 export function dayText(date: string, now: Date, timeZone: string): string {
   const today = wallClock(now, timeZone).date
   if (date === today) return 'Today'
   if (date === addDays(today, 1)) return 'Tomorrow'
   if (date === addDays(today, -1)) return 'Yesterday'
   const sameYear = date.slice(0, 4) === today.slice(0, 4)
-  return new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: sameYear ? undefined : 'numeric',
-    timeZone: 'UTC',
-  }).format(new Date(`${date}T00:00:00Z`))
+  return dayFormat(sameYear).format(new Date(`${date}T00:00:00Z`))
 }

@@ -52,7 +52,7 @@ function start(): void {
     void navigator.locks.request(channelName, () => {
       leading = true
       channel?.postMessage({ kind: 'who' } satisfies Talk)
-      reopen()
+      say() // the channel brings a question to the other tabs alone
       return new Promise(() => undefined) // held as long as the tab lives
     })
   } else {

@@ -22,7 +22,7 @@ export const session = {
     return state.home
   },
   get workspaces() {
-    return state.home?.workspaces ?? state.session?.workspaces.map((w) => ({ ...w, boards: [] })) ?? []
+    return state.home?.workspaces ?? []
   },
 }
 
@@ -36,9 +36,9 @@ export async function loadSession(): Promise<void> {
 
 export function entered(found: Session): void {
   state.session = found
+  state.home = { workspaces: found.workspaces }
   state.status = 'in'
   showTheme(found.user.theme)
-  void loadHome()
 }
 
 export function left(): void {

@@ -17,6 +17,9 @@ export type Picker = { kind: 'labels' | 'people' | 'due' | 'move'; cards: string
 export type Slot = { listId: string; before: string | null }
 
 const pageSize = 25
+/** How many cards of a list are painted first; the rest of its page follows. */
+const firstSize = Math.min(pageSize, Math.ceil(innerHeight / 72))
+const columnStep = 292 // pixels from one list to the next
 const context = Symbol('board page')
 
 export class BoardPage {
@@ -108,11 +111,17 @@ export class BoardPage {
   }
 
   limit(listId: string): number {
-    return this.limits.get(listId) ?? pageSize
+    return this.limits.get(listId) ?? firstSize
+  }
+
+  /** Whether a list stands in view before anything was scrolled. */
+  startsInView(listId: string): boolean {
+    return this.view.listOrder.indexOf(listId) * columnStep < innerWidth
   }
 
   showMore(listId: string): void {
-    this.limits.set(listId, this.limit(listId) + pageSize)
+    const now = this.limits.get(listId)
+    this.limits.set(listId, now === undefined ? pageSize : now + pageSize)
   }
 
   get #collapsedKey(): string {

@@ -1,0 +1,24 @@
+// The tests of the tests: what fails every browser test really fails one.
+import { expect, test } from './fixtures'
+
+const plant = () => {
+  const script = document.createElement('img')
+  script.src = 'http://127.0.0.1:9/pixel.png'
+  document.body.append(script)
+}
+
+test('a breach of the policy is heard, in another browser too', async ({ page, elsewhere, complaints }) => {
+  for (const where of [page, await elsewhere()]) {
+    await where.goto('/nowhere')
+    await where.evaluate(plant)
+    await expect.poll(() => complaints.join('\n')).toContain('CSP: img-src http://127.0.0.1:9')
+    complaints.length = 0
+  }
+})
+
+test('a breach of the policy fails a test', async ({ page, complaints }) => {
+  test.fail()
+  await page.goto('/nowhere')
+  await page.evaluate(plant)
+  await expect.poll(() => complaints.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,194 @@
+// What a new person does with Cardwall, from nothing to a script of their own:
+// once with the mouse, once with the keyboard alone. README begins with it.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from '@playwright/test'
+import { axe, expect, linkOfLetter, tabTo, test, titles } from './fixtures'
+
+// A real export of Trello.
+const exported = join('..', 'internal', 'transfer', 'testdata', 'trello-export-project100.json')
+const password = 'correct horse battery'
+
+test.use({ signedIn: false })
+test.setTimeout(90_000)
+
+async function looksWell(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  expect(await axe(page)).toEqual([])
+}
+
+/** Runs a line in a shell, as a person does in a terminal. */
+async function terminal(line: string): Promise<string> {
+  return (await promisify(execFile)('sh', ['-c', line])).stdout
+}
+
+/** The same person in another browser, who looks at the same board. */
+async function signInElsewhere(page: Page, email: string, at: string): Promise<void> {
+  const stream = page.waitForResponse((answer) => answer.url().includes('/live?'))
+  await page.goto(at)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: 'Todo' })).toBeVisible()
+  await stream
+}
+
+test('a new person brings a board along, works on it, and lets a script in', async ({ page, elsewhere }) => {
+  const email = `ada.${crypto.randomUUID().slice(0, 8)}@example.com`
+
+  await page.goto('/')
+  await page.getByRole('link', { name: 'Create an account' }).click()
+  await page.getByLabel('Your name').fill('Ada Lovelace')
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+  await page.goto(await linkOfLetter(email))
+  await page.getByRole('button', { name: 'Confirm my address' }).click()
+
+  await page.getByRole('button', { name: 'New workspace' }).click()
+  await page.getByLabel('Name').fill('Analytical Engines')
+  await page.getByRole('button', { name: 'Create workspace' }).click()
+  await expect(page.getByText('Make the first board')).toBeVisible()
+  await looksWell(page)
+
+  await page.getByRole('link', { name: 'Members', exact: true }).click()
+  await page.getByRole('link', { name: 'Import and export' }).click()
+  await page.locator('input[type=file]').setInputFiles(exported)
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  const made = page.getByRole('region', { name: 'Your board is here' })
+  await expect(made).toContainText('3 lists, 3 cards and 6 labels')
+  await looksWell(page)
+  await made.getByRole('link', { name: 'Open board' }).click()
+  await expect.poll(() => titles(page, 'Todo')).toEqual(['Write code', 'Review code'])
+
+  const other = await elsewhere()
+  await signInElsewhere(other, email, page.url())
+
+  const card = (await page.getByText('Write code', { exact: true }).boundingBox())!
+  const to = (await page.getByRole('region', { name: 'Done' }).boundingBox())!
+  await page.mouse.move(card.x + 10, card.y + 5)
+  await page.mouse.down()
+  await page.mouse.move(card.x + 60, card.y + 20, { steps: 4 })
+  await page.mouse.move(to.x + 60, to.y + to.height - 8, { steps: 12 })
+  await expect(page.locator('.slot')).toBeVisible()
+  await page.mouse.up()
+  const moved = ['Review code']
+  await expect.poll(() => titles(page, 'Todo')).toEqual(moved)
+  expect(await titles(page, 'Done')).toContain('Write code')
+  // Live, and not by asking every few seconds.
+  await expect.poll(() => titles(other, 'Todo'), { timeout: 2500, intervals: [50] }).toEqual(moved)
+
+  await page.getByText('Write code', { exact: true }).click()
+  await other.getByText('Write code', { exact: true }).click()
+  await page.getByLabel('Comment', { exact: true }).fill('It works by **steam**.')
+  await page.getByRole('button', { name: 'Comment', exact: true }).click()
+  await expect(page.getByRole('article').locator('strong').last()).toHaveText('steam')
+  await expect(other.getByRole('article')).toContainText('It works by steam.')
+  await looksWell(page)
+  const cardId = new URL(page.url()).pathname.split('/').at(-1)!
+  await page.getByRole('button', { name: 'Close' }).click()
+
+  await page.getByRole('button', { name: 'Ada Lovelace' }).click()
+  await page.getByRole('menuitem', { name: 'Profile and tokens' }).click()
+  await page.getByRole('link', { name: 'API tokens' }).click()
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Script')
+  await page.getByRole('button', { name: 'Create token' }).click()
+  const shown = page.getByRole('dialog', { name: 'Copy your token now' })
+  await looksWell(page)
+  const token = await shown.locator('code').first().innerText()
+  const line = await shown.locator('code').last().innerText()
+  expect(await terminal(`${line} --silent`)).toContain(email)
+
+  const api = new URL('/api/public/v1', page.url()).href
+  const done = await terminal(
+    `curl --silent -X PATCH -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' ` +
+      `-d '{"done":true}' ${api}/cards/${cardId}`,
+  )
+  expect(JSON.parse(done)).toMatchObject({ data: { title: 'Write code', done: true } })
+  await other.keyboard.press('Escape')
+  await expect.poll(() => titles(other, 'Done')).toContain('Done: Write code')
+})
+
+test('the same with the keyboard alone', async ({ page, elsewhere }) => {
+  const email = `grace.${crypto.randomUUID().slice(0, 8)}@example.com`
+  const { keyboard } = page
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await keyboard.press(key)
+  }
+
+  await page.goto('/')
+  await tabTo(page.getByRole('link', { name: 'Create an account' }))
+  await press('Enter')
+  await expect(page.getByLabel('Your name')).toBeFocused()
+  await keyboard.type('Grace Hopper')
+  await press('Tab')
+  await keyboard.type(email)
+  await press('Tab')
+  await keyboard.type(password)
+  await press('Enter')
+  await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+  await page.goto(await linkOfLetter(email))
+  await tabTo(page.getByRole('button', { name: 'Confirm my address' }))
+  await press('Enter')
+
+  await tabTo(page.getByRole('button', { name: 'New workspace' }))
+  await press('Enter')
+  await expect(page.getByLabel('Name')).toBeFocused()
+  await keyboard.type('Compilers')
+  await press('Enter')
+  await expect(page.getByText('Make the first board')).toBeVisible()
+
+  await tabTo(page.getByRole('link', { name: 'Members', exact: true }))
+  await press('Enter')
+  await tabTo(page.getByRole('link', { name: 'Import and export' }))
+  await press('Enter')
+  await tabTo(page.locator('input[type=file]'))
+  const choosing = page.waitForEvent('filechooser')
+  await press('Enter')
+  await (await choosing).setFiles(exported)
+  await tabTo(page.getByRole('button', { name: 'Import', exact: true }))
+  await press('Enter')
+  await tabTo(page.getByRole('link', { name: 'Open board' }))
+  await press('Enter')
+  await expect.poll(() => titles(page, 'Todo')).toEqual(['Write code', 'Review code'])
+
+  const other = await elsewhere()
+  await signInElsewhere(other, email, page.url())
+
+  await press('j', 'Alt+Shift+ArrowRight', 'Alt+Shift+ArrowRight')
+  await expect.poll(() => titles(page, 'Done')).toContain('Write code')
+  await expect(page.locator(':focus')).toContainText('Write code')
+  await expect.poll(() => titles(other, 'Done'), { timeout: 2500, intervals: [50] }).toContain('Write code')
+
+  await press('Enter')
+  await tabTo(page.getByLabel('Comment', { exact: true }))
+  await keyboard.type('Found a moth in it.')
+  await press('Control+Enter')
+  await expect(page.getByRole('article')).toContainText('Found a moth in it.')
+  await press('Escape', 'Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect.poll(() => titles(other, 'Done')).toContain('Write code')
+
+  await press('Control+k')
+  await expect(page.getByRole('combobox')).toBeFocused()
+  await keyboard.type('profile')
+  await press('Enter')
+  await expect(page).toHaveURL('/profile')
+  await tabTo(page.getByRole('link', { name: 'API tokens' }))
+  await press('Enter')
+  await tabTo(page.getByRole('button', { name: 'New token' }))
+  await press('Enter')
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+  await keyboard.type('Script')
+  await press('Enter')
+  const shown = page.getByRole('dialog', { name: 'Copy your token now' })
+  await expect(shown.getByRole('button', { name: 'Copy' }).first()).toBeFocused()
+  const line = await shown.locator('code').last().innerText()
+  expect(await terminal(`${line} --silent`)).toContain(email)
+  await tabTo(shown.getByRole('button', { name: 'I have copied it' }))
+  await press('Enter')
+  await expect(page.getByRole('listitem').filter({ hasText: 'Script' })).toContainText('Read and write')
+})
