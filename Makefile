@@ -11,9 +11,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer
 # The OpenAPI documents that lint-openapi reads.
 OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-app.json
-# What `make run` and `make bench` pass on.
+# What `make run`, `make bench` and `make bench-web` pass on.
 ARGS ?=
-# What `make test` runs, and how; TESTFLAGS="-run MoveCard" narrows it. The
+# What `make test-go` runs, and how; TESTFLAGS="-run MoveCard" narrows it. The
 # longest packages stand first, so that none is left over at the end.
 PACKAGES ?= ./internal/app ./internal/transfer ./internal/hook ./internal/store ./cmd/... ./...
 TESTFLAGS ?=
@@ -61,20 +61,24 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 # `make check` vets.
 # The guard of webhooks is tried in a network that iproute2 makes, their
 # signatures by a library from npm, and docs/webhooks.md with curl, jq, openssl.
-.PHONY: test
-test: tools/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
+.PHONY: test-go
+test-go: tools/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
 	@tools/need go gcc postgresql iproute2 curl jq openssl
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -parallel 4 -timeout 25m $(TESTFLAGS) $(PACKAGES)
-	@$(MAKE) --no-print-directory test-web
+
+# One part runs after another failed too. The last line counts all.
+.PHONY: test
+test: ## run all tests: of Go, of the pages, in the browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-browser
 
 .PHONY: test-web
-test-web: web/node_modules/.installed ## run the tests of the pages
+test-web: web/node_modules/.installed ## run the unit tests of the pages
 	cd web && npm run --silent test
 
-# They need Chromium: /usr/bin/chromium, or what CHROMIUM names.
+# They need Chromium: /usr/bin/chromium, or what CHROMIUM names; and curl.
 .PHONY: test-browser
 test-browser: build ## run the browser tests against the built server
-	@tools/need chromium
+	@tools/need chromium curl
 	cd web && npm run --silent e2e
 
 .PHONY: check
@@ -122,6 +126,11 @@ check-web: web/node_modules/.installed
 .PHONY: bench
 bench: build ## measure the speeds we promise beside the machine's own limits
 	go run ./bench $(ARGS)
+
+.PHONY: bench-web
+bench-web: build ## measure how fast the pages are, in Chromium
+	@tools/need chromium
+	node bench/web/main.mjs $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)

@@ -5,9 +5,10 @@ export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/server.ts',
   fullyParallel: true,
-  workers: process.env.CI ? 2 : 1,
+  workers: 2,
+  forbidOnly: !!process.env.CI,
   timeout: 30_000,
-  reporter: [['list']],
+  reporter: [['list'], ['./e2e/count.ts']],
   use: {
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

@@ -30,5 +30,6 @@ export default defineConfig({
   test: {
     environment: 'happy-dom',
     include: ['src/**/*.test.ts'],
+    reporters: ['default', './scripts/count.mjs'],
   },
 })

@@ -9,7 +9,16 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-function freePort(): Promise<number> {
+/** A server that runs, and what it printed of the demo account. */
+export type Running = {
+  url: string
+  email: string
+  password: string
+  token: string
+  stop: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
+}
+
+export function freePort(): Promise<number> {
   return new Promise((found) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address() as { port: number }
@@ -18,11 +27,9 @@ function freePort(): Promise<number> {
   })
 }
 
-export default async function start(): Promise<() => Promise<void>> {
-  if (process.env.CARDWALL_URL) return async () => undefined
+/** Starts a server on a folder with data, or one that will have. */
+export async function serve(folder: string, port: number): Promise<Running> {
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
-  const folder = mkdtempSync(join(tmpdir(), 'cardwall-e2e-'))
-  const port = await freePort()
   const url = `http://localhost:${port}` // passkeys want a name
   const args = ['serve', '--demo', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url]
   const server = spawn(binary, [...args, '--rate-limits', 'off'], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -38,16 +45,32 @@ export default async function start(): Promise<() => Promise<void>> {
     server.on('exit', () => fail(new Error(`the server ended:\n${said}`)))
   })
   await ready
-  const word = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(said)?.[1]
-  process.env.CARDWALL_URL = url
-  process.env.CARDWALL_E2E_OUTBOX = join(folder, 'outbox')
-  process.env.CARDWALL_E2E_EMAIL = word('e-mail')
-  process.env.CARDWALL_E2E_PASSWORD = word('password')
-  process.env.CARDWALL_E2E_TOKEN = word('API token')
-  return async () => {
+  const word = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(said)?.[1] ?? ''
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    if (server.exitCode !== null || server.signalCode !== null) return
     const gone = new Promise((done) => server.once('close', done))
-    server.kill('SIGTERM')
+    server.kill(signal)
     await gone
-    rmSync(folder, { recursive: true, force: true })
+  }
+  return { url, email: word('e-mail'), password: word('password'), token: word('API token'), stop }
+}
+
+export function makeFolder(): { folder: string; remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'cardwall-e2e-'))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+export default async function start(): Promise<() => Promise<void>> {
+  if (process.env.CARDWALL_URL) return async () => undefined
+  const { folder, remove } = makeFolder()
+  const running = await serve(folder, await freePort())
+  process.env.CARDWALL_URL = running.url
+  process.env.CARDWALL_E2E_EMAIL = running.email
+  process.env.CARDWALL_E2E_PASSWORD = running.password
+  process.env.CARDWALL_E2E_TOKEN = running.token
+  process.env.CARDWALL_E2E_OUTBOX = join(folder, 'outbox')
+  return async () => {
+    await running.stop('SIGTERM')
+    remove()
   }
 }

@@ -242,8 +242,15 @@ export class BoardStore {
         this.view = null
         return
       case 'stream':
+        // A lost stream says so at each of its attempts, more often than is polled.
+        if (!message.up) {
+          this.#poll ??= setInterval(() => this.#pollOnce(), pollEvery)
+          return
+        }
         clearInterval(this.#poll)
-        if (!message.up) this.#poll = setInterval(() => this.#pollOnce(), pollEvery)
+        this.#poll = undefined
+        if (this.#paused) this.#online()
+        else this.offline = false
         return
     }
   }

@@ -38,7 +38,9 @@ export class BoardPage {
   draggedList = $state<string | null>(null)
   listSlot = $state.raw<{ before: string | null } | null>(null)
   collapsed = new SvelteSet<string>()
-  /** How many cards of a list are mounted. */
+  /** The lists whose cards are mounted, */
+  mounted = new SvelteSet<string>()
+  /** and how many of each. */
   limits = new SvelteMap<string, number>()
   now = $state.raw(new Date())
 
@@ -56,6 +58,7 @@ export class BoardPage {
       if (this.focused === from) this.focused = to
       if (this.editing === from) this.editing = to
       if (this.selected.delete(from)) this.selected.add(to)
+      if (this.mounted.delete(from)) this.mounted.add(to)
       if (this.composing?.listId === from) this.composing = { ...this.composing, listId: to }
       if (location.pathname === `/cards/${from}`) go(`/cards/${to}${location.search}`, { replace: true })
     })
@@ -119,6 +122,10 @@ export class BoardPage {
     return this.view.listOrder.indexOf(listId) * columnStep < innerWidth
   }
 
+  mount(listId: string): void {
+    this.mounted.add(listId)
+  }
+
   showMore(listId: string): void {
     const now = this.limits.get(listId)
     this.limits.set(listId, now === undefined ? pageSize : now + pageSize)
@@ -135,13 +142,14 @@ export class BoardPage {
 
   // -- focus --
 
-  /** Brings the keyboard to a card, mounting it first when it is far down. */
+  /** Brings the keyboard to a card, mounting it first when it is far away. */
   async focus(id: string | null): Promise<void> {
     this.focused = id
     const card = id && this.view.cards.get(id)
     if (!card) return
     const at = this.visible(card.listId).indexOf(card.id)
     if (at >= this.limit(card.listId)) this.limits.set(card.listId, at + pageSize)
+    this.mount(card.listId)
     await tick()
     const node = document.getElementById(this.domId(card.id))
     node?.focus({ preventScroll: true })

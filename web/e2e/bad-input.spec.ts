@@ -1,0 +1,139 @@
+// What people and programs write into boards: nothing of it runs, loads
+// anything or breaks the layout.
+import type { Page } from '@playwright/test'
+import { axe, expect, test, titles } from './fixtures'
+
+const hostileTitles = {
+  script: '<script>globalThis.ran = true</script>',
+  image: '<img src=x onerror="globalThis.ran = true">',
+  template: '{{constructor.constructor("globalThis.ran = true")()}} ${globalThis.ran = true}',
+  bidi: '\u202Egnp.drac \u2067left\u2066 open',
+  letters: '\u05D0\u05D1\u05D2 abc \u0627\u0644\u0639\u0631\u0628\u064A\u0629 123',
+  marks: `Z${'\u0335\u0321\u031B\u0300'.repeat(60)}algo`,
+  word: 'W'.repeat(512),
+}
+
+const hostileText = `
+[a](javascript:globalThis.ran=true) [b](JaVaScRiPt&colon;globalThis.ran=true) [c](data:text/html,<script>parent.ran=true</script>)
+[d](vbscript:x) <javascript:globalThis.ran=true> [safe](https://example.com/)
+
+![picture](http://127.0.0.1:9/pixel.png) ![script](javascript:globalThis.ran=true)
+
+<img src="http://127.0.0.1:9/raw.png" onerror="globalThis.ran=true"><svg onload="globalThis.ran=true"><script>globalThis.ran=true</script></svg>
+<iframe srcdoc="<script>parent.ran=true</script>"></iframe><object data="http://127.0.0.1:9/x"></object>
+<style>body { display: none }</style><link rel="stylesheet" href="http://127.0.0.1:9/x.css"><base href="http://127.0.0.1:9/">
+<form action="http://127.0.0.1:9/"><input name="password"><button>Send</button></form>
+<a href="https://example.com/" style="position:fixed;inset:0" onclick="globalThis.ran=true">over all</a>
+<details open ontoggle="globalThis.ran=true"><summary>more</summary></details><math><mtext><script>globalThis.ran=true</script></mtext></math>
+`
+
+/** Whatever the page asks anybody else for. */
+function outside(page: Page): string[] {
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url())
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(page.url()).origin) asked.push(request.url())
+  })
+  return asked
+}
+
+const ran = (page: Page) => page.evaluate(() => 'ran' in globalThis)
+
+/** Pixels that the page is wider than its window, and the texts that stick out of what holds them. */
+const sticksOut = (page: Page) =>
+  page.evaluate(() => {
+    const wide = document.documentElement.scrollWidth - innerWidth
+    const out = [...document.querySelectorAll('.tile, [data-list] header, dialog[open] .inside, dialog[open] .prose')]
+      .filter((box) => box.scrollWidth > box.clientWidth + 1)
+      .map((box) => `${box.className}: ${box.scrollWidth} in ${box.clientWidth}`)
+    return { wide: Math.max(0, wide), out }
+  })
+
+test('titles, names and texts run nothing, load nothing and break no layout', async ({ page, world }) => {
+  const asked = outside(page)
+  for (const title of Object.values(hostileTitles)) {
+    await world.post('/cards', { listId: world.lists.Done, title })
+  }
+  await world.post(`/boards/${world.boardId}/lists`, { name: hostileTitles.word })
+  const bad = await world.post('/cards', {
+    listId: world.lists.Doing,
+    title: hostileTitles.script,
+    description: hostileText,
+  })
+  await world.post(`/cards/${bad}/comments`, { text: hostileText })
+  const long = await world.post('/cards', {
+    listId: world.lists.Doing,
+    title: 'One long word',
+    description: 'w'.repeat(16_384),
+  })
+  await world.post(`/cards/${long}/comments`, { text: 'w'.repeat(16_384) })
+
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    await page.setViewportSize(viewport)
+    await page.goto(`/boards/${world.boardId}`)
+    await expect(page.getByRole('region', { name: 'Done' }).locator('[data-card]')).toHaveCount(7)
+    expect((await titles(page, 'Done'))[0]).toBe(hostileTitles.script)
+    expect(await sticksOut(page)).toEqual({ wide: 0, out: [] })
+
+    await page.goto(`/cards/${bad}`)
+    const card = page.getByRole('dialog')
+    await expect(card.getByRole('link', { name: 'safe' })).toHaveCount(2)
+    await expect(card.locator('script, img, iframe, object, style, link, base, svg script, .prose form')).toHaveCount(0)
+    const links = await card
+      .locator('.prose a[href]')
+      .evaluateAll((all) => all.map((a) => ({ to: (a as HTMLAnchorElement).protocol, style: a.getAttribute('style') })))
+    expect(links.filter((link) => !/^https?:$/.test(link.to) || link.style)).toEqual([])
+    expect(await sticksOut(page)).toEqual({ wide: 0, out: [] })
+
+    await page.goto(`/cards/${long}`)
+    await expect(page.getByRole('dialog').locator('.prose')).toHaveCount(2)
+    expect(await sticksOut(page)).toEqual({ wide: 0, out: [] })
+  }
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  expect(await axe(page)).toEqual([])
+  expect(await ran(page)).toBe(false)
+  expect(asked).toEqual([])
+})
+
+test('what is searched for and what an address says runs nothing', async ({ page, world }) => {
+  const attack = '"><img src=x onerror=globalThis.ran=true>'
+  for (const path of [
+    `/search?q=${encodeURIComponent(attack)}&workspace=${world.workspaceId}`,
+    `/boards/${world.boardId}?q=${encodeURIComponent(attack)}`,
+    `/boards/${encodeURIComponent(attack)}`,
+    `/cards/${encodeURIComponent('../../api')}`,
+    '/boards/%E0%A4%A',
+    `/sign-in?next=${encodeURIComponent('javascript:globalThis.ran=true')}`,
+    '/sign-in?next=//example.com/',
+  ]) {
+    await page.goto(path)
+    await expect(page.locator('body')).not.toBeEmpty() // some are no page: the server says so
+    await page.waitForLoadState('networkidle')
+    expect(await ran(page), path).toBe(false)
+    expect(new URL(page.url()).hostname, path).toBe('localhost')
+  }
+})
+
+test('a board of 500 lists shows those in view, and the last by scrolling and by key', async ({ page, world }) => {
+  test.setTimeout(90_000)
+  const lists: string[] = []
+  for (let n = 3; n < 500; n += 20) {
+    const some = Array.from({ length: Math.min(20, 500 - n) }, (_, i) => `List ${n + i + 1}`)
+    lists.push(...(await Promise.all(some.map((name) => world.post(`/boards/${world.boardId}/lists`, { name })))))
+  }
+  await world.post('/cards', { listId: lists.at(-1), title: 'Far away' })
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('Three', { exact: true })).toBeVisible()
+  await expect(page.locator('[data-list]')).toHaveCount(500)
+  expect(await sticksOut(page)).toEqual({ wide: 0, out: [] })
+  await page.keyboard.press('j')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByText('Far away')).toBeInViewport()
+  await expect(page.locator(':focus')).toContainText('Far away')
+  await page.getByRole('group', { name: 'Lists' }).evaluate((node) => node.scrollTo(0, 0))
+  await expect(page.getByText('Three', { exact: true })).toBeInViewport()
+})

@@ -1,0 +1,19 @@
+// Closes a run with the line that tools/tally adds up: "53 passed, 0 failed".
+import type { FullConfig, FullResult, Reporter, Suite } from '@playwright/test/reporter'
+
+export default class Count implements Reporter {
+  private suite: Suite | undefined
+
+  onBegin(_config: FullConfig, suite: Suite): void {
+    this.suite = suite
+  }
+
+  onEnd(result: FullResult): void {
+    const outcomes = this.suite?.allTests().map((test) => test.outcome()) ?? []
+    const count = (...wanted: string[]) => outcomes.filter((outcome) => wanted.includes(outcome)).length
+    const skipped = count('skipped')
+    // A server that does not start, for one, fails the run and no test.
+    const failed = count('unexpected', 'flaky') || (result.status === 'passed' ? 0 : 1)
+    console.log(`${count('expected')} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+  }
+}

@@ -1,0 +1,80 @@
+// The server goes and comes back: work goes on, and is sent once.
+import type { Page } from '@playwright/test'
+import { expect, test, titles } from './fixtures'
+import { freePort, makeFolder, serve } from './server'
+
+/** The kinds of what happened on a board, oldest first. */
+async function happened(page: Page, boardId: string): Promise<string[]> {
+  return page.evaluate(async (id) => {
+    const answer = await fetch(`/api/public/v1/boards/${id}/changes?since=0&limit=200`)
+    return ((await answer.json()) as { data: { type: string }[] }).data.map((entry) => entry.type)
+  }, boardId)
+}
+
+test.describe('a server of its own', () => {
+  test.use({ signedIn: false })
+
+  test('killed and started again, it has everything that was done meanwhile, once', async ({ elsewhere }) => {
+    test.setTimeout(60_000)
+    const { folder, remove } = makeFolder()
+    const port = await freePort()
+    let server = await serve(folder, port)
+    try {
+      const page = await elsewhere({ baseURL: server.url })
+      await page.goto('/sign-in')
+      await page.getByLabel('E-mail address').fill(server.email)
+      await page.getByLabel('Password').fill(server.password)
+      await page.keyboard.press('Enter')
+      await page.getByRole('main').locator('a[href^="/boards/"]').first().click()
+      await expect(page.locator('[data-card]').first()).toBeVisible()
+      const boardId = new URL(page.url()).pathname.split('/').at(-1)!
+      const list = (await page.locator('[data-list]').nth(1).getAttribute('aria-label'))!
+      const before = await happened(page, boardId)
+
+      await server.stop('SIGKILL')
+      await expect(page.getByText('The server cannot be reached.')).toBeVisible({ timeout: 15_000 })
+      await page.keyboard.press('j')
+      await page.keyboard.press('Alt+Shift+ArrowRight')
+      await page.keyboard.press('c')
+      await page.keyboard.type('Made meanwhile')
+      await page.keyboard.press('Enter')
+      await expect(page.getByText('2 changes wait and will be sent')).toBeVisible()
+      await expect.poll(() => titles(page, list)).toContain('Made meanwhile')
+      const shown = await titles(page, list)
+
+      server = await serve(folder, port)
+      await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 30_000 })
+      expect(await titles(page, list)).toEqual(shown)
+      expect((await happened(page, boardId)).slice(before.length)).toEqual(['card.moved', 'card.created'])
+      await page.reload()
+      await expect.poll(() => titles(page, list)).toEqual(shown)
+    } finally {
+      await server.stop('SIGKILL')
+      remove()
+    }
+  })
+})
+
+test('a change whose answer was lost is not done twice', async ({ page, world }) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('Three', { exact: true })).toBeVisible()
+  const before = await happened(page, world.boardId)
+  const keys: (string | undefined)[] = []
+  await page.route('**/api/public/v1/cards', async (route) => {
+    keys.push(route.request().headers()['idempotency-key'])
+    if (keys.length > 1) return route.continue()
+    await route.fetch() // the server does it,
+    return route.abort('connectionreset') // and nobody hears of it
+  })
+  await page.keyboard.press('c')
+  await page.keyboard.type('Once')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('The server cannot be reached.')).toBeVisible()
+  await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 15_000 })
+  expect(keys).toHaveLength(2)
+  expect(keys[0]).toBe(keys[1])
+  expect((await happened(page, world.boardId)).slice(before.length)).toEqual(['card.created'])
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])
+  await page.reload()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])
+})
