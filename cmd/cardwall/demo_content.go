@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+)
+
+// What the demo holds: the people and boards of a small company that makes an
+// app for field notes. The demo account is the person "".
+
+type demoPerson struct {
+	name string
+	role board.WorkspaceRole
+}
+
+type demoBoard struct {
+	name, about       string
+	visibility        board.Visibility
+	guests            []string // who may comment on it beside the workspace's members
+	labels            []demoLabel
+	lists             []demoList
+	statuses          []app.PostStatusUpdateInput // oldest first
+	archived, trashed bool
+}
+
+type demoLabel struct {
+	name  string
+	color board.Color
+}
+
+type demoList struct {
+	name  string
+	wip   int // the WIP limit; 0 is none
+	cards []demoCard
+}
+
+type demoCard struct {
+	title, text    string
+	labels, who    []string
+	steps          []string
+	stepsDone      int
+	said           []demoRemark
+	due            int    // days from today; 0 is no date
+	at             string // the time of that day in UTC, HH:MM; empty is all day
+	done, archived bool
+}
+
+func demoPeople() []demoPerson {
+	return []demoPerson{
+		{"Amara Okafor", board.WorkspaceAdmin},
+		{"Jonas Lindqvist", board.WorkspaceMember},
+		{"Mei Tanaka", board.WorkspaceMember},
+		{"Rafael Duarte", board.WorkspaceGuest},
+	}
+}
+
+func demoFilters() []struct{ name, query string } {
+	return []struct{ name, query string }{
+		{"Due this week", "is:open due:week"},
+		{"Open bugs", "is:open label:bug"},
+		{"Nobody's", "is:open is:unassigned"},
+	}
+}
+
+func demoBoards() []demoBoard {
+	return []demoBoard{demoLaunch(), demoProduct(), demoHiring(), demoInbox(),
+		{name: "Spring campaign", about: "What we did in spring.", archived: true, lists: []demoList{{name: "Done"}}},
+		{name: "Old newsletter", trashed: true, lists: []demoList{{name: "Issues"}}},
+	}
+}
+
+func demoLaunch() demoBoard {
+	return demoBoard{
+		name: "Launch of the new site", about: "Everything until the new site is live.", guests: []string{"Rafael"},
+		labels: []demoLabel{{"Content", "sky"}, {"Design", "purple"}, {"Bug", "red"}, {"Infrastructure", "green"}, {"Legal", "yellow"}},
+		lists: []demoList{
+			{name: "Ideas", cards: []demoCard{
+				{title: "Newsletter for the first hundred customers", labels: []string{"Content"}},
+				{title: "Dark mode for the documentation", labels: []string{"Design"}, who: []string{"Mei"}},
+				{title: "A page that shows how fast the service is", said: []demoRemark{{by: "Jonas", text: "The figures are in the nightly run already, we only need to draw them."}}},
+				{title: "Record a two-minute tour", labels: []string{"Content", "Design"}},
+				{title: "Postcards for the old customers", archived: true},
+			}},
+			{name: "To do", wip: 6, cards: []demoCard{
+				{title: "Write the press release", labels: []string{"Content"}, who: []string{""}, due: 5,
+					text:  "Two paragraphs, **one picture**, and a quote of a customer.\n\n- Embargo until the day before\n- The picture is in the [press folder](https://example.com/press)\n\n> Keep it shorter than the last one.",
+					steps: []string{"Draft", "Quote from a customer", "Check the names", "Send to the press list"}, stepsDone: 2,
+					said: []demoRemark{
+						{by: "Amara", text: "I asked Lena from Harbour Books for a quote, she answers by **Thursday**."},
+						{by: "", text: "Perfect. Then I leave its place empty for now."},
+						{by: "Mei", text: "The picture with the notebook works best. It is 2400 px wide and has room for a headline on the left."},
+					}},
+				{title: "Choose the hosting region", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, due: 2},
+				{title: "Broken link in the footer", labels: []string{"Bug"}, due: -1, who: []string{""}, said: []demoRemark{{by: "Rafael", text: "Seen on the phone as well."}}},
+				{title: "Terms of service, second reading", labels: []string{"Legal"}, who: []string{"Amara"}, due: 9},
+				{title: "Alt texts for every picture", labels: []string{"Content"}, steps: []string{"Home", "Pricing", "About", "Blog"}, stepsDone: 1},
+			}},
+			{name: "In progress", wip: 4, cards: []demoCard{
+				{title: "Screens of the sign-up", labels: []string{"Design"}, who: []string{"", "Mei"}, due: 1, at: "15:00",
+					steps: []string{"Desktop", "Phone", "Empty states", "Errors"}, stepsDone: 3,
+					said: []demoRemark{{by: "Mei", text: "Phone is done. Errors are the last ones, tomorrow morning."}}},
+				{title: "Move the old addresses to the new ones", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, text: "The list stands in the shared folder. 301, never 302.", due: 4},
+				{title: "Pricing page: three plans, one table", labels: []string{"Content", "Design"}, who: []string{"Amara", "Rafael"}, steps: []string{"Words", "Table", "Questions"}, stepsDone: 1},
+			}},
+			{name: "Review", wip: 3, cards: []demoCard{
+				{title: "Search answers within 50 ms", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, said: []demoRemark{{by: "Amara", text: "31 ms on my phone, on the train. Ship it."}}},
+				{title: "Fonts load without a jump", labels: []string{"Bug", "Design"}, who: []string{"Mei"}, due: 1},
+			}},
+			{name: "Done", cards: []demoCard{
+				{title: "Register the domain", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, done: true},
+				{title: "Agree on the logo", labels: []string{"Design"}, who: []string{"Mei", ""}, done: true, steps: []string{"Three drafts", "Vote"}, stepsDone: 2},
+				{title: "Interviews with five customers", labels: []string{"Content"}, who: []string{"Amara"}, done: true},
+				{title: "Privacy notice", labels: []string{"Legal"}, done: true},
+			}},
+		},
+		statuses: []app.PostStatusUpdateInput{
+			{Status: board.StatusOnTrack, Title: "Design is agreed", Text: "All pages are drawn, and the logo is chosen."},
+			{Status: board.StatusAtRisk, Title: "The redirects take longer", Text: "About **400 old addresses** have no new home yet. Jonas has the list; two more days."},
+		},
+	}
+}
+
+func demoProduct() demoBoard {
+	return demoBoard{
+		name: "Product roadmap", about: "What comes in the next two quarters, and why.",
+		labels: []demoLabel{{"Mobile", "blue"}, {"Sync", "teal"}, {"Editor", "orange"}},
+		lists: []demoList{
+			{name: "Later", cards: []demoCard{{title: "Handwriting to text", labels: []string{"Editor"}}, {title: "Shared notebooks", labels: []string{"Sync"}}}},
+			{name: "Next", cards: []demoCard{
+				{title: "Offline for seven days", labels: []string{"Sync", "Mobile"}, who: []string{"Jonas"}, due: 24},
+				{title: "Tables in notes", labels: []string{"Editor"}, who: []string{"Mei"}},
+			}},
+			{name: "Now", wip: 2, cards: []demoCard{
+				{title: "Faster start on old phones", labels: []string{"Mobile"}, who: []string{""}, due: 3},
+				{title: "Paste pictures from anywhere", labels: []string{"Editor"}, who: []string{"Mei"}, due: 6},
+			}},
+			{name: "Shipped", cards: []demoCard{{title: "Export to Markdown", labels: []string{"Editor"}, done: true}}},
+		},
+	}
+}
+
+func demoHiring() demoBoard {
+	return demoBoard{
+		name: "Hiring: support engineer", about: "Who applied, and where they are.", visibility: board.Private,
+		labels: []demoLabel{{"Remote", "lime"}, {"Lisbon", "pink"}},
+		lists: []demoList{
+			{name: "Applied", cards: []demoCard{{title: "N. Haddad", labels: []string{"Remote"}}, {title: "T. Novak", labels: []string{"Lisbon"}}}},
+			{name: "Talk", cards: []demoCard{{title: "I. Moreau", labels: []string{"Remote"}, who: []string{""}, due: 2, at: "09:30"}}},
+			{name: "Offer"},
+		},
+	}
+}
+
+func demoInbox() demoBoard {
+	return demoBoard{
+		name:   "Support inbox",
+		labels: []demoLabel{{"Billing", "brown"}, {"Bug", "red"}, {"Question", "gray"}},
+		lists: []demoList{
+			{name: "New", cards: []demoCard{{title: "Cannot read the invoice of March", labels: []string{"Billing"}}, {title: "Notes doubled after an import", labels: []string{"Bug"}, who: []string{"Jonas"}}}},
+			{name: "Waiting", cards: []demoCard{{title: "Is there a student price?", labels: []string{"Question"}, who: []string{"Amara"}, due: 7}}},
+			{name: "Answered", cards: []demoCard{{title: "How do I print a notebook?", labels: []string{"Question"}, done: true}}},
+		},
+	}
+}

@@ -1,0 +1,116 @@
+// The people and things that the screens of screens.ts need beside the demo
+// data: made once for a worker, through the doors that people use.
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from '@playwright/test'
+import { server } from './fixtures'
+
+/** The demo person; somebody without a workspace; somebody whose workspace and board are empty; nobody. */
+export type Who = 'demo' | 'newcomer' | 'founder' | 'nobody'
+
+type Person = { email: string; password: string; cookie: string; signedInAt: number }
+
+export type Stage = {
+  people: Record<'demo' | 'newcomer' | 'founder', Person>
+  workspaceId: string
+  boardId: string
+  /** A card with a description, a checklist and comments. */
+  cardId: string
+  /** What stands behind the # of a letter's link. */
+  invitation: string
+  empty: { workspaceId: string; boardId: string }
+}
+
+const password = 'correct horse battery'
+
+type Answer<T> = { data: T; cookie: string }
+
+async function ask<T>(method: string, path: string, given?: object, cookie?: string): Promise<Answer<T>> {
+  const { url } = server()
+  const headers: Record<string, string> = { Origin: url, 'Idempotency-Key': randomUUID() }
+  if (given) headers['Content-Type'] = 'application/json'
+  if (cookie) headers.Cookie = cookie
+  const answer = await fetch(`${url}/api${path}`, { method, headers, body: given && JSON.stringify(given) })
+  if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`)
+  const { data } = (await answer.json()) as { data: T }
+  return { data, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+}
+
+/** The secret in the link of the letter that lies, or will soon lie, in the server's outbox. */
+async function secretOf(email: string): Promise<string> {
+  const data = process.env.CARDWALL_E2E_DATA
+  if (!data) throw new Error('The screens read letters: give the data folder of the server as CARDWALL_E2E_DATA.')
+  const outbox = join(data, 'outbox')
+  for (let tries = 0; tries < 150; tries++) {
+    try {
+      for (const name of readdirSync(outbox)) {
+        const letter = readFileSync(join(outbox, name), 'utf8').replaceAll('=\r\n', '').replaceAll('=3D', '=')
+        const secret = /https?:\/\/\S+#([\w-]+)/.exec(letter)?.[1]
+        if (letter.includes(`<${email}>`) && secret) return secret
+      }
+    } catch {
+      // There is no outbox before the first letter.
+    }
+    await new Promise((later) => setTimeout(later, 100))
+  }
+  throw new Error(`no letter to ${email} came`)
+}
+
+async function signUp(name: string): Promise<Person> {
+  const email = `${name.split(' ')[0]!.toLowerCase()}-${randomUUID().slice(0, 8)}@example.com`
+  await ask('POST', '/app/v1/sign-up', { email, name, password, timeZone: 'Europe/Berlin' })
+  const { cookie } = await ask('POST', '/app/v1/verify-email', { secret: await secretOf(email) })
+  return { email, password, cookie, signedInAt: Date.now() }
+}
+
+async function signIn(email: string, password: string): Promise<Person> {
+  const { cookie } = await ask('POST', '/app/v1/sign-in', { email, password })
+  return { email, password, cookie, signedInAt: Date.now() }
+}
+
+let made: Promise<Stage> | undefined
+
+export function stage(): Promise<Stage> {
+  made ??= make()
+  return made
+}
+
+async function make(): Promise<Stage> {
+  const { email, password } = server()
+  const demo = await signIn(email, password)
+  const as = <T>(person: Person, method: string, path: string, given?: object) =>
+    ask<T>(method, path, given, person.cookie).then((answer) => answer.data)
+  const workspaces = await as<{ id: string }[]>(demo, 'GET', '/public/v1/workspaces')
+  const workspaceId = workspaces[0]!.id
+  const boards = await as<{ id: string }[]>(demo, 'GET', `/public/v1/boards?workspaceId=${workspaceId}`)
+  const boardId = boards[0]!.id
+  const cards = await as<{ id: string; title: string }[]>(demo, 'GET', `/public/v1/boards/${boardId}/cards?limit=200`)
+  const cardId = cards.find((card) => card.title === 'Write the press release')!.id
+  await as(demo, 'POST', `/public/v1/boards/${boardId}/open`).catch(() => undefined)
+
+  const invited = `noor-${randomUUID().slice(0, 8)}@example.com`
+  await as(demo, 'POST', `/public/v1/workspaces/${workspaceId}/invitations`, { email: invited, role: 'member' })
+
+  const founder = await signUp('Elif Yilmaz')
+  const own = await as<{ id: string }>(founder, 'POST', '/app/v1/workspaces', { name: 'Yilmaz & Co' })
+  const bare = await as<{ id: string }>(founder, 'POST', '/public/v1/boards', { workspaceId: own.id, name: 'First board' })
+  return {
+    people: { demo, founder, newcomer: await signUp('Noah Berg') },
+    workspaceId,
+    boardId,
+    cardId,
+    invitation: await secretOf(invited),
+    empty: { workspaceId: own.id, boardId: bare.id },
+  }
+}
+
+/** Gives a browser the session of a person; what only a recent sign-in may do works in it. */
+export async function enter(page: Page, who: Who): Promise<void> {
+  await page.context().clearCookies()
+  if (who === 'nobody') return
+  const { people } = await stage()
+  if (Date.now() - people[who].signedInAt > 5 * 60_000) people[who] = await signIn(people[who].email, people[who].password)
+  const [name = '', value = ''] = people[who].cookie.split('=')
+  await page.context().addCookies([{ name, value, url: server().url.replace('http:', 'https:'), secure: true }])
+}
