@@ -2,17 +2,23 @@
 // those of the documentation, twice as sharp.
 import { devices, test, type Page } from '@playwright/test'
 import { join } from 'node:path'
-import { screens, show } from './screens'
+import { screens, settle, show } from './screens'
 
 const folder = process.env.PICTURES
 if (!folder) throw new Error('scripts/pictures.mjs says where the pictures go')
 
 const desk = { viewport: { width: 1280, height: 800 } }
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, userAgent: devices['Pixel 7'].userAgent }
+const phone = {
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
+  userAgent: devices['Pixel 7'].userAgent,
+}
 
 async function both(page: Page, path: (scheme: string) => string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await settle(page)
     await page.screenshot({ path: path(colorScheme), caret: 'initial' })
   }
 }
@@ -40,7 +46,10 @@ test.describe('documentation', () => {
       test.use({ ...on, viewport: size, deviceScaleFactor: 2 } as object)
       test(`docs ${name}`, async ({ page }) => {
         test.skip(!process.env.PICTURES_DOCS, 'only for --docs')
-        await show(page, screens.find((screen) => screen.name === name)!)
+        await show(
+          page,
+          screens.find((screen) => screen.name === name)!,
+        )
         await both(page, (scheme) => join('..', 'docs', `${name}-${scheme}.png`))
       })
     })

@@ -18,7 +18,7 @@ export type Screen = {
   /** What a person does on the page to come to the screen. */
   then?: (page: Page, s: Stage) => Promise<void>
   /** Before the page is asked for. */
-  first?: (page: Page) => Promise<void>
+  first?: (page: Page) => Promise<unknown>
   /** The title of its window without the product's name; the heading when absent. */
   title?: RegExp
 }
@@ -110,7 +110,13 @@ const home: Screen[] = [
       await expect(page.getByRole('menu')).toBeVisible()
     },
   },
-  { name: 'home-of-a-newcomer', route: '/', who: 'newcomer', at: () => '/', shows: (page) => page.getByRole('heading', { level: 2 }) },
+  {
+    name: 'home-of-a-newcomer',
+    route: '/',
+    who: 'newcomer',
+    at: () => '/',
+    shows: (page) => page.getByRole('heading', { level: 2 }),
+  },
   {
     name: 'new-workspace',
     route: '/',
@@ -176,7 +182,10 @@ const workspace: Screen[] = [
     at: (s) => `/workspaces/${s.workspaceId}/members`,
     shows: (page) => page.getByText('Jonas Lindqvist'),
     then: (page) =>
-      page.getByRole('textbox').first().fill('Lena <lena@example.com>, tom@example.com, jonas@example.com, not an address'),
+      page
+        .getByRole('textbox')
+        .first()
+        .fill('Lena <lena@example.com>, tom@example.com, jonas@example.com, not an address'),
   },
   {
     name: 'members-alone',
@@ -225,7 +234,13 @@ const workspace: Screen[] = [
 ]
 
 const board: Screen[] = [
-  { name: 'board', route: '/boards/:boardId', at: (s) => `/boards/${s.boardId}`, shows: cards, title: /^Launch of the new site/ },
+  {
+    name: 'board',
+    route: '/boards/:boardId',
+    at: (s) => `/boards/${s.boardId}`,
+    shows: cards,
+    title: /^Launch of the new site/,
+  },
   {
     name: 'board-filter',
     route: '/boards/:boardId',
@@ -339,7 +354,12 @@ const found = (page: Page) => page.locator('a[data-card]').first()
 
 const search: Screen[] = [
   { name: 'search', route: '/search', at: () => '/search' },
-  { name: 'search-results', route: '/search', at: () => `/search?q=${encodeURIComponent('is:open label:design')}`, shows: found },
+  {
+    name: 'search-results',
+    route: '/search',
+    at: () => `/search?q=${encodeURIComponent('is:open label:design')}`,
+    shows: found,
+  },
   {
     name: 'search-completion',
     route: '/search',
@@ -355,7 +375,12 @@ const search: Screen[] = [
     at: () => '/search?q=zeppelin',
     shows: (page) => page.getByRole('heading', { level: 2 }).first(),
   },
-  { name: 'search-refused', route: '/search', at: () => '/search?q=due:sometime', shows: (page) => page.getByRole('alert').first() },
+  {
+    name: 'search-refused',
+    route: '/search',
+    at: () => '/search?q=due:sometime',
+    shows: (page) => page.getByRole('alert').first(),
+  },
   {
     name: 'search-of-a-newcomer',
     route: '/search',
@@ -478,4 +503,16 @@ export async function show(page: Page, screen: Screen): Promise<void> {
   await screen.then?.(page, s)
   await expect(page.locator('.skeleton')).toHaveCount(0)
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
+  await settle(page)
+}
+
+/** Waits until a change of the page has been painted, and nothing moves any more. */
+export async function settle(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((painted) => requestAnimationFrame(painted))
+    await frame()
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
+    await frame()
+    await frame()
+  })
 }

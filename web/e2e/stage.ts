@@ -94,7 +94,10 @@ async function make(): Promise<Stage> {
 
   const founder = await signUp('Elif Yilmaz')
   const own = await as<{ id: string }>(founder, 'POST', '/app/v1/workspaces', { name: 'Yilmaz & Co' })
-  const bare = await as<{ id: string }>(founder, 'POST', '/public/v1/boards', { workspaceId: own.id, name: 'First board' })
+  const bare = await as<{ id: string }>(founder, 'POST', '/public/v1/boards', {
+    workspaceId: own.id,
+    name: 'First board',
+  })
   return {
     people: { demo, founder, newcomer: await signUp('Noah Berg') },
     workspaceId,
@@ -110,7 +113,8 @@ export async function enter(page: Page, who: Who): Promise<void> {
   await page.context().clearCookies()
   if (who === 'nobody') return
   const { people } = await stage()
-  if (Date.now() - people[who].signedInAt > 5 * 60_000) people[who] = await signIn(people[who].email, people[who].password)
+  if (Date.now() - people[who].signedInAt > 5 * 60_000)
+    people[who] = await signIn(people[who].email, people[who].password)
   const [name = '', value = ''] = people[who].cookie.split('=')
   await page.context().addCookies([{ name, value, url: server().url.replace('http:', 'https:'), secure: true }])
 }

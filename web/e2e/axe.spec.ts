@@ -1,0 +1,111 @@
+// Every screen, light and dark, on a desk and on a phone: axe finds nothing,
+// nothing needs scrolling sideways, and the window says what it shows.
+import { readdirSync, readFileSync } from 'node:fs'
+import { type Page } from '@playwright/test'
+import { axe, expect, test } from './fixtures'
+import { screens, settle, show } from './screens'
+
+test.use({ signedIn: false, contextOptions: { reducedMotion: 'reduce' } })
+
+test('every address of the application is among the screens', () => {
+  const folder = new URL('../src/routes/', import.meta.url)
+  const files = [new URL('../src/routes.ts', import.meta.url)]
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) files.push(new URL(`${entry.name}/index.ts`, folder))
+  }
+  const addresses = new Set<string>()
+  for (const file of files) {
+    let text = ''
+    try {
+      text = readFileSync(file, 'utf8')
+    } catch {
+      continue // a folder without addresses of its own
+    }
+    for (const [, path] of text.matchAll(/\bpath: '(\/[^']*)'/g)) addresses.add(path!)
+  }
+  expect(addresses.size).toBeGreaterThan(10)
+  const shown = new Set(screens.map((screen) => screen.route))
+  expect([...addresses].filter((address) => !shown.has(address))).toEqual([])
+  expect([...shown].filter((address) => address && !addresses.has(address))).toEqual([])
+})
+
+/** What is wider than its place, but for what is meant to scroll: the lists of a board. */
+function tooWide(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const boxes = [document.documentElement, ...document.querySelectorAll('main, dialog .inside, [popover]')]
+    return boxes
+      .filter((box) => box.clientWidth > 0 && box.scrollWidth > box.clientWidth + 1)
+      .map((box) => `${box.tagName}.${box.className} is ${box.scrollWidth} wide in ${box.clientWidth}`)
+  })
+}
+
+const desk = { viewport: { width: 1280, height: 800 } }
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+
+for (const [size, options] of Object.entries({ desk, phone })) {
+  test.describe(size, () => {
+    test.use(options)
+    for (const screen of screens) {
+      test(screen.name, async ({ page }) => {
+        test.slow()
+        await show(page, screen)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          await settle(page)
+          expect(await axe(page), colorScheme).toEqual([])
+        }
+        expect(await page.title()).toMatch(/^\S.* · Cardwall$/)
+        if (screen.title) expect(await page.title()).toMatch(screen.title)
+        expect(await tooWide(page)).toEqual([])
+        // A desk at 200 %, and a window of 320 px, which is a desk at 400 %.
+        await page.setViewportSize(size === 'desk' ? { width: 640, height: 400 } : { width: 320, height: 640 })
+        await settle(page)
+        expect(await tooWide(page), 'in a narrow window').toEqual([])
+      })
+    }
+  })
+}
+
+const screen = (name: string) => screens.find((one) => one.name === name)!
+
+for (const name of ['home-menu', 'palette', 'card-due']) {
+  test(`nothing moves on ${name} for who wants no motion`, async ({ page }) => {
+    // What the page begins is noted, since it is over before one can look.
+    await page.addInitScript(() => {
+      const noted: string[] = []
+      Object.assign(globalThis, { noted })
+      const note = (event: AnimationEvent | TransitionEvent) => {
+        const { animations } = { animations: (event.target as Element).getAnimations() }
+        for (const one of animations) {
+          const { duration } = one.effect!.getComputedTiming()
+          if (Number(duration) > 1) noted.push(`${(event.target as Element).className}: ${String(duration)} ms`)
+        }
+      }
+      addEventListener('animationstart', note, true)
+      addEventListener('transitionrun', note, true)
+    })
+    await show(page, screen(name))
+    expect(await page.evaluate(() => (globalThis as unknown as { noted: string[] }).noted)).toEqual([])
+  })
+}
+
+for (const name of ['board', 'card', 'my-cards']) {
+  test(`${name} prints whole, without what surrounds it`, async ({ page }) => {
+    await show(page, screen(name))
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    await settle(page)
+    await expect(page.getByRole('navigation', { name: 'Workspaces and boards' })).toBeHidden()
+    const cut = await page.evaluate(() =>
+      [...document.querySelectorAll('main, main *, dialog[open], dialog[open] *')]
+        .filter((box) => {
+          const { overflowX, overflowY } = getComputedStyle(box)
+          const clips = overflowX !== 'visible' || overflowY !== 'visible'
+          return clips && box.clientHeight > 20 && box.scrollHeight > box.clientHeight + 2
+        })
+        .map((box) => `${box.tagName}.${box.className}`),
+    )
+    expect(cut).toEqual([])
+    const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    expect(paper).toBe('rgb(255, 255, 255)')
+  })
+}

@@ -1,0 +1,130 @@
+// Every screen with the keyboard alone: Tab reaches each control, in view, with
+// a ring to see and a name to hear; Escape closes what is open and gives the
+// focus back.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Locator, type Page } from '@playwright/test'
+import { expect, test } from './fixtures'
+import { screens, show } from './screens'
+import { stage } from './stage'
+
+test.use({ signedIn: false, contextOptions: { reducedMotion: 'reduce' } })
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Goes on to the next control; says what is wrong with it, and whether the walk is over. */
+function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
+  return page.evaluate(() => {
+    const { reached, axe } = globalThis as unknown as {
+      reached: Set<Element>
+      axe: {
+        setup: (at: Element) => void
+        teardown: () => void
+        commons: { text: { accessibleText: (at: Element) => string } }
+      }
+    }
+    const at = document.activeElement
+    if (!at || at === document.body || at.matches('dialog, .inside')) return { wrong: [], over: reached.size > 0 }
+    if (reached.has(at)) return { wrong: [], over: true }
+    reached.add(at)
+    const wrong: string[] = []
+    axe.setup(document.documentElement)
+    const name = axe.commons.text.accessibleText(at).trim()
+    axe.teardown()
+    const which = `${at.tagName.toLowerCase()}.${at.className} “${name}”`
+    if (!name) wrong.push(`${which} has no name`)
+    // The ring is on the control, or on what it is the invisible part of.
+    const near = [at, at.parentElement, at.nextElementSibling, at.closest('label')]
+    const ring = near.some((box) => {
+      if (!box) return false
+      const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(box)
+      return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && !/, 0\)$|transparent/.test(outlineColor)
+    })
+    if (!ring) wrong.push(`${which} shows no ring`)
+    const { top, left, bottom, right, width } = at.getBoundingClientRect()
+    if (width > 1 && (bottom < 1 || right < 1 || top > innerHeight - 1 || left > innerWidth - 1)) {
+      wrong.push(`${which} is out of view`)
+    }
+    return { wrong, over: false }
+  })
+}
+
+/** What one can press or write in, and Tab did not reach. */
+function missed(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { reached } = globalThis as unknown as { reached: Set<Element> }
+    const open = [...document.querySelectorAll('dialog[open]')].at(-1)
+    const pop = document.querySelector('[popover]:popover-open:not(.tip)')
+    const room = pop ?? open ?? document.body
+    const controls = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary'
+    return [...room.querySelectorAll<HTMLElement>(controls)]
+      .filter((one) => one.tabIndex >= 0 && !reached.has(one) && one.checkVisibility({ visibilityProperty: true }))
+      .filter((one) => !(one instanceof HTMLInputElement && one.type === 'radio')) // arrows walk among them
+      .map(
+        (one) => `${one.tagName.toLowerCase()}.${one.className} ${one.getAttribute('aria-label') ?? one.textContent}`,
+      )
+  })
+}
+
+for (const screen of screens) {
+  test(`Tab walks through ${screen.name}`, async ({ page }) => {
+    test.slow()
+    await show(page, screen)
+    await page.evaluate(axeSource)
+    await page.evaluate(() => Object.assign(globalThis, { reached: new Set() }))
+    const wrong: string[] = []
+    for (let steps = 0; steps < 150; steps++) {
+      await page.keyboard.press('Tab')
+      const step = await look(page)
+      wrong.push(...step.wrong)
+      if (step.over) break
+    }
+    expect(wrong).toEqual([])
+    expect(await missed(page)).toEqual([])
+  })
+}
+
+const gives: Record<string, (page: Page, cardId: string) => Locator> = {
+  'home-menu': (page) => page.getByRole('button', { name: 'Demo Person' }),
+  'new-board': (page) => page.getByRole('button', { name: 'New board' }).first(),
+  'new-board-from-a-template': (page) => page.getByRole('button', { name: 'Templates' }).first(),
+  'new-workspace': (page) => page.getByRole('button', { name: 'New workspace' }).last(),
+  'board-labels': (page) => page.locator('[data-card] a').first(),
+  'board-people': (page) => page.locator('[data-card] a').first(),
+  'board-menu': (page) => page.getByRole('button', { name: 'Board menu' }),
+  card: (page, id) => page.locator(`#card-${id}`),
+  'search-save': (page) => page.getByRole('button', { name: 'Save as filter' }),
+  'profile-delete-account': (page) => page.getByRole('button', { name: 'Delete account…' }),
+  'token-new': (page) => page.getByRole('button', { name: 'New token' }),
+}
+
+for (const [name, back] of Object.entries(gives)) {
+  test(`Escape closes ${name} and gives the focus back`, async ({ page }) => {
+    await show(
+      page,
+      screens.find((screen) => screen.name === name)!,
+    )
+    await page.keyboard.press('Escape')
+    await expect(page.locator('dialog[open], [popover]:popover-open:not(.tip)')).toHaveCount(0)
+    await expect(back(page, (await stage()).cardId)).toBeFocused()
+  })
+}
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 } })
+
+  test('the menu takes the focus, and Escape gives it back', async ({ page }) => {
+    await show(
+      page,
+      screens.find((screen) => screen.name === 'home')!,
+    )
+    const menu = page.getByRole('button', { name: 'Menu', exact: true })
+    await menu.focus()
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('navigation', { name: 'Workspaces and boards' })
+    await expect(drawer.getByRole('link').first()).toBeFocused()
+    await page.keyboard.press('Escape')
+    await expect(drawer).toBeHidden()
+    await expect(menu).toBeFocused()
+  })
+})
