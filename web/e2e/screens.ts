@@ -244,7 +244,7 @@ const board: Screen[] = [
   {
     name: 'board-filter',
     route: '/boards/:boardId',
-    at: (s) => `/boards/${s.boardId}?q=${encodeURIComponent('is:open label:Content')}`,
+    at: (s) => `/boards/${s.boardId}?q=content&done=false`,
     shows: cards,
   },
   {
@@ -506,13 +506,15 @@ export async function show(page: Page, screen: Screen): Promise<void> {
   await settle(page)
 }
 
-/** Waits until a change of the page has been painted, and nothing moves any more. */
+/** Waits until a change of the page has been painted and nothing moves any more; at most a second. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const frame = () => new Promise((painted) => requestAnimationFrame(painted))
-    await frame()
-    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
-    await frame()
-    await frame()
+    const still = async () => {
+      await frame()
+      await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
+      await frame()
+    }
+    await Promise.race([still(), new Promise((later) => setTimeout(later, 1000))])
   })
 }
