@@ -3,7 +3,7 @@
 // focus back.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Locator, type Page } from '@playwright/test'
+import { type JSHandle, type Locator, type Page } from '@playwright/test'
 import { expect, test } from './fixtures'
 import { screens, show } from './screens'
 import { stage } from './stage'
@@ -15,24 +15,13 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 /** Goes on to the next control; says what is wrong with it, and whether the walk is over. */
 function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
   return page.evaluate(() => {
-    const { reached, axe } = globalThis as unknown as {
-      reached: Set<Element>
-      axe: {
-        setup: (at: Element) => void
-        teardown: () => void
-        commons: { text: { accessibleText: (at: Element) => string } }
-      }
-    }
+    const { reached } = globalThis as unknown as { reached: Set<Element> }
     const at = document.activeElement
-    if (!at || at === document.body || at.matches('dialog, .inside')) return { wrong: [], over: reached.size > 0 }
+    if (!at || at === document.body || at.matches('dialog, .inside')) return { wrong: [], over: false }
     if (reached.has(at)) return { wrong: [], over: true }
     reached.add(at)
     const wrong: string[] = []
-    axe.setup(document.documentElement)
-    const name = axe.commons.text.accessibleText(at).trim()
-    axe.teardown()
-    const which = `${at.tagName.toLowerCase()}.${at.className} “${name}”`
-    if (!name) wrong.push(`${which} has no name`)
+    const which = `${at.tagName.toLowerCase()}.${at.className} “${at.textContent.trim().slice(0, 40)}”`
     // The ring is on the control, or on what it is the invisible part of.
     const near = [at, at.parentElement, at.nextElementSibling, at.closest('label')]
     const ring = near.some((box) => {
@@ -49,21 +38,38 @@ function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
   })
 }
 
-/** What one can press or write in, and Tab did not reach. */
-function missed(page: Page): Promise<string[]> {
+/** Which of the reached controls have no name. */
+function nameless(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const { reached } = globalThis as unknown as { reached: Set<Element> }
-    const open = [...document.querySelectorAll('dialog[open]')].at(-1)
-    const pop = document.querySelector('[popover]:popover-open:not(.tip)')
-    const room = pop ?? open ?? document.body
-    const controls = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary'
-    return [...room.querySelectorAll<HTMLElement>(controls)]
-      .filter((one) => one.tabIndex >= 0 && !reached.has(one) && one.checkVisibility({ visibilityProperty: true }))
-      .filter((one) => !(one instanceof HTMLInputElement && one.type === 'radio')) // arrows walk among them
-      .map(
-        (one) => `${one.tagName.toLowerCase()}.${one.className} ${one.getAttribute('aria-label') ?? one.textContent}`,
-      )
+    type Axe = {
+      setup: (at: Element) => void
+      teardown: () => void
+      commons: { text: { accessibleText: (at: Element) => string } }
+    }
+    const { reached, axe } = globalThis as unknown as { reached: Set<Element>; axe: Axe }
+    axe.setup(document.documentElement)
+    const none = [...reached].filter((one) => one.isConnected && !axe.commons.text.accessibleText(one).trim())
+    axe.teardown()
+    return none.map((one) => one.outerHTML.slice(0, 120))
   })
+}
+
+/** Where the focus may go: an open popover, else an open dialog, else the page. */
+function where(page: Page): Promise<JSHandle<HTMLElement>> {
+  return page.evaluateHandle(() => {
+    const dialog = [...document.querySelectorAll<HTMLElement>('dialog[open]')].at(-1)
+    return document.querySelector<HTMLElement>('[popover]:popover-open:not(.tip)') ?? dialog ?? document.body
+  })
+}
+
+/** What one can press or write in, and Tab did not reach. Arrows walk among radios and in menus. */
+function missed(room: HTMLElement): string[] {
+  const { reached } = globalThis as unknown as { reached: Set<Element> }
+  const controls = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary'
+  return [...room.querySelectorAll<HTMLElement>(controls)]
+    .filter((one) => one.tabIndex >= 0 && !reached.has(one) && one.checkVisibility({ visibilityProperty: true }))
+    .filter((one) => !one.matches('[type=radio], [role=menuitem], [role=menuitemradio]'))
+    .map((one) => `${one.tagName.toLowerCase()}.${one.className} ${one.getAttribute('aria-label') ?? one.textContent}`)
 }
 
 for (const screen of screens) {
@@ -73,6 +79,7 @@ for (const screen of screens) {
     await page.evaluate(axeSource)
     await page.evaluate(() => Object.assign(globalThis, { reached: new Set() }))
     const wrong: string[] = []
+    const room = await where(page)
     for (let steps = 0; steps < 150; steps++) {
       await page.keyboard.press('Tab')
       const step = await look(page)
@@ -80,7 +87,8 @@ for (const screen of screens) {
       if (step.over) break
     }
     expect(wrong).toEqual([])
-    expect(await missed(page)).toEqual([])
+    expect(await nameless(page)).toEqual([])
+    expect(await room.evaluate(missed)).toEqual([])
   })
 }
 
