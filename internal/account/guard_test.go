@@ -342,6 +342,7 @@ func limitedTo(t *testing.T, most int, call func(i int) apptest.Answer) {
 func TestGuessingIsLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
 		b := member(s, "grace@example.com")
 		guess := func(email, from, word string) apptest.Answer {
 			p := s.Browser()
@@ -380,6 +381,7 @@ func TestGuessingIsLimited(t *testing.T) {
 func TestLettersAndPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
 		limitedTo(t, 30, func(i int) apptest.Answer {
 			return s.Browser().Call("request_password_reset", fields{"email": fmt.Sprintf("p%d@example.com", i)})
 		})

@@ -54,6 +54,7 @@ func limited(t *testing.T, s *apptest.Service, a apptest.Answer) {
 func TestRateLimitOfEachPlan(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
 		for plan, limit := range map[board.Plan]int{board.PlanFree: 60, board.PlanTeam: 300, board.PlanBusiness: 1200} {
 			p, neighbour := s.Person("On-"+string(plan)), s.Person("Beside-"+string(plan))
 			workspace := p.Workspace("Engines", plan)
@@ -85,6 +86,7 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 func TestRateLimitOfSeveralPlans(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
 		ada := s.Person("Ada")
 		want := func(what string, p *apptest.Person, limit int) {
 			t.Helper()
@@ -113,6 +115,7 @@ func TestRateLimitOfSeveralPlans(t *testing.T) {
 func TestEveryAnswerHasRateHeaders(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
@@ -148,6 +151,7 @@ func TestEveryAnswerHasRateHeaders(t *testing.T) {
 func TestStrangersAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
 		ada := s.Person("Ada")
 		knock := func(address, token string) apptest.Answer {
 			r := httptest.NewRequest(http.MethodGet, rest.Prefix+"/me", nil)
