@@ -16,8 +16,10 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/board"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
+	"cardwall/internal/mcp"
 	"cardwall/internal/op"
 	"cardwall/internal/pages"
 	"cardwall/internal/rest"
@@ -90,14 +92,20 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	hub := live.NewHub(db, g.log)
 	defer hub.Close()
+	operations := account.AddOperations(transfer.AddOperations(app.Operations()), accounts)
+	tools, err := mcp.New(mcp.Config{Registry: operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log, Extra: extraTools()})
+	if err != nil {
+		return err
+	}
 	handler, err := rest.New(rest.Config{
 		Mounts: map[string]rest.Mount{
+			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},
 		Application: application,
 		Pages:       accounts.Pages(db, gate, rest.ApplicationPrefix),
-		DB:          db, Registry: account.AddOperations(transfer.AddOperations(app.Operations()), accounts), Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		DB:          db, Registry: operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {
 		return err

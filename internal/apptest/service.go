@@ -14,6 +14,7 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
+	"cardwall/internal/mcp"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/seal"
@@ -148,8 +149,13 @@ func New(t testing.TB, database string, opts Options) *Service {
 	}
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
+	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log})
+	if err != nil {
+		t.Fatalf("make the tools: %v", err)
+	}
 	s.Handler, err = rest.New(rest.Config{
 		Mounts: map[string]rest.Mount{
+			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},

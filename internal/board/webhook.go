@@ -10,6 +10,9 @@ import (
 // APIPath is where the public interface begins below the base address.
 const APIPath = "/api/public/v1"
 
+// MCPPath is where assistants find the tools, below the base address.
+const MCPPath = "/mcp"
+
 // WebhookFormat is the version of the bodies that webhooks carry.
 const WebhookFormat = "service-webhook/1"
 

@@ -43,7 +43,6 @@ func Path(o *op.Operation) string {
 
 const (
 	maxBody    = 1 << 20          // of a request, in bytes
-	maxKey     = 255              // of an Idempotency-Key, in characters
 	opDeadline = 25 * time.Second // of one operation; below the server's write timeout
 )
 
@@ -189,7 +188,8 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 	caller, err := h.admit(w, r, nil)
 	if err == nil {
-		caller.RequestID, caller.Client = w.Header().Get("X-Request-Id"), clientOf(r)
+		caller.RequestID, caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
+		caller.Client = clientOf(r)
 		err = mount(w, r, caller, func() error { return h.Gate.Still(r) })
 	}
 	if err != nil {
@@ -281,10 +281,10 @@ func idempotencyKey(r *http.Request) (string, error) {
 		return "", nil
 	}
 	key := given[0]
-	if len(given) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return "", board.Invalid("Idempotency-Key must be one text of 1 to %d printable ASCII characters without spaces.", maxKey)
+	if len(given) > 1 {
+		key = ""
 	}
-	return key, nil
+	return key, op.CheckKey("Idempotency-Key", key)
 }
 
 // wrongMethod answers a path that exists for other methods.
@@ -345,7 +345,11 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.Log.Warn("unavailable", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	if f.Code == board.CodeUnauthenticated {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource"`)
+		resource := ""
+		if r.URL.Path == board.MCPPath {
+			resource = board.MCPPath // a protected resource of its own (RFC 9728, 3.1)
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
 	}
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))

@@ -240,7 +240,7 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 	}
 	if !o.ReadOnly && !o.Unkeyed {
 		entry.Parameters = append(entry.Parameters, &huma.Param{
-			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(maxKey), Examples: []any{"5f0c7d3a-create-card"}},
+			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(op.MaxKey), Examples: []any{"5f0c7d3a-create-card"}},
 			Description: "Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed.",
 		})
 	}

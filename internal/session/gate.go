@@ -81,17 +81,32 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 		rate, err := g.spendSession(caller, class, now)
 		return caller, rate, err
 	}
-	limits := caller.Plan.Limits()
-	rate, ok := g.rates.spend("user "+caller.UserID, limits.RequestsPerMinute, now)
+	rate, ok := g.rates.spend("user "+caller.UserID, caller.Plan.Limits().RequestsPerMinute, now)
 	if ok && class == Searches {
-		if searches, ok := g.rates.spend("search "+caller.UserID, limits.SearchesPerMinute, now); !ok {
-			return board.Caller{}, searches, limited(searches, now)
+		if searches, err := g.spendSearch(caller, now); err != nil {
+			return board.Caller{}, searches, err
 		}
 	}
 	if !ok {
 		return board.Caller{}, rate, limited(rate, now)
 	}
 	return caller, rate, nil
+}
+
+// AdmitSearch counts a search of a token's owner whose request was admitted as
+// an ordinary one, before anybody knew that it searches. It refuses with
+// rate_limited.
+func (g *Gate) AdmitSearch(caller board.Caller) error {
+	_, err := g.spendSearch(caller, g.db.Now())
+	return err
+}
+
+func (g *Gate) spendSearch(caller board.Caller, now time.Time) (Rate, error) {
+	rate, ok := g.rates.spend("search "+caller.UserID, caller.Plan.Limits().SearchesPerMinute, now)
+	if !ok {
+		return rate, limited(rate, now)
+	}
+	return rate, nil
 }
 
 // AdmitAnybody counts a request to what is open to all. Its caller is nobody,

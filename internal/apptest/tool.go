@@ -1,0 +1,144 @@
+package apptest
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/board"
+)
+
+// The revisions of the Model Context Protocol that tests speak.
+const (
+	Stateless = "2026-07-28"
+	Sessions  = "2025-11-25"
+)
+
+// RPCAnswer is what the MCP endpoint answered.
+type RPCAnswer struct {
+	Status int
+	Header http.Header
+	Raw    []byte
+	Result map[string]any // nil for an error
+	Code   int            // of a protocol error
+	Reason string         // of a protocol error
+}
+
+// RPC sends a message of a revision to the MCP endpoint.
+func (p *Person) RPC(revision, method string, params Fields) RPCAnswer {
+	p.T.Helper()
+	return p.Message(p.RPCRequest(revision, method, params))
+}
+
+// RPCRequest makes the request of a message.
+func (p *Person) RPCRequest(revision, method string, params Fields) *http.Request {
+	p.T.Helper()
+	all := Fields{}
+	for k, v := range params {
+		all[k] = v
+	}
+	if revision == Stateless {
+		all["_meta"] = Fields{
+			"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientCapabilities": Fields{},
+			"io.modelcontextprotocol/clientInfo": Fields{"name": "test", "version": "1"},
+		}
+	}
+	body, err := json.Marshal(Fields{"jsonrpc": "2.0", "id": 1, "method": method, "params": all}, json.Deterministic(true))
+	if err != nil {
+		p.T.Fatalf("encode %s: %v", method, err)
+	}
+	r := httptest.NewRequest(http.MethodPost, BaseURL+board.MCPPath, bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", revision)
+	if revision == Stateless {
+		r.Header.Set("Mcp-Method", method)
+		for _, name := range []string{"name", "uri"} {
+			if v, ok := params[name].(string); ok {
+				r.Header.Set("Mcp-Name", v)
+			}
+		}
+	}
+	return r
+}
+
+// Message sends any request to the MCP endpoint with the person's token.
+func (p *Person) Message(r *http.Request) RPCAnswer {
+	p.T.Helper()
+	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
+		r.Header.Set("Authorization", "Bearer "+p.Token)
+	}
+	w := httptest.NewRecorder()
+	p.Handler.ServeHTTP(w, r)
+	a := RPCAnswer{Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
+	var message struct {
+		Result map[string]any `json:"result"`
+		Error  jsontext.Value `json:"error"`
+	}
+	var failed struct {
+		Code    any    `json:"code"` // a number; of the envelope of refusals a text
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(a.Raw, &message) == nil && message.Error != nil && json.Unmarshal(message.Error, &failed) == nil {
+		a.Reason = failed.Message
+		if code, ok := failed.Code.(float64); ok {
+			a.Code = int(code)
+		}
+	}
+	a.Result = message.Result
+	return a
+}
+
+// ToolAnswer is what a tool answered: Data, Code and Message are those of the
+// structured content.
+type ToolAnswer struct {
+	Answer
+	Text   string
+	Failed bool // isError
+}
+
+// Tool calls an operation by name as a tool.
+func (p *Person) Tool(name string, in Fields) ToolAnswer {
+	p.T.Helper()
+	return p.ToolOf(p.RPC(Stateless, "tools/call", Fields{"name": name, "arguments": orEmpty(in)}))
+}
+
+// ToolOf reads the answer to tools/call.
+func (p *Person) ToolOf(rpc RPCAnswer) ToolAnswer {
+	p.T.Helper()
+	if rpc.Result == nil {
+		p.T.Fatalf("the call of a tool was answered %d %s", rpc.Status, rpc.Raw)
+	}
+	a := ToolAnswer{Answer: Answer{t: p.T, Status: rpc.Status, Header: rpc.Header, Raw: rpc.Raw}}
+	a.Failed, _ = rpc.Result["isError"].(bool)
+	var text strings.Builder
+	content, _ := rpc.Result["content"].([]any)
+	for _, c := range content {
+		part, _ := c.(map[string]any)["text"].(string)
+		text.WriteString(part)
+	}
+	a.Text = text.String()
+	structured, _ := rpc.Result["structuredContent"].(map[string]any)
+	a.Data = structured["data"]
+	a.Next, _ = structured["nextCursor"].(string)
+	if v, ok := structured["boardVersion"].(float64); ok {
+		a.Version = int64(v)
+	}
+	if refusal, ok := structured["error"].(map[string]any); ok {
+		code, _ := refusal["code"].(string)
+		a.Code = board.Code(code)
+		a.Message, _ = refusal["message"].(string)
+	}
+	return a
+}
+
+func orEmpty(in Fields) Fields {
+	if in == nil {
+		return Fields{}
+	}
+	return in
+}

@@ -1,0 +1,116 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+)
+
+// outcome is what came of a call: the same facts as text and as JSON.
+type outcome struct {
+	text   []byte // for a record the JSON itself
+	body   []byte
+	failed bool
+}
+
+func (o outcome) result() *sdk.CallToolResult {
+	return &sdk.CallToolResult{
+		Content:           []sdk.Content{&sdk.TextContent{Text: string(o.text)}},
+		StructuredContent: jsontext.Value(o.body), IsError: o.failed,
+	}
+}
+
+// callTool is the handler of every tool.
+func (e *Endpoint) callTool(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	return e.call(ctx, e.tools[r.Params.Name], r.Params.Arguments).result(), nil
+}
+
+// call runs one tool for who asks. It never panics.
+func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcome) {
+	asking := askingOf(ctx)
+	defer func() {
+		if v := recover(); v != nil {
+			e.Log.Error("panic", "request", asking.caller.RequestID, "tool", t.Name, "panic", v, "stack", string(debug.Stack()))
+			out = refusal(internal(asking.caller.RequestID))
+		}
+	}()
+	body, err := e.do(ctx, t, asking, object)
+	if err != nil {
+		return refusal(e.explain(ctx, t.Name, asking, err))
+	}
+	body = visible(body)
+	return outcome{text: body, body: body}
+}
+
+func (e *Endpoint) do(ctx context.Context, t *tool, asking *asking, object []byte) ([]byte, error) {
+	call := op.Call{Operation: t.Operation, Caller: asking.caller}
+	if t.Search && call.Caller.Has(t.Scope) {
+		if err := e.Gate.AdmitSearch(call.Caller); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if call.Caller.Has(t.Scope) { // else the engine says so, whatever the input is
+		if call.Arguments, call.Key, err = t.arguments(object); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := e.Engine.Do(ctx, call)
+	return answer.Body, err
+}
+
+// explain is a refusal for an error of any kind. What is no fault is logged
+// under the request's id.
+func (e *Endpoint) explain(ctx context.Context, name string, asking *asking, err error) *board.Fault {
+	id := asking.caller.RequestID
+	f, ok := board.AsFault(err)
+	switch {
+	case !ok && errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
+	case !ok && errors.Is(err, context.DeadlineExceeded):
+		e.Log.Warn("deadline", "request", id, "tool", name, "error", err)
+		return &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
+	case !ok:
+		e.Log.Error("unexpected error", "request", id, "tool", name, "error", err)
+		return internal(id)
+	case f.Code == board.CodeUnavailable:
+		e.Log.Warn("unavailable", "request", id, "tool", name, "error", err)
+	}
+	return f
+}
+
+func internal(id string) *board.Fault {
+	return board.Refuse(board.CodeInternal, "Something went wrong on our side; the log has it as request %s.", id)
+}
+
+// guard stands before every method of the protocol: a panic ends one request,
+// and tools that the token's scopes do not reach are not listed. Called all the
+// same, they say so.
+func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
+		caller := askingOf(ctx).caller
+		defer func() {
+			if v := recover(); v != nil {
+				e.Log.Error("panic", "request", caller.RequestID, "method", method, "panic", v, "stack", string(debug.Stack()))
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: internal(caller.RequestID).Error()}
+			}
+		}()
+		result, err = next(ctx, method, r)
+		if list, ok := result.(*sdk.ListToolsResult); ok && err == nil {
+			list.Tools = slices.DeleteFunc(list.Tools, func(listed *sdk.Tool) bool {
+				t := e.tools[listed.Name]
+				return t != nil && !caller.Has(t.Scope)
+			})
+		}
+		return result, err
+	}
+}

@@ -1,0 +1,107 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/board"
+)
+
+const (
+	maxBody  = 1 << 20          // of a request, in bytes
+	deadline = 25 * time.Second // of one request; below the server's write timeout
+)
+
+// Serve answers one request of a caller who was let in and counted. It is a
+// mount of the interface; its error is shown as a refusal.
+func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, _ func() error) error {
+	if caller.TokenID == "" {
+		return board.Unauthenticated() // a browser's cookie opens pages, not tools
+	}
+	if err := e.checkSource(r); err != nil {
+		return err
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes POST: the server sends nothing that was not asked for, and keeps no sessions."}
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), askingKey{}, &asking{caller: caller}), deadline)
+	defer cancel()
+	r = r.WithContext(ctx)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	e.sdk.ServeHTTP(w, r)
+	return nil
+}
+
+// checkSource refuses what a page of another site had a browser send, under its
+// own name (Origin) or under one that it made to point here (Host; DNS
+// rebinding needs a name, so addresses pass).
+func (e *Endpoint) checkSource(r *http.Request) error {
+	host := &url.URL{Scheme: e.base.Scheme, Host: r.Host}
+	if _, err := netip.ParseAddr(strings.Trim(host.Hostname(), "[]")); err != nil && !sameHost(host, e.base) && !loopback(host.Hostname()) {
+		return board.Forbidden("The header Host names another server; this one is %s.", e.BaseURL)
+	}
+	for _, given := range r.Header.Values("Origin") {
+		origin, err := url.Parse(given)
+		if err != nil || origin.Scheme != e.base.Scheme || !sameHost(origin, e.base) {
+			return board.Forbidden("The header Origin names another site; pages of %s alone may send this.", e.BaseURL)
+		}
+	}
+	return nil
+}
+
+// sameHost compares host and port; the names of this machine for itself are one.
+func sameHost(a, b *url.URL) bool {
+	names := strings.EqualFold(a.Hostname(), b.Hostname()) || loopback(a.Hostname()) && loopback(b.Hostname())
+	return names && portOf(a) == portOf(b)
+}
+
+func loopback(name string) bool {
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(name, "localhost")
+}
+
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	if port, err := net.LookupPort("tcp", u.Scheme); err == nil && port == 443 {
+		return "443"
+	}
+	return "80"
+}
+
+// readBody is one JSON-RPC message, read strictly (no duplicate names, no bad
+// UTF-8). A batch is refused: each request counts against the limits.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The body is larger than 1 MiB."}
+	case err != nil:
+		return nil, board.Invalid("The body did not arrive whole.")
+	}
+	v := jsontext.Value(body)
+	switch {
+	case !v.IsValid():
+		return nil, board.Invalid("The body must be one JSON value in UTF-8, without duplicate names.")
+	case v.Kind() == '[':
+		return nil, board.Invalid("The body must be one message, not a batch.")
+	}
+	return body, nil
+}
