@@ -43,29 +43,45 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 			out = refusal(internal(asking.caller.RequestID))
 		}
 	}()
-	body, err := e.do(ctx, t, asking, object)
+	if t.Streams() {
+		body, err := e.export(ctx, t, asking, object)
+		if err != nil {
+			return refusal(e.explain(ctx, t.Name, asking, err))
+		}
+		return record(body)
+	}
+	call, err := e.prepare(t, asking, object)
 	if err != nil {
 		return refusal(e.explain(ctx, t.Name, asking, err))
 	}
-	body = visible(body)
-	return outcome{text: body, body: body}
+	answer, err := e.Engine.Do(ctx, call)
+	if err == nil {
+		out, err = e.fit(ctx, t, call, record(visible(answer.Body)))
+	}
+	if err != nil {
+		return refusal(e.explain(ctx, t.Name, asking, err))
+	}
+	return out
 }
 
-func (e *Endpoint) do(ctx context.Context, t *tool, asking *asking, object []byte) ([]byte, error) {
+// record is the outcome of a call that worked.
+func record(body []byte) outcome { return outcome{text: body, body: body} }
+
+// prepare reads the arguments of a call and counts it when it searches. Who
+// has not the scope is told so by the engine, whatever the arguments are.
+func (e *Endpoint) prepare(t *tool, asking *asking, object []byte) (op.Call, error) {
 	call := op.Call{Operation: t.Operation, Caller: asking.caller}
-	if t.Search && call.Caller.Has(t.Scope) {
+	if !call.Caller.Has(t.Scope) {
+		return call, nil
+	}
+	if t.Search {
 		if err := e.Gate.AdmitSearch(call.Caller); err != nil {
-			return nil, err
+			return call, err
 		}
 	}
 	var err error
-	if call.Caller.Has(t.Scope) { // else the engine says so, whatever the input is
-		if call.Arguments, call.Key, err = t.arguments(object); err != nil {
-			return nil, err
-		}
-	}
-	answer, err := e.Engine.Do(ctx, call)
-	return answer.Body, err
+	call.Arguments, call.Key, err = t.arguments(object)
+	return call, err
 }
 
 // explain is a refusal for an error of any kind. What is no fault is logged
@@ -104,6 +120,9 @@ func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: internal(caller.RequestID).Error()}
 			}
 		}()
+		if read, ok := r.(*sdk.ReadResourceRequest); ok && !plainURI(read.Params.URI) {
+			return nil, noResource("")
+		}
 		result, err = next(ctx, method, r)
 		if list, ok := result.(*sdk.ListToolsResult); ok && err == nil {
 			list.Tools = slices.DeleteFunc(list.Tools, func(listed *sdk.Tool) bool {

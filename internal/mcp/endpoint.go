@@ -36,6 +36,7 @@ type Endpoint struct {
 	base  *url.URL
 	tools map[string]*tool
 	sdk   http.Handler
+	about []byte // the server's name and version, as JSON
 }
 
 // New describes the tools and builds the server.
@@ -46,6 +47,8 @@ func New(c Config) (*Endpoint, error) {
 		return nil, fmt.Errorf("read the base address: %w", err)
 	}
 	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}}
+	e.about = append(appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version)), `,"websiteUrl":`...)
+	e.about = append(appendText(e.about, []byte(c.BaseURL)), '}')
 	for _, o := range c.Registry.All() {
 		if !o.NoTool {
 			t, err := newTool(c.Registry, o)
@@ -70,6 +73,7 @@ func (e *Endpoint) newServer() *sdk.Server {
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Completions: &sdk.CompletionCapabilities{},
 		},
+		CompletionHandler:         e.complete,
 		SetCacheable:              cacheable,
 		SupportedProtocolVersions: versions,
 	})
@@ -78,6 +82,8 @@ func (e *Endpoint) newServer() *sdk.Server {
 			s.AddTool(t.listed, e.callTool)
 		}
 	}
+	e.addResources(s)
+	e.addPrompts(s)
 	if e.Extra != nil {
 		e.Extra(s)
 	}

@@ -41,6 +41,13 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	}
 	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), askingKey{}, &asking{caller: caller}), deadline)
 	defer cancel()
+	if d, ok := e.directCall(r, body); ok {
+		e.answerDirect(ctx, w, d)
+		return nil
+	}
+	if err := checkMessage(body); err != nil {
+		return err
+	}
 	r = r.WithContext(ctx)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	e.sdk.ServeHTTP(w, r)
@@ -85,8 +92,6 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// readBody is one JSON-RPC message, read strictly (no duplicate names, no bad
-// UTF-8). A batch is refused: each request counts against the limits.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
@@ -96,12 +101,18 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, board.Invalid("The body did not arrive whole.")
 	}
+	return body, nil
+}
+
+// checkMessage refuses what is not one message of strict JSON. A batch is
+// refused because each request counts against the limits.
+func checkMessage(body []byte) error {
 	v := jsontext.Value(body)
 	switch {
 	case !v.IsValid():
-		return nil, board.Invalid("The body must be one JSON value in UTF-8, without duplicate names.")
+		return board.Invalid("The body must be one JSON value in UTF-8, without duplicate names.")
 	case v.Kind() == '[':
-		return nil, board.Invalid("The body must be one message, not a batch.")
+		return board.Invalid("The body must be one message, not a batch.")
 	}
-	return body, nil
+	return nil
 }
