@@ -8,7 +8,7 @@ SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # Packages that hold golden files, written by their TestGolden… tests.
-GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer
+GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer ./internal/mcp
 # The OpenAPI documents that lint-openapi reads.
 OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-app.json
 # What `make run`, `make bench` and `make bench-web` pass on.

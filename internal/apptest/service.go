@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/board"
@@ -52,6 +54,7 @@ type Options struct {
 	Registry   func() *op.Registry // nil for those of the program
 	Keys       *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
 	OIDC       account.OIDC        // an identity provider; zero for none
+	Tools      func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
 	clock      *Clock
 	document   *document
 }
@@ -149,7 +152,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	}
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
-	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log})
+	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log, Extra: opts.Tools})
 	if err != nil {
 		t.Fatalf("make the tools: %v", err)
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,21 +60,25 @@ func (e *Endpoint) fit(ctx context.Context, t *tool, call op.Call, out outcome) 
 		}
 		size = out.size()
 	}
+	if size <= maxResult {
+		return out, nil
+	}
+	return shorten(answer, func(o outcome) bool { return o.size() <= maxResult }, func(gone []string) string { return t.shortened(gone, e.linkTo(call)) })
+}
+
+// shorten cuts texts and arrays of an answer until it fits, and says of what in
+// its field shortened.
+func shorten(answer map[string]any, fits func(outcome) bool, say func(gone []string) string) (out outcome, err error) {
 	for _, most := range []cut{{4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}} {
-		if size <= maxResult {
-			return out, nil
-		}
 		var gone []string
 		short := map[string]any{}
-		for name, v := range answer {
-			short[name] = most.value(name, v, &gone)
+		for _, name := range slices.Sorted(maps.Keys(answer)) {
+			short[name] = most.value(name, answer[name], &gone)
 		}
-		short["shortened"] = t.shortened(gone, e.linkTo(call))
-		var err error
-		if out, err = encoded(short); err != nil {
+		short["shortened"] = say(gone)
+		if out, err = encoded(short); err != nil || fits(out) {
 			return out, err
 		}
-		size = out.size()
 	}
 	return out, nil
 }
@@ -109,13 +114,18 @@ func (t *tool) narrower() string {
 	return strings.Join(ways, ", ")
 }
 
-// shortened says what was left out and where it is.
-func (t *tool) shortened(gone []string, link string) string {
+// leftOut says what is not there.
+func leftOut(gone []string) string {
 	const named = 8
 	if len(gone) > named {
 		gone = append(gone[:named:named], fmt.Sprintf("and %d more", len(gone)-named))
 	}
-	text := "To stay below 60 kB: " + strings.Join(gone, "; ") + ". Next: ask for less (" + t.narrower() + ")"
+	return "To stay below 60 kB: " + strings.Join(gone, "; ") + "."
+}
+
+// shortened says what was left out and where it is.
+func (t *tool) shortened(gone []string, link string) string {
+	text := leftOut(gone) + " Next: ask for less (" + t.narrower() + ")"
 	if t.ReadOnly {
 		text += ", or read the whole with the same token at " + link
 	}
@@ -157,12 +167,7 @@ func (c cut) value(path string, v any, gone *[]string) any {
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			out[name] = c.value(path+"."+name, v[name], gone)
 		}
 		return out

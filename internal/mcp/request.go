@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -34,6 +35,9 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes POST: the server sends nothing that was not asked for, and keeps no sessions."}
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMediaType, Message: "Content-Type must be application/json."}
 	}
 	body, err := readBody(w, r)
 	if err != nil {

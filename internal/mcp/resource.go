@@ -106,8 +106,22 @@ func (e *Endpoint) readResource(ctx context.Context, r *sdk.ReadResourceRequest)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", r.Params.URI, err)
 	}
+	if !readable(record(text)) {
+		var whole map[string]any
+		if err := json.Unmarshal(text, &whole); err != nil {
+			return nil, fmt.Errorf("read %s: %w", r.Params.URI, err)
+		}
+		short, err := shorten(whole, readable, func(gone []string) string { return leftOut(gone) + " Next: read the parts with tools." })
+		if err != nil {
+			return nil, err
+		}
+		text = short.text
+	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(text)}}}, nil
 }
+
+// readable tells whether the text of a resource is small enough for a model.
+func readable(o outcome) bool { return len(appendText(nil, o.text)) <= maxResult-frame }
 
 // protocolError is a refusal where no tool answers.
 func (e *Endpoint) protocolError(ctx context.Context, about string, err error) error {

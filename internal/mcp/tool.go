@@ -15,25 +15,26 @@ import (
 	"cardwall/internal/op"
 )
 
+// idLength is how long an id may be; who takes ids from answers need not know.
+const idLength = 64
+
 // pageSize is how many records a list answers when nobody says.
 const pageSize = 25
 
 // tool is an operation as assistants see it.
 type tool struct {
 	*op.Operation
-	listed  *sdk.Tool
-	compact bool // has a view, which is compact here unless asked otherwise
+	listed *sdk.Tool
 }
 
 func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
-	t := &tool{Operation: o}
-	schema, err := t.schema(r)
+	t, filters := &tool{Operation: o}, filtersOf(r, o)
+	schema, err := t.schema(r, filters)
 	if err != nil {
 		return nil, fmt.Errorf("describe the tool %s: %w", o.Name, err)
 	}
-	title := strings.ReplaceAll(o.Name, "_", " ")
 	t.listed = &sdk.Tool{
-		Name: o.Name, Title: strings.ToUpper(title[:1]) + title[1:], Description: o.Description, InputSchema: schema,
+		Name: o.Name, Description: o.Description, InputSchema: schema,
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint: o.ReadOnly, DestructiveHint: new(o.Destructive), OpenWorldHint: new(false),
 			IdempotentHint: o.ReadOnly || o.Method != http.MethodPost,
@@ -42,11 +43,14 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 	if o.Streams() {
 		t.listed.Description += " Answers a link to the document, which the same token opens, and what it counts; not the document."
 	}
+	if filters != nil {
+		t.listed.Description += " The filters are those of " + filtered + "."
+	}
 	return t, nil
 }
 
 // schema is the input as one flat object that refers to nothing outside of it.
-func (t *tool) schema(r *op.Registry) (jsontext.Value, error) {
+func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) {
 	var b bytes.Buffer
 	e := jsontext.NewEncoder(&b)
 	var failed error
@@ -75,8 +79,10 @@ func (t *tool) schema(r *op.Registry) (jsontext.Value, error) {
 		case t.Pages && f.Name == "limit":
 			plain["description"] = fmt.Sprintf("How many records to answer at most; %d when absent.", pageSize)
 		case t.Pages && f.Name == "view":
-			t.compact = true
-			plain["description"] = "compact leaves the descriptions out; compact when absent."
+			plain["description"] = "compact (the default) leaves the descriptions out."
+		}
+		if slices.Contains(filters, f.Name) && f.Name != "limit" && f.Name != "cursor" && f.Name != "view" {
+			delete(plain, "description")
 		}
 		write(f.Name)
 		write(plain)
@@ -88,7 +94,7 @@ func (t *tool) schema(r *op.Registry) (jsontext.Value, error) {
 		write(op.KeyField)
 		write(map[string]any{
 			"type": "string", "maxLength": op.MaxKey,
-			"description": "A text of your own for this one change. When you repeat the call, reuse the key: the change is made once and answered the same.",
+			"description": "Your own text for this one change; reuse the key when you repeat the call, and it is made once.",
 		})
 	}
 	token(jsontext.EndObject)
@@ -100,6 +106,31 @@ func (t *tool) schema(r *op.Registry) (jsontext.Value, error) {
 	write(false)
 	token(jsontext.EndObject)
 	return jsontext.Value(bytes.TrimSpace(b.Bytes())), failed
+}
+
+// filtered is the tool that describes the filters of cards for all that take
+// them: they are many, and a model reads the whole list.
+const filtered = "list_cards"
+
+// filtersOf are the names of the fields that a tool shares with the one that
+// describes the filters; none for that one, and for tools with fewer.
+func filtersOf(r *op.Registry, o *op.Operation) []string {
+	describes := r.Named(filtered)
+	if describes == nil || o == describes {
+		return nil
+	}
+	var names []string
+	for _, f := range o.Input.Fields {
+		if slices.ContainsFunc(describes.Input.Fields, func(g op.Field) bool {
+			return g.Name == f.Name && g.In == op.InQuery && g.Schema.Description == f.Schema.Description
+		}) {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) < len(describes.Input.Fields)/2 {
+		return nil
+	}
+	return names
 }
 
 // plainSchema is a schema as JSON, with what it refers to in its place, and
@@ -129,6 +160,9 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	}
 	for _, name := range []string{"examples", "format"} {
 		delete(plain, name)
+	}
+	if plain["maxLength"] == float64(idLength) {
+		delete(plain, "maxLength")
 	}
 	for name, property := range s.Properties {
 		if plain["properties"].(map[string]any)[name], err = plainSchema(r, property); err != nil {

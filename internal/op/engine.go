@@ -212,7 +212,7 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 			}
 		}
 	}
-	body, err := json.Marshal(env)
+	body, err := json.Marshal(env, json.Deterministic(true)) // the same record is written the same
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", c.Operation.Name, err)
 	}
