@@ -18,6 +18,7 @@ const maxAnswer = 64 << 20
 type request struct {
 	method string
 	path   []byte // with the query
+	head   []byte // more header lines, each with its end
 	body   []byte // JSON, or empty
 	want   int    // the only status that is no error
 }
@@ -25,7 +26,7 @@ type request struct {
 // reset begins a new request and keeps the buffers.
 func (r *request) reset(method string, want int) {
 	r.method, r.want = method, want
-	r.path, r.body = r.path[:0], r.body[:0]
+	r.path, r.head, r.body = r.path[:0], r.head[:0], r.body[:0]
 }
 
 // client speaks HTTP/1.1 over one keep-alive connection, for one goroutine.
@@ -94,6 +95,7 @@ func (c *client) compose(r *request) {
 	b = append(b, r.path...)
 	b = append(b, " HTTP/1.1\r\n"...)
 	b = append(b, c.head...)
+	b = append(b, r.head...)
 	if r.method != "GET" {
 		c.serial++
 		b = append(b, "Idempotency-Key: "...)

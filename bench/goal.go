@@ -22,6 +22,10 @@ const (
 	nameCreateOne = "create_card, alone"
 	nameGetOne    = "get_card, alone"
 
+	nameTool     = "mcp, get_card"
+	nameToolOld  = "mcp, get_card, 2025-11-25"
+	nameToolRest = "mcp, the card over REST"
+
 	nameSearchRare     = "search, rare word"
 	nameSearchMiddling = "search, middling word"
 	nameSearchCommon   = "search, common word"
@@ -80,6 +84,9 @@ func promises() map[string]promise {
 		nameList1k:  {rate: 1200, cpu: 1.5},
 		nameList10k: {cpu: 1.5},
 
+		nameTool:    {rate: 1000, noErrors: true},
+		nameToolOld: {rate: 1000, noErrors: true},
+
 		nameSearchRare:     alone(20 * time.Millisecond),
 		nameSearchMiddling: alone(20 * time.Millisecond),
 		nameSearchCommon:   alone(20 * time.Millisecond),
@@ -125,6 +132,7 @@ func (p promise) goals(res *result) []goal {
 type comparison struct {
 	name, to string
 	atLeast  float64 // 0 promises nothing
+	cpu      float64 // of the other's processor time at most; 0 promises nothing
 }
 
 // comparisons answers what the table compares: a measure with the machine's limit for it, and the long list with the
@@ -136,6 +144,8 @@ func comparisons() []comparison {
 		{name: nameList10k, to: nameRows},
 		{name: nameGet, to: nameHello},
 		{name: nameGet, to: nameRow},
+		{name: nameTool, to: nameToolRest, cpu: 1.3},
+		{name: nameToolOld, to: nameToolRest, cpu: 1.3},
 		{name: nameCreate, to: nameRawGroup},
 		{name: nameCreateOne, to: nameRawSingle},
 		{name: nameRows, to: nameMemory},
@@ -149,10 +159,10 @@ func comparisons() []comparison {
 
 // judge adds the ratios and goals to the rows of measures.
 func judge(rows []row) {
-	rates := make(map[string]float64)
+	rates, times := make(map[string]float64), make(map[string]float64)
 	for _, r := range rows {
 		if r.result != nil {
-			rates[r.name] = r.result.rate()
+			rates[r.name], times[r.name] = r.result.rate(), r.result.perRequest(r.result.serverCPU)
 		}
 	}
 	promised, compared := promises(), comparisons()
@@ -172,6 +182,11 @@ func judge(rows []row) {
 			r.ratios = append(r.ratios, fmt.Sprintf("%.2f of %s", ratio, c.to))
 			if c.atLeast > 0 {
 				r.goals = append(r.goals, goal{fmt.Sprintf("≥ %.1f of %s", c.atLeast, c.to), ratio >= c.atLeast})
+			}
+			if c.cpu > 0 && times[c.to] > 0 {
+				used := times[c.name] / times[c.to]
+				r.ratios = append(r.ratios, fmt.Sprintf("CPU %.2f", used))
+				r.goals = append(r.goals, goal{fmt.Sprintf("CPU ≤ %.1f of %s", c.cpu, c.to), used <= c.cpu})
 			}
 		}
 	}

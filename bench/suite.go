@@ -244,7 +244,7 @@ func (s *suite) serverMeasures() []measure {
 			return mix
 		}, nil
 	}
-	return []measure{
+	return append(s.toolMeasures(), []measure{
 		{nameGet, s.clients, get},
 		{nameGetOne, 1, get},
 		{nameList1k, s.clients, pages("One thousand", 1000)},
@@ -254,7 +254,7 @@ func (s *suite) serverMeasures() []measure {
 		{nameUpdate, s.clients, update},
 		{nameMove, s.clients, move},
 		{nameMixed, s.clients, mixed},
-	}
+	}...)
 }
 
 // newGrowingBoard makes the board of new cards, whose first one is made with the first card.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,20 +35,24 @@ type direct struct {
 // directCall finds a call that needs nothing of the SDK.
 func (e *Endpoint) directCall(r *http.Request, body []byte) (direct, bool) {
 	var m rpcCall
-	if !m.read(body) || m.version != "2.0" || m.method != "tools/call" || !plainID(m.id) || m.arguments != nil && m.arguments.Kind() != '{' {
+	d := e.readers.Get().(*reader)
+	ok := m.read(d, body)
+	d.body = nil
+	e.readers.Put(d)
+	if !ok || m.version != "2.0" || m.method != "tools/call" || !plainID(m.id) || m.arguments != nil && m.arguments.Kind() != '{' {
 		return direct{}, false
 	}
-	d := direct{id: m.id, tool: e.tools[m.name], arguments: m.arguments}
+	call := direct{id: m.id, tool: e.tools[m.name], arguments: m.arguments}
 	header := r.Header.Get("Mcp-Protocol-Version")
 	switch {
-	case d.tool == nil || !wellSent(r):
+	case call.tool == nil || !wellSent(r):
 		return direct{}, false
 	case m.meta.version == nil:
-		return d, header == "" || header != statelessVersion && slices.Contains(versions, header)
+		return call, header == "" || header != statelessVersion && slices.Contains(versions, header)
 	}
-	d.stateless = header == statelessVersion && string(m.meta.version) == `"`+statelessVersion+`"` && m.meta.known() &&
+	call.stateless = header == statelessVersion && string(m.meta.version) == `"`+statelessVersion+`"` && e.clients.know(m.meta) &&
 		r.Header.Get("Mcp-Method") == m.method && r.Header.Get("Mcp-Name") == m.name
-	return d, d.stateless
+	return call, call.stateless
 }
 
 // wellSent tells whether the headers are what the transport asks for.
@@ -89,8 +94,9 @@ type rpcCall struct {
 type clientMeta struct{ version, info, capabilities jsontext.Value }
 
 // read is false for anything but one well-formed request without other fields.
-func (m *rpcCall) read(body []byte) bool {
-	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+func (m *rpcCall) read(d *reader, body []byte) bool {
+	d.body = body
+	d.Reset(bytes.NewBuffer(body))
 	ok := object(d, func(name string) bool {
 		switch name {
 		case "jsonrpc":
@@ -108,7 +114,7 @@ func (m *rpcCall) read(body []byte) bool {
 	return ok && errors.Is(err, io.EOF)
 }
 
-func (m *rpcCall) param(d *jsontext.Decoder) func(string) bool {
+func (m *rpcCall) param(d *reader) func(string) bool {
 	return func(name string) bool {
 		switch name {
 		case "name":
@@ -132,8 +138,17 @@ func (m *rpcCall) param(d *jsontext.Decoder) func(string) bool {
 	}
 }
 
+// reader reads the JSON of a body, of which it hands out pieces. Making one
+// costs more than reading a call with it, so they are kept.
+type reader struct {
+	*jsontext.Decoder
+	body []byte
+}
+
+func newReader() any { return &reader{Decoder: jsontext.NewDecoder(bytes.NewReader(nil))} }
+
 // object reads the fields of an object one by one.
-func object(d *jsontext.Decoder, field func(name string) bool) bool {
+func object(d *reader, field func(name string) bool) bool {
 	if d.PeekKind() != '{' {
 		return false
 	}
@@ -150,7 +165,7 @@ func object(d *jsontext.Decoder, field func(name string) bool) bool {
 	return err == nil && end.Kind() == '}'
 }
 
-func text(d *jsontext.Decoder, into *string) bool {
+func text(d *reader, into *string) bool {
 	if d.PeekKind() != '"' {
 		return false
 	}
@@ -161,17 +176,52 @@ func text(d *jsontext.Decoder, into *string) bool {
 	return err == nil
 }
 
-func value(d *jsontext.Decoder, into *jsontext.Value) bool {
+func value(d *reader, into *jsontext.Value) bool {
 	v, err := d.ReadValue()
 	if err == nil {
-		*into = v.Clone()
+		end := d.InputOffset()
+		*into = d.body[end-int64(len(v)) : end]
 	}
 	return err == nil
 }
 
-// known tells whether what the client says of itself is of the types that the
-// protocol has for it.
-func (m clientMeta) known() bool {
+// clients remembers what clients said of themselves and was well said: each
+// says the same with every request.
+type clients struct {
+	mu   sync.Mutex
+	said map[string]bool
+}
+
+// What is remembered at most, in clients and in bytes of each.
+const (
+	maxClients = 1000
+	maxSaid    = 1000
+)
+
+// know is whether a client's description of itself is well said.
+func (c *clients) know(m clientMeta) bool {
+	key := string(m.info) + "\x00" + string(m.capabilities) // JSON holds no such byte
+	if len(key) > maxSaid {
+		return m.wellSaid()
+	}
+	c.mu.Lock()
+	known := c.said[key]
+	c.mu.Unlock()
+	if known || !m.wellSaid() {
+		return known
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.said) >= maxClients {
+		clear(c.said)
+	}
+	c.said[key] = true
+	return true
+}
+
+// wellSaid tells whether what the client says of itself is of the types that
+// the protocol has for it.
+func (m clientMeta) wellSaid() bool {
 	var info struct {
 		Name        string `json:"name"`
 		Title       string `json:"title"`
@@ -209,8 +259,8 @@ func (m clientMeta) known() bool {
 // answerDirect writes the answer to a call.
 func (e *Endpoint) answerDirect(ctx context.Context, w http.ResponseWriter, d direct) {
 	o := e.call(ctx, d.tool, d.arguments)
-	b := make([]byte, 0, 512+len(o.text)*5/4+len(o.body))
-	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), d.id...), `,"result":{`...)
+	kept := e.buffers.Get().(*[]byte)
+	b := append(append(append((*kept)[:0], `{"jsonrpc":"2.0","id":`...), d.id...), `,"result":{`...)
 	if d.stateless {
 		b = append(append(append(b, `"_meta":{"io.modelcontextprotocol/serverInfo":`...), e.about...), `},`...)
 	}
@@ -230,4 +280,8 @@ func (e *Endpoint) answerDirect(ctx context.Context, w http.ResponseWriter, d di
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(b)))
 	_, _ = w.Write(b) // the reader may be gone
+	if cap(b) <= 2*maxResult {
+		*kept = b
+		e.buffers.Put(kept)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -37,6 +38,10 @@ type Endpoint struct {
 	tools map[string]*tool
 	sdk   http.Handler
 	about []byte // the server's name and version, as JSON
+
+	clients clients
+	readers sync.Pool // of *reader
+	buffers sync.Pool // of *[]byte, for answers
 }
 
 // New describes the tools and builds the server.
@@ -46,7 +51,8 @@ func New(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the base address: %w", err)
 	}
-	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}}
+	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, clients: clients{said: map[string]bool{}}}
+	e.readers.New, e.buffers.New = newReader, func() any { return new([]byte) }
 	e.about = append(appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version)), `,"websiteUrl":`...)
 	e.about = append(appendText(e.about, []byte(c.BaseURL)), '}')
 	for _, o := range c.Registry.All() {

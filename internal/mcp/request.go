@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -36,7 +35,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 		w.Header().Set("Allow", http.MethodPost)
 		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes POST: the server sends nothing that was not asked for, and keeps no sessions."}
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMediaType, Message: "Content-Type must be application/json."}
 	}
 	body, err := readBody(w, r)
@@ -62,8 +61,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 // own name (Origin) or under one that it made to point here (Host; DNS
 // rebinding needs a name, so addresses pass).
 func (e *Endpoint) checkSource(r *http.Request) error {
-	host := &url.URL{Scheme: e.base.Scheme, Host: r.Host}
-	if _, err := netip.ParseAddr(strings.Trim(host.Hostname(), "[]")); err != nil && !sameHost(host, e.base) && !loopback(host.Hostname()) {
+	if r.Host != e.base.Host && !e.ours(&url.URL{Scheme: e.base.Scheme, Host: r.Host}) {
 		return board.Forbidden("The header Host names another server; this one is %s.", e.BaseURL)
 	}
 	for _, given := range r.Header.Values("Origin") {
@@ -73,6 +71,12 @@ func (e *Endpoint) checkSource(r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+// ours tells whether a Host is one that a proxy of ours may send.
+func (e *Endpoint) ours(host *url.URL) bool {
+	_, err := netip.ParseAddr(host.Hostname())
+	return err == nil || sameHost(host, e.base) || loopback(host.Hostname())
 }
 
 // sameHost compares host and port; the names of this machine for itself are one.
@@ -87,17 +91,29 @@ func loopback(name string) bool {
 }
 
 func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
+	switch port := u.Port(); {
+	case port != "":
 		return port
-	}
-	if port, err := net.LookupPort("tcp", u.Scheme); err == nil && port == 443 {
+	case u.Scheme == "https":
 		return "443"
 	}
 	return "80"
 }
 
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
+}
+
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var body bytes.Buffer
+	if n := r.ContentLength; n > 0 && n <= maxBody {
+		body.Grow(int(n) + bytes.MinRead)
+	}
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -105,7 +121,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, board.Invalid("The body did not arrive whole.")
 	}
-	return body, nil
+	return body.Bytes(), nil
 }
 
 // checkMessage refuses what is not one message of strict JSON. A batch is

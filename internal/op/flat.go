@@ -1,14 +1,13 @@
 package op
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
@@ -108,32 +107,12 @@ func fieldsOf(object []byte) (map[string]jsontext.Value, error) {
 	if depth(object) > maxDepth {
 		return nil, board.Invalid("The arguments are nested more than %d levels deep.", maxDepth)
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(object))
-	open, err := d.ReadToken()
-	if err != nil {
-		return nil, objectFault(err)
-	}
-	if open.Kind() != '{' {
+	if jsontext.Value(object).Kind() != '{' {
 		return nil, board.Invalid("The arguments must be a JSON object.")
 	}
-	fields := map[string]jsontext.Value{}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, objectFault(err)
-		}
-		key := name.String()
-		v, err := d.ReadValue()
-		if err != nil {
-			return nil, objectFault(err)
-		}
-		fields[key] = v.Clone()
-	}
-	if _, err := d.ReadToken(); err != nil {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(object, &fields); err != nil {
 		return nil, objectFault(err)
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, board.Invalid("The arguments must be one JSON object and nothing behind it.")
 	}
 	return fields, nil
 }

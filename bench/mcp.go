@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"strconv"
+)
+
+// mcpPath is where assistants find the tools.
+const mcpPath = "/mcp"
+
+// toolSource fetches random cards as an assistant does: by the tool get_card, in a revision of the protocol.
+type toolSource struct {
+	getSource
+	revision string
+	serial   int
+}
+
+func (s *toolSource) next(r *request) error {
+	id := s.cards[s.random.IntN(len(s.cards))].id
+	s.id = id
+	s.serial++
+	r.reset("POST", 200)
+	r.path = append(r.path, mcpPath...)
+	r.head = append(r.head, "Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: "...)
+	r.head = append(append(r.head, s.revision...), "\r\n"...)
+	r.body = append(r.body, `{"jsonrpc":"2.0","id":`...)
+	r.body = strconv.AppendInt(r.body, int64(s.serial), 10)
+	r.body = append(r.body, `,"method":"tools/call","params":{"name":"get_card","arguments":{"cardId":"`...)
+	r.body = append(append(r.body, id...), `"}`...)
+	if s.revision == statelessRevision {
+		r.head = append(r.head, "Mcp-Method: tools/call\r\nMcp-Name: get_card\r\n"...)
+		r.body = append(r.body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+statelessRevision+
+			`","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`...)
+	}
+	r.body = append(r.body, `}}`...)
+	return nil
+}
+
+// The revisions of the Model Context Protocol that are measured.
+const (
+	statelessRevision = "2026-07-28"
+	sessionRevision   = "2025-11-25"
+)
+
+// toolMeasures list the cost of a card by tool beside that of the same card over REST.
+func (s *suite) toolMeasures() []measure {
+	cards := func(make func(getSource) source) func(context.Context, *fixture, int) (func(int) source, error) {
+		return func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
+			b, err := f.board(ctx, "Ten thousand", 10_000)
+			if err != nil {
+				return nil, err
+			}
+			return func(int) source { return make(getSource{random: s.random(), cards: b.cards}) }, nil
+		}
+	}
+	return []measure{
+		{nameToolRest, s.clients, cards(func(g getSource) source { return &g })},
+		{nameTool, s.clients, cards(func(g getSource) source { return &toolSource{getSource: g, revision: statelessRevision} })},
+		{nameToolOld, s.clients, cards(func(g getSource) source { return &toolSource{getSource: g, revision: sessionRevision} })},
+	}
+}
