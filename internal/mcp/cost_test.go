@@ -1,0 +1,51 @@
+package mcp_test
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// What docs/mcp.md says that the tools cost is what they cost, within a tenth.
+func TestDocumentedCosts(t *testing.T) {
+	w := one(t, apptest.Options{})
+	text, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, scopes := range map[string][]board.Scope{
+		"read": {board.ScopeRead}, "read, write": {board.ScopeRead, board.ScopeWrite}, "read, write, admin": {board.ScopeRead, board.ScopeWrite, board.ScopeAdmin},
+	} {
+		var list struct {
+			Result struct {
+				Tools []jsontext.Value `json:"tools"`
+			} `json:"result"`
+		}
+		if err := json.Unmarshal(w.ada.With(scopes...).RPC(apptest.Stateless, "tools/list", nil).Raw, &list); err != nil {
+			t.Fatal(err)
+		}
+		size := 0
+		for _, tool := range list.Result.Tools {
+			size += len(tool)
+		}
+		row := regexp.MustCompile(`(?m)^\| ` + name + ` \| (\d+) \| [\d,]+ \| ([\d,]+) \|$`).FindStringSubmatch(string(text))
+		if row == nil {
+			t.Fatalf("docs/mcp.md has no row for %s", name)
+		}
+		tokens, err := strconv.Atoi(strings.ReplaceAll(row[2], ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := size / tokenLength; have < tokens*9/10 || have > tokens*11/10 {
+			t.Errorf("docs/mcp.md says that the tools of %s cost %d tokens; they are %d and cost %d", name, tokens, len(list.Result.Tools), have)
+		}
+	}
+}
