@@ -140,6 +140,9 @@ func (e *Endpoint) linkTo(call op.Call) string {
 			path = strings.ReplaceAll(path, "{"+f.Name+"}", call.Arguments.Path(f.Name))
 		}
 	}
+	if len(call.Arguments.Query) > 0 {
+		path += "?" + call.Arguments.Query.Encode()
+	}
 	return e.BaseURL + board.APIPath + path
 }
 
