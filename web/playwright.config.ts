@@ -7,7 +7,9 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   forbidOnly: !!process.env.CI,
-  timeout: 30_000,
+  // Twice and more of what an idle machine needs: a loaded one is no failure.
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
   reporter: [['list'], ['./e2e/count.ts']],
   use: {
     launchOptions: {

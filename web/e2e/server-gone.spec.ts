@@ -15,7 +15,7 @@ test.describe('a server of its own', () => {
   test.use({ signedIn: false })
 
   test('killed and started again, it has everything that was done meanwhile, once', async ({ elsewhere }) => {
-    test.setTimeout(60_000)
+    test.setTimeout(120_000)
     const { folder, remove } = makeFolder()
     const port = await freePort()
     let server = await serve(folder, port)

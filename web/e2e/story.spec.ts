@@ -11,7 +11,7 @@ const exported = join('..', 'internal', 'transfer', 'testdata', 'trello-export-p
 const password = 'correct horse battery'
 
 test.use({ signedIn: false })
-test.setTimeout(90_000)
+test.setTimeout(120_000)
 
 async function looksWell(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' })
