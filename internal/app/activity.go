@@ -12,6 +12,7 @@ import (
 // ListBoardActivityInput pages through what happened.
 type ListBoardActivityInput struct {
 	BoardInput
+	CardID string `json:"cardId,omitempty" maxLength:"64" doc:"Only what happened to this card while it was on the board." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
@@ -24,7 +25,15 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Entry]{}, err
 	}
-	entries, err := v.Activity(ctx, in.BoardID, before, in.Size()+1)
+	var (
+		entries []board.Entry
+		err     error
+	)
+	if in.CardID == "" {
+		entries, err = v.Activity(ctx, in.BoardID, before, in.Size()+1)
+	} else {
+		entries, err = v.CardActivity(ctx, in.BoardID, in.CardID, before, in.Size()+1)
+	}
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
 }
 

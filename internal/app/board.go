@@ -75,6 +75,7 @@ type CreateBoardInput struct {
 	Name        string           `json:"name" maxLength:"512" doc:"Its name." example:"Launch"`
 	Description string           `json:"description,omitempty" maxLength:"16384" doc:"What it is for, in Markdown." example:"Everything until the launch."`
 	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who sees it; workspace when absent." example:"workspace"`
+	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"A colour for it; none when absent." example:"teal"`
 }
 
 // CreateBoard makes a board without lists; the caller becomes its admin.
@@ -91,26 +92,33 @@ func CreateBoard(ctx context.Context, tx *store.Tx, in CreateBoardInput) (board.
 		in.Visibility = board.VisibleToWorkspace
 	}
 	b := board.Board{
-		ID: tx.NewID("brd_"), WorkspaceID: w.ID, Name: name, Description: in.Description, Visibility: in.Visibility,
+		ID: tx.NewID("brd_"), WorkspaceID: w.ID, Name: name, Description: in.Description, Visibility: in.Visibility, Color: in.Color,
 		Features: board.NewBoardFeatures(), CreatedBy: tx.Caller().Actor.ID,
 	}
 	if err := tx.InsertBoard(ctx, &b, w); err != nil {
 		return board.BoardDetail{}, err
 	}
-	tx.Emit(b.ID, board.BoardEvent("board.created", board.Changes{
-		"name": {To: b.Name}, "description": {To: b.Description}, "visibility": {To: b.Visibility}, "features": {To: b.Features},
-	}))
+	tx.Emit(b.ID, boardCreated(b))
 	b.Version = tx.BoardVersion()
 	return boardDetail(ctx, tx.View, b)
+}
+
+func boardCreated(b board.Board) board.Event {
+	changes := board.Changes{
+		"name": {To: b.Name}, "description": {To: b.Description}, "visibility": {To: b.Visibility}, "features": {To: b.Features},
+	}
+	board.SetPtr(changes, "color", nil, b.Color)
+	return board.BoardEvent("board.created", changes)
 }
 
 // UpdateBoardInput is what changes; what is absent stays.
 type UpdateBoardInput struct {
 	BoardInput
-	Name        *string           `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Launch 2"`
-	Description *string           `json:"description,omitempty" maxLength:"16384" doc:"Another description." example:"Moved to May."`
-	Visibility  *board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Another visibility; needs a board admin." example:"private"`
-	Features    *FeaturesInput    `json:"features,omitempty" doc:"Features to switch on or off; needs a board admin."`
+	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Launch 2"`
+	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"Another description." example:"Moved to May."`
+	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Another colour; null for none." example:"teal"`
+	Visibility  *board.Visibility        `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Another visibility; needs a board admin." example:"private"`
+	Features    *FeaturesInput           `json:"features,omitempty" doc:"Features to switch on or off; needs a board admin."`
 }
 
 // FeaturesInput switches features; what is absent stays.
@@ -155,6 +163,9 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	if in.Description != nil {
 		b.Description = *in.Description
 	}
+	if in.Color.Set {
+		b.Color = in.Color.Value
+	}
 	if in.Visibility != nil {
 		b.Visibility = *in.Visibility
 	}
@@ -164,6 +175,7 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	changes := board.Changes{}
 	board.Set(changes, "name", before.Name, b.Name)
 	board.Set(changes, "description", before.Description, b.Description)
+	board.SetPtr(changes, "color", before.Color, b.Color)
 	board.Set(changes, "visibility", before.Visibility, b.Visibility)
 	board.Set(changes, "features", before.Features, b.Features)
 	if len(changes) == 0 {
@@ -194,13 +206,8 @@ func keepAdmin(ctx context.Context, tx *store.Tx, boardID string) error {
 	if err != nil {
 		return err
 	}
-	kind := board.Kind("board_member.updated")
-	if before.Given == nil {
-		kind = "board_member.added"
-	}
 	a.BoardRole = board.RoleAdmin
-	tx.Emit(boardID, board.BoardEvent(kind, board.Changes{"userId": {To: id}, "role": {From: before.Given, To: board.RoleAdmin}}))
-	return tx.SetBoardMember(ctx, boardID, id, board.RoleAdmin)
+	return makeAdmin(ctx, tx, boardID, id, before.Given)
 }
 
 // ArchiveBoard takes a board out of sight and out of change.

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"slices"
 	"testing"
 
 	"cardwall/internal/apptest"
@@ -46,5 +47,50 @@ func TestWorkOnABoard(t *testing.T) {
 		ada.Must("list_my_cards", nil)
 		ada.Must("list_board_changes", apptest.Fields{"boardId": b.ID(), "since": 2})
 		ada.Must("list_workspace_members", apptest.Fields{"workspaceId": workspace})
+	})
+}
+
+// A colour is chosen by who edits, carried by a copy, and taken away by null.
+func TestColorOfABoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		color := func(id string) any { return w.owner.Must("get_board", fields{"boardId": id}).Get("color") }
+		if c := color(w.board); c != nil {
+			t.Errorf("a new board has %v", c)
+		}
+		w.other.Must("update_board", fields{"boardId": w.board, "color": "teal"})
+		if c := color(w.board); c != "teal" {
+			t.Errorf("it has %v", c)
+		}
+		w.owner.Refused(board.CodeInvalidRequest, "update_board", fields{"boardId": w.board, "color": "beige"})
+		if c := color(w.make("copy_board", fields{"boardId": w.board, "name": "Again"})); c != "teal" {
+			t.Errorf("the copy has %v", c)
+		}
+		w.owner.Must("update_board", fields{"boardId": w.board, "color": nil})
+		if c := color(w.board); c != nil {
+			t.Errorf("without one it has %v", c)
+		}
+	})
+}
+
+// The activity of one card holds no other's, page by page.
+func TestActivityOfOneCard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for range 3 {
+			w.owner.Must("update_card", fields{"cardId": w.card, "done": true})
+			w.owner.Must("update_card", fields{"cardId": w.card, "done": false})
+		}
+		all := w.owner.All("list_board_activity", "cardId", fields{"boardId": w.board})
+		of := w.owner.All("list_board_activity", "cardId", fields{"boardId": w.board, "cardId": w.card, "limit": 2})
+		want := slices.DeleteFunc(all, func(id string) bool { return id != w.card })
+		if len(of) < 6 || !slices.Equal(of, want) {
+			t.Errorf("of the card: %v, want %v", of, want)
+		}
+		if of := w.owner.All("list_board_activity", "id", fields{"boardId": w.second, "cardId": w.card}); len(of) != 0 {
+			t.Errorf("on another board: %v", of)
+		}
 	})
 }

@@ -192,7 +192,7 @@ type CopyBoardInput struct {
 	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether the open cards are copied too, but for their comments; false when absent." example:"true"`
 }
 
-// CopyBoard makes a board like another one: description, visibility, features,
+// CopyBoard makes a board like another one: description, colour, visibility, features,
 // labels, open lists with their WIP limits and, when asked for, the open cards
 // in them. Its members are not copied; the caller becomes its admin. Nor is
 // that the board had a page for the public. A copy sends no events.
@@ -217,7 +217,7 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 		return board.BoardDetail{}, err
 	}
 	tx.Quiet()
-	b := board.Board{Name: name, Description: source.Description, Visibility: source.Visibility, Features: source.Features}
+	b := board.Board{Name: name, Description: source.Description, Color: source.Color, Visibility: source.Visibility, Features: source.Features}
 	if err := addBoard(ctx, tx, &b, w); err != nil {
 		return board.BoardDetail{}, err
 	}
@@ -281,16 +281,14 @@ func sourceOf(ctx context.Context, tx *store.Tx, boardID string, cards bool) ([]
 }
 
 // addBoard makes a board of the caller's in a workspace, of a name, description,
-// visibility and features.
+// colour, visibility and features.
 func addBoard(ctx context.Context, tx *store.Tx, b *board.Board, w board.Workspace) error {
 	b.ID, b.WorkspaceID, b.CreatedBy = tx.NewID("brd_"), w.ID, tx.Caller().Actor.ID
 	b.Features.PublicPage = false // nobody asked to publish this one
 	if err := tx.InsertBoard(ctx, b, w); err != nil {
 		return err
 	}
-	tx.Emit(b.ID, board.BoardEvent("board.created", board.Changes{
-		"name": {To: b.Name}, "description": {To: b.Description}, "visibility": {To: b.Visibility}, "features": {To: b.Features},
-	}))
+	tx.Emit(b.ID, boardCreated(*b))
 	return nil
 }
 

@@ -11,7 +11,9 @@ import (
 
 // Home is where a person begins: the workspaces with their boards.
 type Home struct {
-	Workspaces []HomeWorkspace `json:"workspaces" doc:"The caller's workspaces, in the order of their making."`
+	Workspaces []HomeWorkspace          `json:"workspaces" doc:"The caller's workspaces, in the order of their making."`
+	Trashed    []board.TrashedWorkspace `json:"trashed" doc:"The workspaces in the trash that the caller may restore, in the order of their making."`
+	Owned      board.Usage              `json:"owned" doc:"How many workspaces the caller owns, and may."`
 }
 
 // HomeWorkspace is a workspace with the boards that the caller sees.
@@ -25,11 +27,16 @@ type HomeBoard struct {
 	board.Board
 	Starred    bool           `json:"starred" doc:"Whether it is a favourite." example:"true"`
 	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last had it open; null for never." example:"2026-03-02T09:00:00.000Z"`
+	Room       board.Usage    `json:"room" doc:"How many open cards it holds, and can."`
 }
 
 // homeMost is how many workspaces, and how many boards of all of them, a home
 // shows at most; the lists of each page through all.
 const homeMost = 1000
+
+// collapsedMost is how many lists of a board, archived ones too, are looked
+// through for those that a person has collapsed.
+const collapsedMost = 2000
 
 // GetHome answers the caller's workspaces with their boards.
 func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
@@ -46,6 +53,14 @@ func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 		return Home{}, err
 	}
 	home := Home{Workspaces: make([]HomeWorkspace, len(spaces))}
+	owned, err := v.CountOwned(ctx)
+	if err != nil {
+		return Home{}, err
+	}
+	home.Owned = board.UsageOf(owned, maxOwned)
+	if home.Trashed, err = v.TrashedWorkspaces(ctx); err != nil {
+		return Home{}, err
+	}
 	at := make(map[string]int, len(spaces))
 	for i, w := range spaces {
 		home.Workspaces[i] = HomeWorkspace{Workspace: w, Boards: []HomeBoard{}}
@@ -54,7 +69,9 @@ func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 	for _, b := range boards {
 		if i, ok := at[b.WorkspaceID]; ok {
 			w := &home.Workspaces[i]
-			w.Boards = append(w.Boards, HomeBoard{Board: b, Starred: visits[b.ID].Starred, LastSeenAt: visits[b.ID].SeenAt})
+			w.Boards = append(w.Boards, HomeBoard{
+				Board: b, Starred: visits[b.ID].Starred, LastSeenAt: visits[b.ID].SeenAt, Room: board.UsageOf(b.OpenCards, v.Limits().OpenCards),
+			})
 		}
 	}
 	return home, nil
@@ -82,6 +99,38 @@ func star(ctx context.Context, tx *store.Tx, in BoardInput, starred bool) (Star,
 		return Star{}, err
 	}
 	return Star{b.ID, starred}, tx.SetStarred(ctx, b.ID, starred)
+}
+
+// SetCollapsedListsInput says which lists.
+type SetCollapsedListsInput struct {
+	BoardInput
+	ListIDs []string `json:"listIds" maxItems:"500" doc:"The lists of the board that are collapsed; no others are." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+}
+
+// CollapsedLists are the lists of a board that a person has collapsed.
+type CollapsedLists struct {
+	BoardID string   `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListIDs []string `json:"listIds" doc:"Its lists that the caller has collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+}
+
+// SetCollapsedLists notes which lists of a board the caller has collapsed, so
+// that they are so in every browser of the caller's, and in nobody else's.
+func SetCollapsedLists(ctx context.Context, tx *store.Tx, in SetCollapsedListsInput) (CollapsedLists, error) {
+	b, err := tx.View.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return CollapsedLists{}, err
+	}
+	lists, err := tx.Lists(ctx, b.ID, true, "", collapsedMost)
+	if err != nil {
+		return CollapsedLists{}, err
+	}
+	out := CollapsedLists{b.ID, []string{}}
+	for _, l := range lists {
+		if slices.Contains(in.ListIDs, l.ID) {
+			out.ListIDs = append(out.ListIDs, l.ID)
+		}
+	}
+	return out, tx.SetCollapsed(ctx, b.ID, out.ListIDs)
 }
 
 // TrashedBoard is a board in the trash.
@@ -121,6 +170,8 @@ type OpenBoard struct {
 	Cards   []board.Card        `json:"cards" doc:"The open cards of the open lists, without descriptions, list by list in their order."`
 	Members []board.BoardMember `json:"members" doc:"Who sees it, the first 500."`
 	Starred bool                `json:"starred" doc:"Whether it is a favourite of the caller." example:"true"`
+
+	CollapsedLists []string `json:"collapsedLists" doc:"Its lists that the caller has collapsed."`
 }
 
 // ReadOpenBoard answers a board with its lists, labels, cards and members, all
@@ -145,6 +196,7 @@ func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard
 	if o.Members, err = v.BoardMembers(ctx, b.ID, "", v.Limits().BoardMembers); err != nil {
 		return o, err
 	}
-	o.Starred, err = v.Starred(ctx, b.ID)
+	visit, err := v.Visit(ctx, b.ID)
+	o.Starred, o.CollapsedLists = visit.Starred, visit.Collapsed
 	return o, err
 }

@@ -88,3 +88,37 @@ func TestTrashShowsWhatCanBeRestored(t *testing.T) {
 		}
 	})
 }
+
+// Which lists are collapsed is each person's own, and no change of the board.
+func TestCollapsedListsAreAPersonsOwn(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		collapsed := func(p *apptest.Person) []any {
+			return p.Must("open_board", fields{"boardId": w.board}).Get("collapsedLists").([]any)
+		}
+		version := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version")
+		elsewhere := w.away
+		a := w.owner.Must("set_collapsed_lists", fields{"boardId": w.board, "listIds": []string{w.doing, elsewhere, "lst_nothing"}})
+		if ids := a.Get("listIds").([]any); len(ids) != 1 || ids[0] != w.doing {
+			t.Errorf("collapsed: %v", ids)
+		}
+		if mine := collapsed(w.owner); len(mine) != 1 || mine[0] != w.doing {
+			t.Errorf("the owner's are %v", mine)
+		}
+		if others := collapsed(w.other); len(others) != 0 {
+			t.Errorf("another's are %v", others)
+		}
+		w.owner.Must("star_board", fields{"boardId": w.board})
+		if mine := collapsed(w.owner); len(mine) != 1 {
+			t.Errorf("after a star they are %v", mine)
+		}
+		if now := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version"); now != version {
+			t.Errorf("the version went from %v to %v", version, now)
+		}
+		w.owner.Must("set_collapsed_lists", fields{"boardId": w.board, "listIds": []string{}})
+		if mine := collapsed(w.owner); len(mine) != 0 {
+			t.Errorf("opened again, they are %v", mine)
+		}
+	})
+}

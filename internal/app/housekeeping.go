@@ -17,6 +17,7 @@ const (
 // Housekept says what was forgotten.
 type Housekept struct {
 	Boards      int
+	Workspaces  int
 	Keys        int64
 	Invitations int64
 	Reranks     int64
@@ -24,7 +25,7 @@ type Housekept struct {
 	Accounts    int64 // sessions, sign-ups and links whose time is over
 }
 
-// Housekeep forgets what has had its time: boards after 30 days in the trash,
+// Housekeep forgets what has had its time: boards and workspaces after 30 days in the trash,
 // answers to idempotency keys after 24 hours, deliveries after 30 days, sessions
 // and the links of letters when they have expired. Of several servers one does
 // it at a time; for the others it does nothing. Holder is the server's own name.
@@ -59,8 +60,11 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
 			id, err = v.ExpiredBoard(ctx)
 			return err
-		}); err != nil || id == "" {
+		}); err != nil {
 			return done, err
+		}
+		if id == "" {
+			break
 		}
 		if err := purgeBoard(ctx, db, id); err != nil {
 			return done, fmt.Errorf("purge board %s: %w", id, err)
@@ -70,6 +74,14 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return done, err
 		}
 	}
+	// Their boards are gone by now.
+	if err := db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
+		done.Workspaces, err = tx.PurgeWorkspaces(ctx)
+		return err
+	}); err != nil {
+		return done, fmt.Errorf("purge workspaces: %w", err)
+	}
+	return done, nil
 }
 
 // purgeBoard ends a board in pieces; what was begun goes on next time.

@@ -170,12 +170,7 @@ func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, 
 	if err != nil {
 		return err
 	}
-	kind := board.Kind("board_member.updated")
-	if before.Given == nil {
-		kind = "board_member.added"
-	}
-	tx.Emit(boardID, board.BoardEvent(kind, board.Changes{"userId": {To: heir}, "role": {From: before.Given, To: board.RoleAdmin}}))
-	return tx.SetBoardMember(ctx, boardID, heir, board.RoleAdmin)
+	return makeAdmin(ctx, tx, boardID, heir, before.Given)
 }
 
 // takeOffCards unassigns a person from all cards of a locked board.

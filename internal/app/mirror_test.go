@@ -330,7 +330,7 @@ func (m *mirror) readAnew() {
 	on := fields{"boardId": m.id}
 	if m.named[m.id] {
 		b := m.p.Must("get_board", on).Data.(record)
-		for _, field := range []string{"name", "description", "visibility", "features", "role", "archivedAt", "trashedAt"} {
+		for _, field := range []string{"name", "description", "color", "visibility", "features", "role", "archivedAt", "trashedAt"} {
 			m.board[field] = b[field]
 		}
 	}

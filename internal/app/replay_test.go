@@ -221,7 +221,7 @@ func (p *play) moves() map[string]func(*rapid.T) {
 	for name, move := range map[string]func(rt *rapid.T) (makes string, in fields){
 		"update_board": func(rt *rapid.T) (string, fields) {
 			features := some(rt, fields{"calendar": flip(rt), "publicPage": flip(rt), "automation": flip(rt)})
-			return "", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "description": phrase(rt), "features": features,
+			return "", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "description": phrase(rt), "color": rapid.SampledFrom([]any{nil, "teal", "red"}).Draw(rt, "color"), "features": features,
 				"visibility": rapid.SampledFrom([]string{"workspace", "workspace", "workspace", "private", "confidential"}).Draw(rt, "visibility")}, "boardId")
 		},
 		"share_board": func(rt *rapid.T) (string, fields) {

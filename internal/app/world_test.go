@@ -207,9 +207,12 @@ var samples = map[string]func(w *world) fields{
 		return fields{"labelId": w.make("create_label", fields{"boardId": w.board, "name": "Gone", "color": "gray"})}
 	},
 
-	"get_home":     func(*world) fields { return nil },
-	"open_board":   onBoard(nil),
-	"star_board":   onBoard(nil),
+	"get_home":   func(*world) fields { return nil },
+	"open_board": onBoard(nil),
+	"star_board": onBoard(nil),
+	"set_collapsed_lists": func(w *world) fields {
+		return fields{"boardId": w.board, "listIds": []string{w.doing}}
+	},
 	"unstar_board": onBoard(nil),
 	"list_trashed_boards": func(w *world) fields {
 		for range 2 {
@@ -241,8 +244,10 @@ var samples = map[string]func(w *world) fields{
 	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.failed()} },
 	"get_delivery_quota":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
-	"create_workspace": func(*world) fields { return fields{"name": "Compilers"} },
-	"update_workspace": func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Difference Engines"} },
+	"create_workspace":  func(*world) fields { return fields{"name": "Compilers"} },
+	"update_workspace":  func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Difference Engines"} },
+	"delete_workspace":  func(w *world) fields { return fields{"workspaceId": w.owner.Workspace("Looms", board.PlanTeam)} },
+	"restore_workspace": func(w *world) fields { return fields{"workspaceId": w.trashed(w.owner)} },
 	"change_member": func(w *world) fields {
 		return fields{"workspaceId": w.workspace, "userId": w.member(), "role": "admin"}
 	},
@@ -312,7 +317,14 @@ var samples = map[string]func(w *world) fields{
 var aboutNoBoard = []string{
 	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook", "rotate_webhook_secret",
-	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board",
+	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists",
+}
+
+// trashed is a workspace of a person's in the trash.
+func (w *world) trashed(p *apptest.Person) string {
+	id := p.Workspace("Looms", board.PlanTeam)
+	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.TrashWorkspace(ctx, id) })
+	return id
 }
 
 func (w *world) newWebhook() fields {

@@ -9,6 +9,7 @@ type Board struct {
 	Name        string     `json:"name" doc:"Its name." example:"Launch"`
 	Description string     `json:"description" doc:"What it is for, in Markdown." example:"Everything until the launch."`
 	Visibility  Visibility `json:"visibility" enum:"workspace,private,confidential" doc:"Who sees it." example:"workspace"`
+	Color       *Color     `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The colour chosen for it; null when nobody chose one." example:"teal"`
 	Features    Features   `json:"features" doc:"Its optional parts, on or off."`
 	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on it." example:"admin"`
 	Version     int64      `json:"version" doc:"The boardVersion: grows by one with every change to the board." example:"42"`

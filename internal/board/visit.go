@@ -4,4 +4,6 @@ package board
 type Visit struct {
 	Starred bool
 	SeenAt  *Instant // when the person last had it open; nil for never
+
+	Collapsed []string // its lists that the person has collapsed
 }

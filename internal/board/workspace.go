@@ -19,6 +19,14 @@ type Workspace struct {
 	CreatedAt      Instant       `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
 }
 
+// TrashedWorkspace is a workspace in the trash, as its owners see it.
+type TrashedWorkspace struct {
+	ID        string  `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name      string  `json:"name" doc:"Its name." example:"Analytical Engines"`
+	TrashedAt Instant `json:"trashedAt" format:"date-time" doc:"When it was moved to the trash." example:"2026-03-01T12:00:00.000Z"`
+	PurgedAt  Instant `json:"purgedAt" format:"date-time" doc:"When it is gone for good." example:"2026-03-31T12:00:00.000Z"`
+}
+
 // Member is a person in a workspace.
 type Member struct {
 	ID       string        `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`

@@ -23,6 +23,11 @@ func (v *View) Activity(ctx context.Context, boardID string, before int64, limit
 	return v.entries(ctx, "WHERE board_id = $1 AND version < $2 ORDER BY version DESC LIMIT $3", boardID, before, limit)
 }
 
+// CardActivity is what of that was about one card.
+func (v *View) CardActivity(ctx context.Context, boardID, cardID string, before int64, limit int) ([]board.Entry, error) {
+	return v.entries(ctx, "WHERE card_id = $1 AND board_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4", cardID, boardID, before, limit)
+}
+
 func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.Entry, error) {
 	out := []board.Entry{}
 	err := v.each(ctx, "SELECT "+entryColumns+" FROM activity "+where, args, func(rows *sql.Rows) error {

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	boardColumns = "b.name, b.description, b.created_by, b.created_at, b.updated_at"
+	boardColumns = "b.name, b.description, b.color, b.created_by, b.created_at, b.updated_at"
 	boardLoad    = "SELECT " + accessColumns + ", " + boardColumns + ", b.archived_at, b.trashed_at FROM boards b" + accessJoins + "WHERE b.id = $1"
 	boardLock    = "SELECT b.id FROM boards b WHERE b.id = $1 FOR UPDATE OF b"
 )
 
 func boardDest(b *board.Board) []any {
-	return []any{&b.Name, &b.Description, &b.CreatedBy, &b.CreatedAt, &b.UpdatedAt, &b.ArchivedAt, &b.TrashedAt}
+	return []any{&b.Name, &b.Description, &b.Color, &b.CreatedBy, &b.CreatedAt, &b.UpdatedAt, &b.ArchivedAt, &b.TrashedAt}
 }
 
 // complete fills in what the access columns say.
@@ -93,9 +93,9 @@ func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspac
 	})
 	b.Role = board.RoleAdmin
 	b.URL = tx.db.opts.BaseURL + "/boards/" + b.ID
-	err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, visibility, features, version, created_by, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9)`,
-		b.ID, in.ID, b.Name, b.Description, string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt), int64(b.UpdatedAt))
+	err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version, created_by, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)`,
+		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt), int64(b.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("insert board: %w", err)
 	}
@@ -113,8 +113,8 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 	}
 	a.Visibility, a.Features, a.Archived, a.Trashed = b.Visibility, b.Features, b.ArchivedAt != nil, b.TrashedAt != nil
 	b.UpdatedAt = tx.now
-	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, visibility = $3, features = $4, archived_at = $5, trashed_at = $6 WHERE id = $7",
-		b.Name, b.Description, string(b.Visibility), b.Features.Bits(), instant(b.ArchivedAt), instant(b.TrashedAt), b.ID)
+	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, color = $3, visibility = $4, features = $5, archived_at = $6, trashed_at = $7 WHERE id = $8",
+		b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), instant(b.ArchivedAt), instant(b.TrashedAt), b.ID)
 }
 
 // BoardMembers are the people who see a board, by user id, from behind one on.

@@ -24,7 +24,7 @@ func (db *DB) Examine(ctx context.Context) ([]string, error) {
 		{"card %s: the count of checklist items is wrong", `SELECT c.id FROM cards c WHERE c.items_total <> (SELECT count(*) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = c.id)`},
 		{"card %s: the count of done checklist items is wrong", `SELECT c.id FROM cards c WHERE c.items_done <> (SELECT count(i.done_at) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = c.id)`},
 		{"list %s: a rank under way was left behind", `SELECT c.list_id FROM cards c WHERE c.rank LIKE '!%'`},
-		{"workspace %s: it has no owner", `SELECT w.id FROM workspaces w WHERE NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = w.id AND m.role = 'owner')`},
+		{"workspace %s: it has no owner", `SELECT w.id FROM workspaces w WHERE w.trashed_at IS NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = w.id AND m.role = 'owner')`},
 	}
 	var findings []string
 	err := db.Stream(ctx, board.System(), func(v *View) error {

@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// TrashLifetime is how long a board stays in the trash.
+// TrashLifetime is how long a board or a workspace stays in the trash.
 const TrashLifetime = 30 * 24 * time.Hour
 
 // rerankLifetime is how long a cursor finds its place after its list was
@@ -33,11 +33,19 @@ func (tx *Tx) lease(ctx context.Context, name, holder string, length time.Durati
 	return n == 1, err
 }
 
-// ExpiredBoard is a board whose time in the trash is over, "" when there is none.
+// ExpiredBoard is a board whose time in the trash, or whose workspace's, is
+// over; "" when there is none.
 func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
-	_, err = v.one(ctx, "SELECT id FROM boards WHERE trashed_at IS NOT NULL AND trashed_at < $1 ORDER BY trashed_at, id LIMIT 1",
-		[]any{int64(v.now) - TrashLifetime.Milliseconds()}, &id)
-	return id, err
+	until := int64(v.now) - TrashLifetime.Milliseconds()
+	for _, text := range []string{
+		"SELECT id FROM boards WHERE trashed_at IS NOT NULL AND trashed_at < $1 ORDER BY trashed_at, id LIMIT 1",
+		"SELECT b.id FROM workspaces w JOIN boards b ON b.workspace_id = w.id WHERE w.trashed_at IS NOT NULL AND w.trashed_at < $1 ORDER BY b.id LIMIT 1",
+	} {
+		if _, err = v.one(ctx, text, []any{until}, &id); err != nil || id != "" {
+			return id, err
+		}
+	}
+	return id, nil
 }
 
 // PurgeCards takes some cards of a board away for good, and tells how many, so
@@ -57,6 +65,15 @@ func (tx *Tx) PurgeBoard(ctx context.Context, boardID string) error {
 		}
 	}
 	return nil
+}
+
+// PurgeWorkspaces takes workspaces away for good whose time in the trash is
+// over and whose boards are gone, and tells how many. What their organizations
+// have agreed on stays.
+func (tx *Tx) PurgeWorkspaces(ctx context.Context) (int, error) {
+	n, err := tx.affected(ctx, "DELETE FROM workspaces WHERE trashed_at IS NOT NULL AND trashed_at < $1 AND NOT EXISTS (SELECT 1 FROM boards b WHERE b.workspace_id = workspaces.id)",
+		int64(tx.now)-TrashLifetime.Milliseconds())
+	return int(n), err
 }
 
 // PurgeReranks forgets where ranks went, once no cursor should ask any more.

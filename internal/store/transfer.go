@@ -192,9 +192,9 @@ func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Worksp
 		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features, WorkspaceRole: in.Role,
 		BoardRole: board.RoleAdmin, ReadOnly: in.ReadOnly, Archived: b.ArchivedAt != nil, Version: b.Version, NextNumber: 1,
 	})
-	if err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, visibility, features, version, archived_at, created_by, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		b.ID, in.ID, b.Name, b.Description, string(b.Visibility), b.Features.Bits(), b.Version, instant(b.ArchivedAt), b.CreatedBy,
+	if err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version, archived_at, created_by, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.Version, instant(b.ArchivedAt), b.CreatedBy,
 		int64(b.CreatedAt), int64(b.UpdatedAt)); err != nil {
 		return fmt.Errorf("transfer board: %w", err)
 	}

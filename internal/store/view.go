@@ -163,3 +163,11 @@ func optional(s string) any {
 	}
 	return s
 }
+
+// word is a word of a fixed set as a column holds it; NULL for none.
+func word[T ~string](w *T) any {
+	if w == nil {
+		return nil
+	}
+	return string(*w)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"cardwall/internal/board"
@@ -21,11 +22,25 @@ func (tx *Tx) SetStarred(ctx context.Context, boardID string, starred bool) erro
 		ON CONFLICT (user_id, board_id) DO UPDATE SET starred = excluded.starred`, tx.caller.UserID, boardID, flag(starred))
 }
 
-// Starred tells whether a board, which a loader has loaded, is a favourite of
-// the caller.
-func (v *View) Starred(ctx context.Context, boardID string) (bool, error) {
-	n, err := v.count(ctx, "SELECT count(*) FROM board_visits WHERE user_id = $1 AND board_id = $2 AND starred = 1", v.caller.UserID, boardID)
-	return n > 0, err
+// SetCollapsed notes which lists of a board, which a loader has loaded, the
+// caller has collapsed. That is no change of the board either.
+func (tx *Tx) SetCollapsed(ctx context.Context, boardID string, listIDs []string) error {
+	tx.workspace = tx.On(boardID).WorkspaceID
+	return tx.exec(ctx, `INSERT INTO board_visits (user_id, board_id, collapsed) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, board_id) DO UPDATE SET collapsed = excluded.collapsed`, tx.caller.UserID, boardID, strings.Join(listIDs, ","))
+}
+
+// Visit is what a board, which a loader has loaded, is to the caller.
+func (v *View) Visit(ctx context.Context, boardID string) (visit board.Visit, err error) {
+	var (
+		starred   int64
+		collapsed string
+	)
+	_, err = v.one(ctx, "SELECT starred, seen_at, collapsed FROM board_visits WHERE user_id = $1 AND board_id = $2",
+		[]any{v.caller.UserID, boardID}, &starred, &visit.SeenAt, &collapsed)
+	visit.Starred = starred != 0
+	visit.Collapsed = strings.FieldsFunc(collapsed, func(c rune) bool { return c == ',' })
+	return visit, err
 }
 
 // Visits are the caller's favourites and last looks, by board.

@@ -168,7 +168,12 @@ func (r *boardReader) begin() error {
 	if err := first(r.title("board.name", b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt, b.UpdatedAt)); err != nil {
 		return err
 	}
-	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Visibility: b.Visibility, Features: b.Features, Version: r.made.Version,
+	if b.Color != nil {
+		if err := color("board", *b.Color); err != nil {
+			return err
+		}
+	}
+	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features, Version: r.made.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = Imported{ID: id, Name: b.Name}
 	return r.tx.TransferBoard(r.ctx, &r.made, r.workspace)

@@ -19,6 +19,7 @@ type boardRecord struct {
 	ID          string           `json:"id"`
 	Name        string           `json:"name"`
 	Description string           `json:"description"`
+	Color       *board.Color     `json:"color"`
 	Visibility  board.Visibility `json:"visibility"`
 	Features    board.Features   `json:"features"`
 	NextNumber  int              `json:"nextNumber"` // of the next card

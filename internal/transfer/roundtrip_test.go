@@ -209,7 +209,7 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		},
 		func() { ada.Call("remove_board_member", apptest.Fields{"boardId": id, "userId": s.pick(rt, "user")}) },
 		func() {
-			ada.Call("update_board", apptest.Fields{"boardId": id, "name": text(), "features": map[string]bool{"calendar": false}})
+			ada.Call("update_board", apptest.Fields{"boardId": id, "name": text(), "color": "teal", "features": map[string]bool{"calendar": false}})
 		},
 	}
 	for range rapid.IntRange(5, 50).Draw(rt, "steps") {

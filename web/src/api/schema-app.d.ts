@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/boards/{boardId}/collapsed-lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Note which lists of a board the caller has collapsed
+         * @description Note which lists of a board the caller has collapsed.
+         */
+        put: operations["set_collapsed_lists"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{boardId}/open": {
         parameters: {
             query?: never;
@@ -750,7 +770,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Move a workspace to the trash
+         * @description Move a workspace to the trash. Nobody reaches it any more; it is kept for 30 days, in which an owner can restore it, then gone for good with its boards. Needs an owner and a recent sign-in.
+         */
+        delete: operations["delete_workspace"];
         options?: never;
         head?: never;
         /**
@@ -799,6 +823,26 @@ export interface paths {
          * @description Take a person out of a workspace, or leave it. The person's roles on boards, assignments and tokens for the workspace end; what the person made stays.
          */
         delete: operations["remove_member"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces/{workspaceId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a workspace from the trash, with its people as they were
+         * @description Restore a workspace from the trash, with its people as they were. Needs one of its owners.
+         */
+        post: operations["restore_workspace"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1025,6 +1069,20 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
+        };
+        CollapsedLists: {
+            /**
+             * @description The board.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * @description Its lists that the caller has collapsed.
+             * @example [
+             *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+             *     ]
+             */
+            listIds: string[];
         };
         Deleted: {
             /**
@@ -1287,6 +1345,10 @@ export interface components {
             wipLimits: boolean;
         };
         Home: {
+            /** @description How many workspaces the caller owns, and may. */
+            owned: components["schemas"]["Usage"];
+            /** @description The workspaces in the trash that the caller may restore, in the order of their making. */
+            trashed: components["schemas"]["TrashedWorkspace"][];
             /** @description The caller's workspaces, in the order of their making. */
             workspaces: components["schemas"]["HomeWorkspace"][];
         };
@@ -1297,6 +1359,12 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
+            /**
+             * @description The colour chosen for it; null when nobody chose one.
+             * @example teal
+             * @enum {string|null}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
              * @description When it was made.
@@ -1343,6 +1411,8 @@ export interface components {
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
+            /** @description How many open cards it holds, and can. */
+            room: components["schemas"]["Usage"];
             /**
              * @description Whether it is a favourite.
              * @example true
@@ -1673,6 +1743,14 @@ export interface components {
             archivedAt: string | null;
             /** @description The open cards of the open lists, without descriptions, list by list in their order. */
             cards: components["schemas"]["Card"][];
+            /** @description Its lists that the caller has collapsed. */
+            collapsedLists: string[];
+            /**
+             * @description The colour chosen for it; null when nobody chose one.
+             * @example teal
+             * @enum {string|null}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
              * @description When it was made.
@@ -1936,6 +2014,12 @@ export interface components {
              */
             archivedAt: string | null;
             /**
+             * @description The colour chosen for it; null when nobody chose one.
+             * @example teal
+             * @enum {string|null}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
+            /**
              * Format: date-time
              * @description When it was made.
              * @example 2026-01-05T09:00:00.000Z
@@ -2016,6 +2100,30 @@ export interface components {
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
+        };
+        TrashedWorkspace: {
+            /**
+             * @description The workspace's id.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it is gone for good.
+             * @example 2026-03-31T12:00:00.000Z
+             */
+            purgedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was moved to the trash.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            trashedAt: string;
         };
         Usage: {
             /**
@@ -2508,6 +2616,84 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    set_collapsed_lists: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "listIds": [
+                 *         "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The lists of the board that are collapsed; no others are.
+                     * @example [
+                     *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *     ]
+                     */
+                    listIds: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "listIds": [
+                     *           "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["CollapsedLists"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     open_board: {
         parameters: {
             query?: never;
@@ -2538,6 +2724,7 @@ export interface operations {
                      *         "name": "Launch",
                      *         "description": "",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -2712,7 +2899,8 @@ export interface operations {
                      *             "given": null
                      *           }
                      *         ],
-                     *         "starred": false
+                     *         "starred": false,
+                     *         "collapsedLists": []
                      *       }
                      *     }
                      */
@@ -2999,6 +3187,7 @@ export interface operations {
                      *                 "name": "Launch",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -3017,7 +3206,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               },
                      *               {
                      *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -3025,6 +3219,7 @@ export interface operations {
                      *                 "name": "Second",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -3043,7 +3238,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               }
                      *             ]
                      *           },
@@ -3057,7 +3257,13 @@ export interface operations {
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "boards": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 2,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
@@ -5963,6 +6169,60 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    delete_workspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The workspace. */
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Deleted"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     update_workspace: {
         parameters: {
             query?: never;
@@ -6221,6 +6481,66 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    restore_workspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The workspace. */
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "organizationId": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Looms",
+                     *         "plan": "team",
+                     *         "readOnly": false,
+                     *         "role": "owner",
+                     *         "createdAt": "2026-03-02T09:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Workspace"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_trashed_boards: {
         parameters: {
             query?: {
@@ -6257,6 +6577,7 @@ export interface operations {
                      *           "name": "Its own",
                      *           "description": "",
                      *           "visibility": "workspace",
+                     *           "color": null,
                      *           "features": {
                      *             "statusUpdates": true,
                      *             "wipLimits": true,
@@ -6282,6 +6603,7 @@ export interface operations {
                      *           "name": "Its own",
                      *           "description": "",
                      *           "visibility": "workspace",
+                     *           "color": null,
                      *           "features": {
                      *             "statusUpdates": true,
                      *             "wipLimits": true,

@@ -90,8 +90,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a board's name, description, visibility or features
-         * @description Change a board's name, description, visibility or features. Visibility and features need a board admin.
+         * Change a board's name, description, colour, visibility or features
+         * @description Change a board's name, description, colour, visibility or features. Visibility and features need a board admin.
          */
         patch: operations["update_board"];
         trace?: never;
@@ -104,8 +104,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened on a board, newest first
-         * @description List what happened on a board, newest first.
+         * List what happened on a board, or to one card of it, newest first
+         * @description List what happened on a board, or to one card of it, newest first.
          */
         get: operations["list_board_activity"];
         put?: never;
@@ -1285,6 +1285,12 @@ export interface components {
              */
             archivedAt: string | null;
             /**
+             * @description The colour chosen for it; null when nobody chose one.
+             * @example teal
+             * @enum {string|null}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
+            /**
              * Format: date-time
              * @description When it was made.
              * @example 2026-01-05T09:00:00.000Z
@@ -1367,6 +1373,12 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
+            /**
+             * @description The colour chosen for it; null when nobody chose one.
+             * @example teal
+             * @enum {string|null}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
              * @description When it was made.
@@ -3800,6 +3812,7 @@ export interface operations {
                      *         "name": "Kanban",
                      *         "description": "A steady flow of work. Cards are pulled to the right when there is room, and the limits on the middle lists show where work piles up.",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -3960,6 +3973,7 @@ export interface operations {
                      *           "name": "Launch",
                      *           "description": "",
                      *           "visibility": "workspace",
+                     *           "color": null,
                      *           "features": {
                      *             "statusUpdates": true,
                      *             "wipLimits": true,
@@ -3984,6 +3998,7 @@ export interface operations {
                      *           "name": "Second",
                      *           "description": "",
                      *           "visibility": "workspace",
+                     *           "color": null,
                      *           "features": {
                      *             "statusUpdates": true,
                      *             "wipLimits": true,
@@ -4041,6 +4056,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
+                     * @description A colour for it; none when absent.
+                     * @example teal
+                     * @enum {string}
+                     */
+                    color?: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
+                    /**
                      * @description What it is for, in Markdown.
                      * @example Everything until the launch.
                      */
@@ -4084,6 +4105,7 @@ export interface operations {
                      *         "name": "Another",
                      *         "description": "",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -4197,6 +4219,7 @@ export interface operations {
                      *         "name": "Launch",
                      *         "description": "",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -4387,6 +4410,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
+                     * @description Another colour; null for none.
+                     * @example teal
+                     * @enum {string|null}
+                     */
+                    color?: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
+                    /**
                      * @description Another description.
                      * @example Moved to May.
                      */
@@ -4427,6 +4456,7 @@ export interface operations {
                      *         "name": "Launch 2",
                      *         "description": "",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -4553,6 +4583,8 @@ export interface operations {
     list_board_activity: {
         parameters: {
             query?: {
+                /** @description Only what happened to this card while it was on the board. */
+                cardId?: string;
                 /** @description How many records to answer at most; 50 when absent. */
                 limit?: number;
                 /** @description The nextCursor of the answer before; the first page when absent. */
@@ -4679,6 +4711,7 @@ export interface operations {
                      *         "name": "Its own",
                      *         "description": "",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -5072,6 +5105,7 @@ export interface operations {
                      *         "name": "Launch again",
                      *         "description": "",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -5226,6 +5260,7 @@ export interface operations {
                      *         "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "name": "Launch",
                      *         "description": "",
+                     *         "color": null,
                      *         "visibility": "workspace",
                      *         "features": {
                      *           "statusUpdates": true,
@@ -6016,6 +6051,7 @@ export interface operations {
                      *         "name": "Its own",
                      *         "description": "",
                      *         "visibility": "workspace",
+                     *         "color": null,
                      *         "features": {
                      *           "statusUpdates": true,
                      *           "wipLimits": true,
@@ -10871,6 +10907,7 @@ export interface operations {
                      *             "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *             "name": "Launch",
                      *             "description": "",
+                     *             "color": null,
                      *             "visibility": "workspace",
                      *             "features": {
                      *               "statusUpdates": true,
@@ -11107,6 +11144,7 @@ export interface operations {
                      *             "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *             "name": "Second",
                      *             "description": "",
+                     *             "color": null,
                      *             "visibility": "workspace",
                      *             "features": {
                      *               "statusUpdates": true,

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// DeleteWorkspace puts a workspace where nobody but its owners finds it, for 30
+// days. Its open invitations are withdrawn; tokens that are limited to it work
+// again once it is restored.
+func DeleteWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (Deleted, error) {
+	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.OwnWorkspace)
+	if err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{w.ID}, tx.TrashWorkspace(ctx, w.ID)
+}
+
+// RestoreWorkspace brings a workspace back from the trash for one who owned it,
+// with its people as they were. It refuses the caller who by then owns too many
+// others. Whose account ended meanwhile leaves its boards.
+func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (board.Workspace, error) {
+	if err := tx.TrashedWorkspace(ctx, in.WorkspaceID); err != nil {
+		return board.Workspace{}, err
+	}
+	owned, err := tx.CountOwned(ctx)
+	if err == nil {
+		err = board.Room("workspaces that one person owns", owned, 1, maxOwned)
+	}
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	gone, err := tx.RestoreWorkspace(ctx, in.WorkspaceID)
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	heir := tx.Caller().UserID
+	err = tx.AsSystem(func() error {
+		for _, userID := range gone {
+			boards, err := tx.MemberBoards(ctx, in.WorkspaceID, userID)
+			if err != nil {
+				return err
+			}
+			for _, id := range boards {
+				if err := clearAway(ctx, tx, id, userID, heir); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	return tx.View.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
+}
+
+// clearAway takes somebody whose account is gone off a board. A board that had
+// no other admin goes to the heir.
+func clearAway(ctx context.Context, tx *store.Tx, boardID, userID, heir string) error {
+	if _, err := tx.Board(ctx, boardID, board.Reopen); err != nil { // in the archive and the trash too
+		return err
+	}
+	if err := takeOffCards(ctx, tx, boardID, userID); err != nil {
+		return err
+	}
+	given, err := tx.GivenRole(ctx, boardID, userID)
+	if err != nil || given == nil {
+		return err
+	}
+	if err := tx.RemoveBoardMember(ctx, boardID, userID); err != nil {
+		return err
+	}
+	tx.Emit(boardID, board.BoardEvent("board_member.removed", board.Changes{"userId": {From: userID}, "role": {From: given}}))
+	admins, err := tx.CountBoardAdmins(ctx, boardID, "")
+	if err != nil || admins > 0 {
+		return err
+	}
+	before, err := tx.GivenRole(ctx, boardID, heir)
+	if err != nil {
+		return err
+	}
+	return makeAdmin(ctx, tx, boardID, heir, before)
+}
+
+// makeAdmin gives somebody the role admin on a board in place of one before.
+func makeAdmin(ctx context.Context, tx *store.Tx, boardID, userID string, before *board.Role) error {
+	kind := board.Kind("board_member.updated")
+	if before == nil {
+		kind = "board_member.added"
+	}
+	tx.Emit(boardID, board.BoardEvent(kind, board.Changes{"userId": {To: userID}, "role": {From: before, To: board.RoleAdmin}}))
+	return tx.SetBoardMember(ctx, boardID, userID, board.RoleAdmin)
+}
