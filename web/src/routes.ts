@@ -15,6 +15,7 @@ const board = () => import('./routes/board/BoardRoute.svelte')
 const routes: readonly Route[] = [
   { path: '/', load: () => import('./routes/home/Home.svelte') },
   { path: '/boards/:boardId', load: board },
+  { path: '/boards/:boardId/archive', load: () => import('./routes/board/BoardArchive.svelte') },
   { path: '/cards/:cardId', load: board },
   { path: '/sign-in', load: () => import('./routes/account/SignIn.svelte'), open: true },
   { path: '/sign-up', load: () => import('./routes/account/SignUp.svelte'), open: true },

@@ -33,7 +33,8 @@ const marks: Middleware = {
     if (request.method !== 'GET' && !request.headers.has('Idempotency-Key')) {
       request.headers.set('Idempotency-Key', randomId())
     }
-    return request
+    // What is taken away when somebody leaves the page is sent all the same.
+    return request.method === 'DELETE' ? new Request(request, { keepalive: true }) : request
   },
 }
 

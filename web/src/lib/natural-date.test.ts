@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readDate } from './natural-date'
+import { readDate, readSpan } from './natural-date'
 
 // A Wednesday, 23:30 in UTC: in Tokyo it is Thursday already.
 const now = new Date('2026-03-04T23:30:00Z')
@@ -27,4 +27,29 @@ test.each([
 
 test('today is a day of the zone', () => {
   expect(readDate('today', now, 'Asia/Tokyo')).toEqual({ date: '2026-03-05' })
+})
+
+test.each([
+  ['fri', { due: { date: '2026-03-06' } }],
+  ['fri 9am Berlin', { due: { date: '2026-03-06', time: '09:00' }, timeZone: 'Europe/Berlin' }],
+  ['tomorrow 14:30 in New York', { due: { date: '2026-03-05', time: '14:30' }, timeZone: 'America/New_York' }],
+  ['tomorrow 14:30 New York time', { due: { date: '2026-03-05', time: '14:30' }, timeZone: 'America/New_York' }],
+  ['today 9am JST', { due: { date: '2026-03-05', time: '09:00' }, timeZone: 'Asia/Tokyo' }],
+  ['noon europe/london', { due: { date: '2026-03-04', time: '12:00' }, timeZone: 'Europe/London' }],
+  ['fri to next week', { start: { date: '2026-03-06' }, due: { date: '2026-03-09' } }],
+  [
+    'from 10 mar 9am to 12 mar 17:00 UTC',
+    {
+      start: { date: '2026-03-10', time: '09:00' },
+      due: { date: '2026-03-12', time: '17:00' },
+      timeZone: 'UTC',
+    },
+  ],
+  ['start fri, due 24 dec', { start: { date: '2026-03-06' }, due: { date: '2026-12-24' } }],
+  ['start tomorrow', { start: { date: '2026-03-05' } }],
+  ['2026-03-10 - 2026-03-12', { start: { date: '2026-03-10' }, due: { date: '2026-03-12' } }],
+  ['Berlin', null],
+  ['fri to nowhere', null],
+])('the span %s', (text, span) => {
+  expect(readSpan(text, now, 'UTC')).toEqual(span)
 })

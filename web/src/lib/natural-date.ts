@@ -1,5 +1,10 @@
-// Dates as people write them: "tomorrow 9am", "fri", "in 3 days", "24 dec 14:30".
+// Dates as people write them: "tomorrow 9am", "fri", "in 3 days", "24 dec 14:30
+// Berlin", and from one to another: "mon to fri".
 import { addDays, wallClock } from '../state/due'
+import { zoneIn } from './zone-names'
+
+/** A day, with a time of day when one was said. */
+export type Day = { date: string; time?: string }
 
 const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -25,8 +30,34 @@ function timeIn(text: string): { time: string; rest: string } | null {
   return { time: `${pad(hour)}:${pad(minute)}`, rest: text.replace(clock[0], ' ') }
 }
 
+/**
+ * The span that a text means for somebody in a zone: one date is when it is due,
+ * "from … to …" or "start …, due …" say both. With the zone, when one was named;
+ * null when the text means nothing.
+ */
+export function readSpan(
+  text: string,
+  now: Date,
+  timeZone: string,
+): { due?: Day; start?: Day; timeZone?: string } | null {
+  const named = zoneIn(text)
+  const zone = named?.zone ?? timeZone
+  const said = (named?.rest ?? text).trim().toLowerCase()
+  const day = (words: string) => readDate(words, now, zone)
+  const begun = /^(?:starts?|from)\s+(.+)$/.exec(said)
+  const pair = (begun?.[1] ?? said).split(/\s+(?:to|until|till|due|–|-)\s+|\s*,\s*due\s+/)
+  const found = named ? { timeZone: zone } : {}
+  if (pair.length === 2) {
+    const [start, due] = [day(pair[0]!), day(pair[1]!)]
+    return start && due ? { start, due, ...found } : null
+  }
+  const one = day(begun && /^starts?/.test(said) ? begun[1]! : said)
+  if (!one) return null
+  return begun ? { start: one, ...found } : { due: one, ...found }
+}
+
 /** The date and time that a text means for somebody in a zone; null when it means none. */
-export function readDate(text: string, now: Date, timeZone: string): { date: string; time?: string } | null {
+export function readDate(text: string, now: Date, timeZone: string): Day | null {
   const today = wallClock(now, timeZone).date
   const timed = timeIn(text.toLowerCase())
   const rest = (timed ? timed.rest : text.toLowerCase())

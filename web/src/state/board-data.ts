@@ -12,6 +12,8 @@ export type Details = { description: string; checklists: Checklist[]; comments: 
 export type BoardData = Readonly<{
   board: BoardInfo
   starred: boolean
+  /** The lists that the person has collapsed. */
+  collapsed: readonly string[]
   lists: ReadonlyMap<string, List>
   /** The open lists, left to right. */
   listOrder: readonly string[]
@@ -25,7 +27,7 @@ export type BoardData = Readonly<{
 }>
 
 export function fromOpened(opened: OpenedBoard): BoardData {
-  const { lists, labels, cards, members, starred, ...board } = opened
+  const { lists, labels, cards, members, starred, collapsedLists, ...board } = opened
   const order = new Map<string, string[]>(lists.map((l) => [l.id, []]))
   for (const card of cards) {
     const ids = order.get(card.listId)
@@ -35,6 +37,7 @@ export function fromOpened(opened: OpenedBoard): BoardData {
   return {
     board,
     starred,
+    collapsed: collapsedLists,
     lists: new Map(lists.map((l) => [l.id, l])),
     listOrder: lists.filter((l) => !l.archivedAt).map((l) => l.id),
     labels: new Map(labels.map((l) => [l.id, l])),
@@ -108,6 +111,10 @@ export class Draft {
     this.next.board = { ...this.next.board, ...fields }
   }
 
+  collapse(listIds: readonly string[]): void {
+    this.next.collapsed = listIds
+  }
+
   star(starred: boolean): void {
     this.next.starred = starred
   }
@@ -138,6 +145,14 @@ export class Draft {
     this.liftCard(id)
     this.delete('cards', id)
     this.delete('details', id)
+  }
+
+  /** Takes a list away with its cards. */
+  removeList(id: string): void {
+    this.liftList(id)
+    for (const card of this.next.cards.values()) if (card.listId === id) this.removeCard(card.id)
+    this.delete('lists', id)
+    this.delete('order', id)
   }
 
   placeList(id: string, position: Position): void {

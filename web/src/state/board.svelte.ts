@@ -7,11 +7,25 @@ import { applyChange, nothingWanted, type Change, type Wanted } from './changes'
 import { dropped, fold, named, type Pending } from './fold'
 import { watch, type Message, type Person } from './live'
 import { openBoard } from './opening'
-import { naming, renamed, send, settle, type Context, type Inputs, type Kind, type Operation } from './operations'
+import {
+  naming,
+  renamed,
+  send,
+  settle,
+  type Answers,
+  type Context,
+  type Inputs,
+  type Kind,
+  type Operation,
+} from './operations'
 import { session } from './session.svelte'
 import { toast } from './toasts.svelte'
 
-type Undo = { text: string; operations: Operation[] }
+/** How to take something back: by operations, whose first answer is told, or by not sending what is still held. */
+export type Undo = { text: string; operations: Operation[]; held?: readonly string[]; told?: () => void }
+
+/** For how long an undo stands on the page, and what cannot be taken back is held. */
+const undoFor = 8000
 
 const pollEvery = 4000
 const retries = [1000, 2000, 4000, 8000, 15_000, 30_000]
@@ -31,6 +45,8 @@ export class BoardStore {
   offline = $state(false)
   people = $state.raw<Person[]>([])
   #undos = $state.raw<readonly Undo[]>([])
+  /** Shown as done, and not sent yet. */
+  #held: readonly Pending[] = []
 
   #server: BoardData | null = null
   #version = 0
@@ -45,32 +61,74 @@ export class BoardStore {
   /** Which id of the page became which of the server, and back. */
   #keys = new Map<string, string>()
   #renamed: ((from: string, to: string) => void)[] = []
+  #others: ((change: Change) => void)[] = []
 
   constructor(readonly id: string) {}
 
   async open(): Promise<void> {
     addEventListener('online', this.#online)
     addEventListener('beforeunload', this.#leaving)
+    addEventListener('pagehide', this.#left)
     await this.#load()
     if (!this.#closed && this.view) this.#stop = watch(this.id, this.#hear)
   }
 
   close(): void {
     this.#closed = true
+    this.#release(this.#held.map((p) => p.key))
     this.#stop()
     clearInterval(this.#poll)
     clearTimeout(this.#retry)
     removeEventListener('online', this.#online)
     removeEventListener('beforeunload', this.#leaving)
+    removeEventListener('pagehide', this.#left)
   }
 
   /** Does operations now; each is sent in turn. With undo, Ctrl+Z does that. */
-  do(operations: Operation | Operation[], undo?: Undo): void {
+  do(operations: Operation | Operation[], undo?: Undo, told?: () => void): void {
     const at = new Date().toISOString()
-    const fresh = [operations].flat().map((one) => ({ key: randomId(), operation: one, at }))
+    const fresh = [operations].flat().map((one, i) => ({
+      key: randomId(),
+      operation: one,
+      at,
+      told: i === 0 ? told : undefined,
+    }))
     this.pending = [...this.pending, ...fresh]
     if (undo) this.#undos = [...this.#undos.slice(-49), undo]
     this.#fold()
+    void this.#pump()
+  }
+
+  /** Does one operation now, and hears what the server answered; null when it refused. */
+  ask<K extends Kind>(kind: K, input: Inputs[K], undo?: Undo): Promise<Answers[K] | null> {
+    return new Promise((told) => {
+      const one = operation(kind, input)
+      const at = new Date().toISOString()
+      this.pending = [...this.pending, { key: randomId(), operation: one, at, told: told as Pending['told'] }]
+      if (undo) this.#undos = [...this.#undos.slice(-49), undo]
+      this.#fold()
+      void this.#pump()
+    })
+  }
+
+  /** Shows as done what the server cannot take back, and sends it when there was time to undo it. */
+  hold(operations: Operation[], text: string): void {
+    const at = new Date().toISOString()
+    const fresh = operations.map((one) => ({ key: randomId(), operation: one, at }))
+    const undo: Undo = { text, operations: [], held: fresh.map((p) => p.key) }
+    this.#held = [...this.#held, ...fresh]
+    this.#undos = [...this.#undos.slice(-49), undo]
+    this.#fold()
+    this.say(undo)
+    setTimeout(() => this.#release(undo.held!), undoFor)
+  }
+
+  #release(keys: readonly string[]): void {
+    const ready = this.#held.filter((p) => keys.includes(p.key))
+    if (ready.length === 0) return
+    this.#held = this.#held.filter((p) => !keys.includes(p.key))
+    this.#undos = this.#undos.filter((u) => !u.held?.some((key) => keys.includes(key)))
+    this.pending = [...this.pending, ...ready]
     void this.#pump()
   }
 
@@ -82,25 +140,39 @@ export class BoardStore {
   undo(): void {
     const last = this.#undos.at(-1)
     if (!last) return
-    this.#undos = this.#undos.slice(0, -1)
-    this.do(last.operations)
+    this.#takeBack(last)
     toast(`Undone: ${last.text}`)
+  }
+
+  #takeBack(undo: Undo): void {
+    this.#undos = this.#undos.filter((u) => u !== undo)
+    if (undo.held) {
+      this.#held = this.#held.filter((p) => !undo.held!.includes(p.key))
+      this.#fold()
+    } else this.do(undo.operations, undefined, undo.told)
+  }
+
+  /** Says what was done, with a button that takes it back. */
+  say(undo: Undo, text = undo.text): void {
+    toast(text, {
+      action: {
+        label: 'Undo',
+        run: () => {
+          if (this.#undos.includes(undo)) this.#takeBack(undo)
+        },
+      },
+    })
   }
 
   /** Does operations, and says so with a button that takes them back. */
   doWithToast(operations: Operation[], undo: Undo): void {
     this.do(operations, undo)
-    toast(undo.text, {
-      action: {
-        label: 'Undo',
-        run: () => {
-          if (this.#undos.includes(undo)) {
-            this.#undos = this.#undos.filter((u) => u !== undo)
-            this.do(undo.operations)
-          }
-        },
-      },
-    })
+    this.say(undo)
+  }
+
+  /** Can be undone from now on: for what was done and answered in one go. */
+  remember(undo: Undo): void {
+    this.#undos = [...this.#undos.slice(-49), undo]
   }
 
   /** What stays the same when a record made here gets its id: a key for lists on the page. */
@@ -112,6 +184,17 @@ export class BoardStore {
   onRenamed(then: (from: string, to: string) => void): () => void {
     this.#renamed.push(then)
     return () => (this.#renamed = this.#renamed.filter((one) => one !== then))
+  }
+
+  /** Calls for each change that somebody else made, before the page shows it. */
+  onOthers(then: (change: Change) => void): () => void {
+    this.#others.push(then)
+    return () => (this.#others = this.#others.filter((one) => one !== then))
+  }
+
+  /** Loads the board again, for what an answer did not tell. */
+  reload(): Promise<void> {
+    return this.#load()
   }
 
   /** Loads description, checklists and comments of a card, and the card itself when it is not known. */
@@ -155,7 +238,7 @@ export class BoardStore {
   }
 
   #fold(): void {
-    if (this.#server) this.view = fold(this.#server, this.pending, this.#context())
+    if (this.#server) this.view = fold(this.#server, [...this.pending, ...this.#held], this.#context())
   }
 
   // -- what is on its way --
@@ -189,15 +272,18 @@ export class BoardStore {
     if (name) {
       this.#keys.set(name.to, name.from)
       this.pending = named(this.pending, name.from, name.to)
+      this.#held = named(this.#held, name.from, name.to)
       this.#undos = this.#undos.map((u) => Object.assign(u, { operations: renamed(u.operations, name.from, name.to) }))
     }
     this.#fold()
     if (name) for (const tell of this.#renamed) tell(name.from, name.to)
+    done.told?.(answer)
   }
 
   #fail(failed: Pending, thrown: unknown): void {
     this.pending = dropped(this.pending, failed.key)
     this.#fold()
+    failed.told?.(null)
     toast(reason(thrown), { tone: 'bad' })
   }
 
@@ -220,6 +306,13 @@ export class BoardStore {
 
   #leaving = (event: BeforeUnloadEvent): void => {
     if (this.pending.length > 0) event.preventDefault()
+  }
+
+  /** What is still held goes out with the page. */
+  #left = (): void => {
+    const context = this.#context()
+    for (const { operation: one, key, at } of this.#held) send(one, key, { ...context, now: at }).catch(() => undefined)
+    this.#held = []
   }
 
   // -- what others do --
@@ -311,6 +404,7 @@ export class BoardStore {
     for (const entry of entries) {
       if (entry.boardVersion <= this.#version) continue
       this.#version = entry.boardVersion
+      for (const tell of this.#others) tell(entry)
       applyChange(draft, entry, wanted)
     }
     this.#server = draft.data

@@ -50,9 +50,15 @@ function server(): BoardData {
   const cards = [card('a', 'l1'), card('b', 'l1'), card('c', 'l1'), card('d', 'l2')]
   const labels = [{ id: 'x', boardId: 'brd_1', name: 'Bug', color: 'red' as const, createdAt: at, updatedAt: at }]
   const members = [{ id: 'usr_1', name: 'Ada', role: 'admin' as const, given: null }]
-  return fromOpened({ id: 'brd_1', lists, cards, labels, members, starred: false } as unknown as Parameters<
-    typeof fromOpened
-  >[0])
+  return fromOpened({
+    id: 'brd_1',
+    lists,
+    cards,
+    labels,
+    members,
+    starred: false,
+    collapsedLists: [],
+  } as unknown as Parameters<typeof fromOpened>[0])
 }
 
 let keys = 0

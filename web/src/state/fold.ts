@@ -4,7 +4,13 @@ import { Draft, type BoardData } from './board-data'
 import { apply, mentions, renamed, type Context, type Operation } from './operations'
 
 /** An operation on its way, with the key under which it is sent every time. */
-export type Pending = { key: string; operation: Operation; at: string }
+export type Pending = {
+  key: string
+  operation: Operation
+  at: string
+  /** Hears the answer, or null when it failed. */
+  told?: (answer: unknown) => void
+}
 
 export function fold(server: BoardData, pending: readonly Pending[], context: Omit<Context, 'now'>): BoardData {
   if (pending.length === 0) return server

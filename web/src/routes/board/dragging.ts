@@ -24,7 +24,7 @@ export function pressCard(event: PointerEvent, page: BoardPage, id: string): voi
         page.dragged = new Set()
         page.slot = null
         if (place) {
-          page.move(ids, place.listId, place.before ? { before: place.before } : 'bottom')
+          page.cards.move(ids, place.listId, place.before ? { before: place.before } : 'bottom')
           void page.focus(id)
         }
       },
@@ -46,7 +46,7 @@ export function pressList(event: PointerEvent, page: BoardPage, id: string): voi
       onend(place) {
         page.draggedList = null
         page.listSlot = null
-        if (place) page.moveList(id, place.before ? { before: place.before } : 'bottom')
+        if (place) page.lists.move(id, place.before ? { before: place.before } : 'bottom')
       },
     }
   })

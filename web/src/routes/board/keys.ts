@@ -90,10 +90,10 @@ export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
       page.pick('due', ids)
       return true
     case 'i':
-      page.toggleAssignee(ids, session.me.id)
+      page.cards.toggleAssignee(ids, session.me.id)
       return true
     case ' ':
-      page.setDone(ids)
+      page.cards.setDone(ids)
       return true
     case 'x':
       if (page.focused) page.toggleSelected(page.focused)
@@ -107,7 +107,7 @@ export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
       return true
     }
     case 'Delete':
-      page.archive(ids)
+      page.cards.archive(ids)
       return true
   }
   return false

@@ -1,0 +1,288 @@
+// What is done to cards, by keys, menus and pickers alike; each with its undo.
+import type { Card, DueInput, LabelColor, Position } from '../../api/types'
+import { temporaryId } from '../../lib/id'
+import { positionOf } from '../../state/board-data'
+import { operation } from '../../state/board.svelte'
+import { inputOf, wallClock } from '../../state/due'
+import type { CopyChoices, Dropped, Operation } from '../../state/operations'
+import { toast } from '../../state/toasts.svelte'
+import type { BoardPage } from './page.svelte'
+import { cardsText, droppedText, standsAt } from './words'
+
+/** A list, here or on another board. */
+export type Place = { boardId: string; boardName: string; listId: string; listName: string }
+
+export class CardActs {
+  constructor(private readonly page: BoardPage) {}
+
+  #all(ids: readonly string[]): Card[] {
+    return ids.flatMap((id) => this.page.card(id) ?? [])
+  }
+
+  /** Puts cards at a place, in the order in which they stand. */
+  move(ids: readonly string[], listId: string, position: Position, say = false): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    const back = cards.map((c) =>
+      operation('move_card', {
+        cardId: c.id,
+        listId: c.listId,
+        position: positionOf(this.page.view.order.get(c.listId) ?? [], c.id),
+      }),
+    )
+    let last: string | null = null
+    const acts: Operation[] = []
+    for (const c of cards) {
+      const at: Position = last ? { after: last } : position
+      const same = !last && c.listId === listId && standsAt(this.page.view.order.get(listId) ?? [], c.id, position)
+      if (!same) acts.push(operation('move_card', { cardId: c.id, listId, position: at }))
+      last = c.id
+    }
+    if (acts.length === 0) return
+    const name = this.page.view.lists.get(listId)?.name ?? ''
+    const text = `${cardsText(cards)} moved to ${name}`
+    const undo = { text, operations: back }
+    if (say) this.page.store.doWithToast(acts, undo)
+    else this.page.store.do(acts, undo)
+  }
+
+  archive(ids: readonly string[]): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    this.page.focusBeside(cards)
+    this.page.store.doWithToast(
+      cards.map((c) => operation('archive_card', { cardId: c.id })),
+      {
+        text: `${cardsText(cards)} archived`,
+        operations: cards.map((c) =>
+          operation('restore_card', {
+            cardId: c.id,
+            position: positionOf(this.page.view.order.get(c.listId) ?? [], c.id),
+          }),
+        ),
+      },
+    )
+    this.page.selected.clear()
+  }
+
+  restore(id: string): void {
+    if (!this.page.mayEdit()) return
+    this.page.store.do(operation('restore_card', { cardId: id, position: 'bottom' }))
+  }
+
+  setDone(ids: readonly string[], done?: boolean): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    const to = done ?? !cards.every((c) => c.done)
+    const changed = cards.filter((c) => c.done !== to)
+    this.page.store.do(
+      changed.map((c) => operation('update_card', { cardId: c.id, done: to })),
+      {
+        text: `${cardsText(changed)} marked as ${to ? 'done' : 'not done'}`,
+        operations: changed.map((c) => operation('update_card', { cardId: c.id, done: !to })),
+      },
+    )
+  }
+
+  setTitle(id: string, title: string): void {
+    const card = this.page.card(id)
+    const text = title.trim()
+    if (!card || !text || text === card.title || !this.page.mayEdit()) return
+    this.page.store.do(operation('update_card', { cardId: id, title: text }), {
+      text: 'title changed',
+      operations: [operation('update_card', { cardId: id, title: card.title })],
+    })
+  }
+
+  setDescription(id: string, description: string): void {
+    const before = this.page.view.details.get(id)?.description
+    if (before === undefined || before === description || !this.page.mayEdit()) return
+    this.page.store.do(operation('update_card', { cardId: id, description }), {
+      text: 'description changed',
+      operations: [operation('update_card', { cardId: id, description: before })],
+    })
+  }
+
+  /** Puts a label on all cards, or takes it off when all have it. */
+  toggleLabel(ids: readonly string[], labelId: string): void {
+    this.#toggle('set_card_labels', ids, labelId, (c) => c.labels.some((l) => l.id === labelId), 'labels changed')
+  }
+
+  toggleAssignee(ids: readonly string[], userId: string): void {
+    this.#toggle('set_card_assignees', ids, userId, (c) => c.assignees.some((a) => a.id === userId), 'people changed')
+  }
+
+  #toggle(
+    kind: 'set_card_labels' | 'set_card_assignees',
+    ids: readonly string[],
+    id: string,
+    has: (card: Card) => boolean,
+    text: string,
+  ): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    const remove = cards.every(has)
+    const changed = cards.filter((c) => has(c) === remove)
+    const act = (c: Card, off: boolean) => operation(kind, { cardId: c.id, [off ? 'remove' : 'add']: [id] })
+    this.page.store.do(
+      changed.map((c) => act(c, remove)),
+      { text, operations: changed.map((c) => act(c, !remove)) },
+    )
+  }
+
+  /** Sets due date, start or both; what is absent stays, null takes it away. */
+  setDates(ids: readonly string[], to: { due?: Day | null; start?: Day | null; timeZone?: string }): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    this.page.store.do(
+      cards.map((c) => datesOf(c.id, dated(c, to))),
+      {
+        text: to.due === undefined ? 'start date changed' : 'due date changed',
+        operations: cards.map((c) => datesOf(c.id, inputOf(c))),
+      },
+    )
+  }
+
+  /** Makes a card of each line; answers the id of the last. */
+  create(listId: string, text: string, position: Position): string | null {
+    const titles = text
+      .split('\n')
+      .map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)]|\[[ x]?\])\s+/, '').trim())
+      .filter(Boolean)
+    if (titles.length === 0 || !this.page.mayEdit()) return null
+    const { count, max } = this.page.view.board.limits.openCards
+    if (count + titles.length > max) {
+      toast(`The board holds at most ${max} open cards.`, { tone: 'bad' })
+      return null
+    }
+    let at = position
+    const acts: Operation[] = []
+    const ids: string[] = []
+    const { labels, people } = this.page.filter
+    for (const title of titles) {
+      const id = temporaryId()
+      // A card that is made under a filter passes it.
+      acts.push(
+        operation('create_card', {
+          id,
+          listId,
+          title: title.slice(0, 512),
+          position: at,
+          labels: labels.slice(0, 1),
+          assignees: people.filter((p) => p !== 'none').slice(0, 1),
+        }),
+      )
+      ids.push(id)
+      at = { after: id }
+    }
+    this.page.store.do(acts, {
+      text: titles.length === 1 ? 'card added' : `${titles.length} cards added`,
+      operations: ids.map((id) => operation('archive_card', { cardId: id })),
+    })
+    return ids.at(-1) ?? null
+  }
+
+  /** Copies a card beside itself, or to a list here or elsewhere. */
+  async copy(id: string, to?: Place, choices: CopyChoices = {}, position?: Position): Promise<void> {
+    if (!this.page.mayEdit()) return
+    const copy = temporaryId()
+    const here = !to || to.boardId === this.page.store.id
+    const at: Position = position ?? (!to || to.listId === this.page.card(id)?.listId ? { after: id } : 'bottom')
+    const undo = {
+      text: to ? `Card copied to ${here ? to.listName : `${to.boardName} › ${to.listName}`}` : 'Card copied',
+      operations: [operation('archive_card', { cardId: copy })],
+    }
+    const made = await this.page.store.ask(
+      'copy_card',
+      { id: copy, cardId: id, position: at, ...(to ? { listId: to.listId } : {}), ...choices },
+      undo,
+    )
+    if (made) this.page.store.say(undo)
+  }
+
+  /** Moves cards to a list of another board, and says what they could not take along. */
+  async moveToBoard(ids: readonly string[], to: Place, position: Position): Promise<void> {
+    if (!this.page.mayEdit()) return
+    const { store, view } = this.page
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    const back = cards.map((c) => ({
+      cardId: c.id,
+      boardId: store.id,
+      listId: c.listId,
+      position: positionOf(view.order.get(c.listId) ?? [], c.id),
+    }))
+    this.page.focusBeside(cards)
+    this.page.selected.clear()
+    let last: string | null = null
+    const asked = cards.map((c) => {
+      const at: Position = last ? { after: last } : position
+      last = c.id
+      return store.ask('move_card_to_board', { cardId: c.id, boardId: to.boardId, listId: to.listId, position: at })
+    })
+    const moved = (await Promise.all(asked)).flatMap((answer, i) => (answer ? [{ answer, back: back[i]! }] : []))
+    if (moved.length === 0) return
+    const undo = {
+      text: `${cardsText(cards)} moved to ${to.boardName} › ${to.listName}`,
+      operations: moved.flatMap(({ answer, back }) => [
+        operation('move_card_to_board', back),
+        ...given(back.cardId, answer),
+      ]),
+    }
+    store.remember(undo)
+    const left = droppedText(moved.map((m) => m.answer))
+    store.say(undo, left ? `${undo.text}. ${left}` : undo.text)
+  }
+
+  createLabel(name: string, color: LabelColor, cards: readonly string[]): void {
+    if (!this.page.mayEdit()) return
+    const id = temporaryId()
+    this.page.store.do([
+      operation('create_label', { id, name: name.trim(), color }),
+      ...cards.map((cardId) => operation('set_card_labels', { cardId, add: [id] })),
+    ])
+  }
+}
+
+type Day = { date: string; time?: string }
+
+/** The dates of a card after a change; a time that stays is told in the new zone. */
+function dated(card: Card, to: { due?: Day | null; start?: Day | null; timeZone?: string }): DueInput {
+  const was = inputOf(card)
+  const zone = to.timeZone ?? was.timeZone
+  const kept = (at: string | null) => (at && zone ? wallClock(new Date(at), zone) : null)
+  const day = (change: Day | null | undefined, date: string | undefined, at: string | null): Day | null => {
+    if (change !== undefined) return change
+    return kept(at) ?? (date ? { date } : null)
+  }
+  const due = day(to.due, was.dueDate, card.dueAt)
+  const start = day(to.start, was.startDate, card.startAt)
+  return {
+    dueDate: due?.date,
+    dueTime: due?.time,
+    startDate: start?.date,
+    startTime: start?.time,
+    timeZone: due?.time || start?.time ? zone : undefined,
+  }
+}
+
+function datesOf(cardId: string, due: DueInput): Operation {
+  if (!due.dueDate && !due.startDate) return operation('clear_card_due', { cardId })
+  return operation('set_card_due', { cardId, due })
+}
+
+/** Gives a card again what it had to leave behind. */
+function given(cardId: string, { droppedLabels, droppedAssignees }: Dropped): Operation[] {
+  return [
+    ...(droppedLabels.length > 0
+      ? [operation('set_card_labels', { cardId, add: droppedLabels.map((l) => l.id) })]
+      : []),
+    ...(droppedAssignees.length > 0
+      ? [operation('set_card_assignees', { cardId, add: droppedAssignees.map((a) => a.id) })]
+      : []),
+  ]
+}

@@ -1,0 +1,14 @@
+import { app, data, reason } from '../../api/client'
+import { loadHome } from '../../state/session.svelte'
+import { toast } from '../../state/toasts.svelte'
+
+/** Brings a workspace back from the trash, for one of its owners. */
+export async function restoreWorkspace({ id, name }: { id: string; name: string }): Promise<void> {
+  try {
+    await data(app.POST('/workspaces/{workspaceId}/restore', { params: { path: { workspaceId: id } } }))
+    await loadHome()
+    toast(`${name} is back, with its people and boards`)
+  } catch (thrown) {
+    toast(reason(thrown), { tone: 'bad' })
+  }
+}

@@ -1,0 +1,231 @@
+// The board itself, its lists and its labels.
+import { api, app, data } from '../../api/client'
+import type { Board, LabelColor, Label, LabelRef, List, Position } from '../../api/types'
+import type { BoardInfo, Draft } from '../board-data'
+import type { Dropped } from './card'
+import { changed, defined, keyed, without, type Definitions } from './definition'
+
+export type BoardInputs = {
+  create_list: { id: string; name: string; position: Position }
+  update_list: { listId: string; name?: string; wipLimit?: number | null; wipMode?: 'soft' | 'hard' }
+  move_list: { listId: string; position: Position }
+  /** To another board, with its cards; the list leaves this one. */
+  move_list_to_board: { listId: string; boardId: string; position: Position }
+  copy_list: { id: string; listId: string; name: string; position: Position }
+  archive_list: { listId: string }
+  restore_list: { listId: string; position: Position }
+  create_label: { id: string; name: string; color: LabelColor }
+  update_label: { labelId: string; name?: string; color?: LabelColor }
+  delete_label: { labelId: string }
+  update_board: {
+    name?: string
+    description?: string
+    color?: LabelColor | null
+    visibility?: BoardInfo['visibility']
+    features?: Partial<Board['features']>
+  }
+  archive_board: Record<string, never>
+  restore_board: Record<string, never>
+  set_collapsed_lists: { listIds: string[] }
+  set_star: { starred: boolean }
+}
+
+export type BoardAnswers = { [K in keyof BoardInputs]: unknown } & {
+  create_list: List
+  copy_list: List
+  create_label: Label
+  update_list: List
+  move_list_to_board: { list: List } & Dropped
+}
+
+function relabel(draft: Draft, labelId: string, change: (labels: LabelRef[]) => LabelRef[]): void {
+  for (const c of draft.data.cards.values()) {
+    if (c.labels.some((l) => l.id === labelId)) draft.patch('cards', c.id, { labels: change(c.labels) })
+  }
+}
+
+export const boards: Definitions<BoardInputs, BoardAnswers> = {
+  create_list: {
+    apply(draft, { id, name, position }, { boardId, now }) {
+      draft.set('lists', id, {
+        id,
+        boardId,
+        name,
+        openCards: 0,
+        wipLimit: null,
+        wipMode: 'soft',
+        archivedAt: null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      draft.set('order', id, [])
+      draft.placeList(id, position)
+    },
+    send: ({ name, position }, key, { boardId }) =>
+      data(
+        api.POST('/boards/{boardId}/lists', {
+          params: { path: { boardId }, header: keyed(key) },
+          body: { name, position },
+        }),
+      ),
+    settle(draft, { position }, answer) {
+      draft.set('lists', answer.id, answer)
+      if (!draft.data.order.has(answer.id)) draft.set('order', answer.id, [])
+      draft.placeList(answer.id, position)
+    },
+  },
+  update_list: {
+    apply: (draft, { listId, ...fields }) => draft.patch('lists', listId, defined(fields)),
+    send: ({ listId, ...body }, key) =>
+      data(api.PATCH('/lists/{listId}', { params: { path: { listId }, header: keyed(key) }, body })),
+    settle: (draft, { listId }, answer) => draft.set('lists', listId, answer),
+  },
+  move_list: {
+    apply: (draft, { listId, position }) => draft.placeList(listId, position),
+    send: ({ listId, position }, key) =>
+      data(
+        api.POST('/lists/{listId}/move', {
+          params: { path: { listId }, header: keyed(key) },
+          body: { position },
+        }),
+      ),
+    settle: (draft, { listId, position }) => draft.placeList(listId, position),
+  },
+  move_list_to_board: {
+    apply(draft, { listId, boardId }) {
+      if (boardId !== draft.data.board.id) draft.removeList(listId)
+    },
+    send: ({ listId, boardId, position }, key) =>
+      data(
+        api.POST('/lists/{listId}/move-to-board', {
+          params: { path: { listId }, header: keyed(key) },
+          body: { boardId, position },
+        }),
+      ),
+    settle(draft, { listId, position }, answer) {
+      if (answer.list.boardId !== draft.data.board.id) draft.removeList(listId)
+      else {
+        draft.set('lists', listId, answer.list)
+        if (!draft.data.order.has(listId)) draft.set('order', listId, [])
+        draft.placeList(listId, position)
+      }
+    },
+  },
+  copy_list: {
+    apply(draft, { id, listId, name, position }) {
+      const known = draft.data.lists.get(listId)
+      if (!known) return
+      draft.set('lists', id, { ...known, id, name })
+      draft.set('order', id, [])
+      draft.placeList(id, position)
+    },
+    send: ({ listId, name, position }, key) =>
+      data(
+        api.POST('/lists/{listId}/copy', {
+          params: { path: { listId }, header: keyed(key) },
+          body: { name, position },
+        }),
+      ),
+    settle(draft, { position }, answer) {
+      draft.set('lists', answer.id, answer)
+      if (!draft.data.order.has(answer.id)) draft.set('order', answer.id, [])
+      draft.placeList(answer.id, position)
+    },
+  },
+  archive_list: {
+    apply(draft, { listId }, { now }) {
+      draft.liftList(listId)
+      draft.patch('lists', listId, { archivedAt: now })
+    },
+    send: ({ listId }, key) =>
+      data(api.POST('/lists/{listId}/archive', { params: { path: { listId }, header: keyed(key) } })),
+    settle(draft, { listId }) {
+      draft.liftList(listId)
+      draft.patch('lists', listId, { archivedAt: new Date().toISOString() })
+    },
+  },
+  restore_list: {
+    apply: openList,
+    send: ({ listId }, key) =>
+      data(api.POST('/lists/{listId}/restore', { params: { path: { listId }, header: keyed(key) } })),
+    settle: openList,
+  },
+  create_label: {
+    apply: (draft, { id, name, color }, { boardId, now }) =>
+      draft.set('labels', id, { id, boardId, name, color, createdAt: now, updatedAt: now }),
+    send: ({ name, color }, key, { boardId }) =>
+      data(
+        api.POST('/boards/{boardId}/labels', {
+          params: { path: { boardId }, header: keyed(key) },
+          body: { name, color },
+        }),
+      ),
+    settle: (draft, _, answer) => draft.set('labels', answer.id, answer),
+  },
+  update_label: {
+    apply: changeLabel,
+    send: ({ labelId, ...body }, key) =>
+      data(api.PATCH('/labels/{labelId}', { params: { path: { labelId }, header: keyed(key) }, body })),
+    settle: changeLabel,
+  },
+  delete_label: {
+    apply: dropLabel,
+    send: ({ labelId }, key) =>
+      data(api.DELETE('/labels/{labelId}', { params: { path: { labelId }, header: keyed(key) } })),
+    settle: dropLabel,
+  },
+  update_board: {
+    apply: changeBoard,
+    send: (body, key, { boardId }) =>
+      data(api.PATCH('/boards/{boardId}', { params: { path: { boardId }, header: keyed(key) }, body })),
+    settle: changeBoard,
+  },
+  archive_board: {
+    apply: (draft, _, { now }) => draft.patchBoard({ archivedAt: now }),
+    send: (_, key, { boardId }) =>
+      data(api.POST('/boards/{boardId}/archive', { params: { path: { boardId }, header: keyed(key) } })),
+    settle: (draft) => draft.patchBoard({ archivedAt: new Date().toISOString() }),
+  },
+  restore_board: {
+    apply: (draft) => draft.patchBoard({ archivedAt: null }),
+    send: (_, key, { boardId }) =>
+      data(api.POST('/boards/{boardId}/restore', { params: { path: { boardId }, header: keyed(key) } })),
+    settle: (draft) => draft.patchBoard({ archivedAt: null }),
+  },
+  set_collapsed_lists: {
+    apply: (draft, { listIds }) => draft.collapse(listIds),
+    send: (body, key, { boardId }) =>
+      data(app.PUT('/boards/{boardId}/collapsed-lists', { params: { path: { boardId } }, headers: keyed(key), body })),
+    settle: (draft, { listIds }) => draft.collapse(listIds),
+  },
+  set_star: {
+    apply: (draft, { starred }) => draft.star(starred),
+    send: ({ starred }, key, { boardId }) => {
+      const at = { params: { path: { boardId } }, headers: keyed(key) }
+      return data(starred ? app.PUT('/boards/{boardId}/star', at) : app.DELETE('/boards/{boardId}/star', at))
+    },
+    settle: (draft, { starred }) => draft.star(starred),
+  },
+}
+
+function changeBoard(draft: Draft, { features, ...fields }: BoardInputs['update_board']): void {
+  draft.patchBoard({
+    ...defined(fields),
+    ...(features ? { features: { ...draft.data.board.features, ...features } } : {}),
+  })
+}
+
+function changeLabel(draft: Draft, { labelId, ...fields }: BoardInputs['update_label']): void {
+  draft.patch('labels', labelId, defined(fields))
+  relabel(draft, labelId, (labels) => changed(labels, labelId, defined(fields)))
+}
+
+function dropLabel(draft: Draft, { labelId }: BoardInputs['delete_label']): void {
+  draft.delete('labels', labelId)
+  relabel(draft, labelId, (labels) => without(labels, labelId))
+}
+
+function openList(draft: Draft, { listId, position }: BoardInputs['restore_list']): void {
+  draft.patch('lists', listId, { archivedAt: null })
+  draft.placeList(listId, position)
+}
