@@ -1,0 +1,70 @@
+import { axe, expect, test } from './fixtures'
+
+test.beforeEach(async ({ page, world }) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
+})
+
+test('dates are said in words, from one to another, in a zone', async ({ page, world }) => {
+  await page.keyboard.press('j')
+  await page.keyboard.press('d')
+  const picker = page.getByRole('dialog', { name: 'Due date' })
+  await expect(picker.getByLabel('Dates in words')).toBeFocused()
+  await page.keyboard.type('from 1 dec 2031 9am to 5 dec 2031 17:30 Tokyo')
+  await expect(picker.getByRole('status')).toContainText('Starts 1 Dec 2031, 09:00, due 5 Dec 2031, 17:30, Tokyo')
+  await expect(picker.getByLabel('Time zone')).toHaveValue('Asia/Tokyo')
+  const sent = page.waitForResponse((r) => r.url().endsWith('/due') && r.ok())
+  await page.keyboard.press('Enter')
+  await expect(picker).toBeHidden()
+  await sent
+  await page.goto(`/cards/${world.cards.One}`)
+  const facts = page.getByRole('complementary', { name: 'Facts' })
+  await expect(facts).toContainText('Asia/Tokyo')
+  await facts
+    .getByRole('button', { name: /Dec 2031/ })
+    .first()
+    .click()
+  await expect(picker.getByLabel('Due time')).toHaveValue('17:30')
+  await expect(picker.getByLabel('Start date')).toHaveValue('2031-12-01')
+  await expect(picker.getByLabel('Start time')).toHaveValue('09:00')
+  expect(await axe(page)).toEqual([])
+})
+
+test('a start is set by mouse, not after the due date, and undone', async ({ page, world }) => {
+  await page.getByText('Two', { exact: true }).click()
+  await page.getByRole('button', { name: 'Set a start' }).click()
+  const picker = page.getByRole('dialog', { name: 'Due date' })
+  await picker.getByRole('button', { name: 'Add a start date' }).click()
+  await picker.getByLabel('Start date').fill('2031-12-06')
+  await picker.getByLabel('Due date', { exact: true }).fill('2031-12-05')
+  await expect(picker.getByRole('alert')).toHaveText('The start is after the due date.')
+  await expect(picker.getByRole('button', { name: 'Save' })).toBeDisabled()
+  await picker.getByLabel('Start date').fill('2031-12-02')
+  const sent = page.waitForResponse((r) => r.url().endsWith('/due') && r.ok())
+  await picker.getByRole('button', { name: 'Save' }).click()
+  const facts = page.getByRole('complementary', { name: 'Facts' })
+  await expect(facts.getByRole('button', { name: '2 Dec 2031' })).toBeVisible()
+  await expect(facts.getByRole('button', { name: '5 Dec 2031' })).toBeVisible()
+  await sent
+  await page.reload()
+  await expect(facts.getByRole('button', { name: '2 Dec 2031' })).toBeVisible()
+  expect(world.boardId).toBeTruthy()
+})
+
+test('on a board without start dates none is offered', async ({ page, world }) => {
+  await page.evaluate(
+    ([id, key]) =>
+      fetch(`/api/public/v1/boards/${id}`, {
+        method: 'PATCH',
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key! },
+        body: JSON.stringify({ features: { startDates: false } }),
+      }),
+    [world.boardId, crypto.randomUUID()],
+  )
+  await page.goto(`/cards/${world.cards.One}`)
+  await expect(page.getByRole('button', { name: 'Set a date' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Set a start' })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Set a date' }).click()
+  await page.keyboard.type('start tomorrow')
+  await expect(page.getByText('Start dates are off on this board.')).toBeVisible()
+})

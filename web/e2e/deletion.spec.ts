@@ -1,0 +1,36 @@
+import { axe, expect, server, test } from './fixtures'
+
+test('a workspace is deleted, and restored from home', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/settings`)
+  await page.getByLabel('Name of the workspace').fill('Short lived')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('It is called Short lived now')).toBeVisible()
+  expect(await axe(page)).toEqual([])
+  await page.getByRole('button', { name: 'Delete workspace' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete Short lived?' })
+  await expect(dialog.getByRole('button', { name: 'Delete workspace' })).toBeDisabled()
+  await dialog.getByRole('textbox').fill('Short lived')
+  expect(await axe(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Delete workspace' }).click()
+  // A sign-in of the last ten minutes is asked for only when there was none.
+  const password = page.getByLabel(`Password of ${server().email}`)
+  await expect(page.getByText('in the trash for 30 days').or(password).first()).toBeVisible()
+  if (await password.isVisible()) {
+    await password.fill(server().password)
+    await page.keyboard.press('Enter')
+  }
+  await expect(page).toHaveURL('/')
+  const trash = page.getByRole('region', { name: 'Deleted workspaces' })
+  const row = trash.getByRole('listitem').filter({ hasText: 'Short lived' }).last()
+  await expect(row).toContainText('30 days left')
+  await expect(page.locator(`[id="${world.workspaceId}"]`)).toHaveCount(0)
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  expect(await axe(page)).toEqual([])
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('No such board')).toBeVisible()
+  await page.goto('/')
+  await row.getByRole('button', { name: 'Restore' }).click()
+  await expect(page.locator(`[id="${world.workspaceId}"]`)).toHaveText('Short lived')
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
+})

@@ -1,0 +1,140 @@
+import { axe, expect, test as base, titles, type World } from './fixtures'
+
+type Other = { boardId: string; list: string }
+
+/** Another board of the workspace, with the label Bug in red and not in blue. */
+const test = base.extend<{ other: Other; full: World }>({
+  other: async ({ world }, use) => {
+    const boardId = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Elsewhere' })
+    const list = await world.post(`/boards/${boardId}/lists`, { name: 'Inbox' })
+    await world.post(`/boards/${boardId}/lists`, { name: 'Later' })
+    await world.post(`/boards/${boardId}/labels`, { name: 'Bug', color: 'red' })
+    await use({ boardId, list })
+  },
+  full: async ({ page, world, other: _ }, use) => {
+    const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
+    const idea = await world.post(`/boards/${world.boardId}/labels`, { name: 'Idea', color: 'lime' })
+    const card = await world.post('/cards', { listId: world.lists['To do'], title: 'Labelled', labels: [bug, idea] })
+    world.cards.Labelled = card
+    await page.goto(`/boards/${world.boardId}`)
+    await expect(page.getByRole('region', { name: 'To do' }).getByText('Labelled')).toBeVisible()
+    await use(world)
+  },
+})
+
+test('by mouse a card goes to another board, it says what stayed, and undo brings all of it back', async ({
+  page,
+  full,
+  other,
+}) => {
+  await page.getByText('Labelled').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'To do', exact: true }).click()
+  const picker = page.getByRole('dialog', { name: 'Move to' })
+  await picker.getByLabel('Board').selectOption('Elsewhere')
+  await expect(picker.getByLabel('List').getByRole('option')).toHaveText(['Inbox', 'Later'])
+  await expect(picker).toContainText('Labels go along')
+  expect(await axe(page)).toEqual([])
+  await picker.getByRole('button', { name: 'Move card' }).click()
+  await expect(page).toHaveURL(`/boards/${full.boardId}`)
+  await expect(page.getByText('Not taken along: the label Idea.')).toBeVisible()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
+  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
+  const chips = page.locator(`[data-card="${full.cards.Labelled}"] .labels`)
+  await expect(chips).toContainText('Idea')
+  await expect(chips).toContainText('Bug')
+  await page.waitForLoadState('networkidle')
+  await page.goto(`/boards/${other.boardId}`)
+  await expect(page.getByRole('region', { name: 'Inbox' })).toBeVisible()
+  expect(await titles(page, 'Inbox')).toEqual([])
+})
+
+test('by keyboard selected cards go to another board together', async ({ page, full, other }) => {
+  expect(full.boardId).not.toBe(other.boardId)
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.keyboard.press('s')
+  const picker = page.getByRole('dialog', { name: 'Move to' })
+  await expect(picker).toBeVisible()
+  await picker.getByLabel('Board').focus()
+  await page.keyboard.type('Else')
+  await expect(picker.getByLabel('List').getByRole('option')).toHaveText(['Inbox', 'Later'])
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Later')
+  await picker.getByRole('button', { name: 'Move 2 cards' }).focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => titles(page, 'To do')).toEqual(['Three', 'Labelled'])
+  await page.waitForLoadState('networkidle')
+  await page.goto(`/boards/${other.boardId}`)
+  await expect.poll(() => titles(page, 'Later')).toEqual(['One', 'Two'])
+})
+
+test('a list goes to another board with its cards, and comes back by undo', async ({ page, full, other }) => {
+  await page.getByRole('button', { name: 'Actions of To do' }).click()
+  await page.getByRole('menuitem', { name: 'Move to…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Move To do' })
+  await dialog.getByLabel('Board').selectOption('Elsewhere')
+  expect(await axe(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Move list' }).click()
+  await expect(page.getByText('List To do moved to Elsewhere. Not taken along: the label Idea.')).toBeVisible()
+  await expect(page.getByRole('region', { name: 'To do' })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
+  await expect(page.locator('[data-list]').first()).toHaveAttribute('aria-label', 'To do')
+  await expect(page.locator(`[data-card="${full.cards.Labelled}"] .labels`)).toContainText('Idea')
+  await page.waitForLoadState('networkidle')
+  await page.goto(`/boards/${other.boardId}`)
+  await expect(page.getByRole('region', { name: 'Inbox' })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'To do' })).toHaveCount(0)
+})
+
+test('a list moves to a named place by its menu, with the keyboard alone', async ({ page, full }) => {
+  expect(full.lists.Done).toBeTruthy()
+  await page.getByRole('button', { name: 'Actions of Done' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Move to…' }).focus()
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Move Done' })
+  await expect(dialog.getByLabel('Place')).toBeFocused()
+  await page.keyboard.type('First')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  const order = () => page.locator('[data-list]').evaluateAll((all) => all.map((c) => c.getAttribute('aria-label')))
+  await expect.poll(order).toEqual(['Done', 'To do', 'Doing'])
+  await page.keyboard.press('Control+z')
+  await expect.poll(order).toEqual(['To do', 'Doing', 'Done'])
+})
+
+test('a list is copied with its cards, and the copy taken back', async ({ page, full }) => {
+  expect(full.lists['To do']).toBeTruthy()
+  await page.getByRole('button', { name: 'Actions of To do' }).click()
+  await page.getByRole('menuitem', { name: 'Copy list…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Copy To do' })
+  await expect(dialog).toContainText('With its 4 open cards')
+  await dialog.getByLabel('Name of the copy').fill('Next week')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => titles(page, 'Next week')).toEqual(['One', 'Two', 'Three', 'Labelled'])
+  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await expect(page.getByRole('region', { name: 'Next week' })).toHaveCount(0)
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
+})
+
+test('a card is copied to another board without its labels', async ({ page, full, other }) => {
+  await page.goto(`/cards/${full.cards.Labelled}`)
+  await page.getByRole('button', { name: 'Card menu' }).click()
+  await page.getByRole('menuitem', { name: 'Copy card…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Copy card' })
+  await dialog.getByLabel('Title').fill('Labelled, elsewhere')
+  await dialog.getByLabel('Board').selectOption('Elsewhere')
+  await expect(dialog.getByLabel('List').getByRole('option')).toHaveText(['Inbox', 'Later'])
+  await dialog.getByRole('checkbox', { name: 'Labels' }).uncheck()
+  expect(await axe(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Copy card' }).click()
+  await expect(page.getByText('Card copied to Elsewhere › Inbox')).toBeVisible()
+  await page.goto(`/boards/${other.boardId}`)
+  await expect.poll(() => titles(page, 'Inbox')).toEqual(['Labelled, elsewhere'])
+  await expect(page.locator('[data-card] .labels')).toHaveCount(0)
+})

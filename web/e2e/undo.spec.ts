@@ -1,0 +1,114 @@
+import { expect, test, titles } from './fixtures'
+
+test.beforeEach(async ({ page, world }) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
+})
+
+const undo = (page: import('@playwright/test').Page) =>
+  page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+
+test('a deleted comment is back by undo; without undo it is gone', async ({ page, world }) => {
+  for (const text of ['First words', 'Second words']) await world.post(`/cards/${world.cards.One}/comments`, { text })
+  await page.goto(`/cards/${world.cards.One}`)
+  const comments = page.getByRole('article')
+  await expect(comments).toHaveCount(2)
+  await comments.filter({ hasText: 'First' }).getByRole('button', { name: 'Delete' }).click()
+  await expect(comments).toHaveCount(1)
+  await undo(page)
+  await expect(comments).toHaveCount(2)
+  await comments.filter({ hasText: 'Second' }).getByRole('button', { name: 'Delete' }).click()
+  await expect(comments).toHaveCount(1)
+  const sent = page.waitForResponse((r) => r.request().method() === 'DELETE' && r.ok())
+  await page.getByRole('button', { name: 'Close', exact: true }).click()
+  await page.getByRole('link', { name: 'Home' }).click() // leaving the board sends it at once
+  await sent
+  await page.goto(`/cards/${world.cards.One}`)
+  await expect(comments).toHaveText([/First words/])
+})
+
+test('what was deleted goes out with a page that is closed', async ({ page, world, context }) => {
+  await world.post(`/cards/${world.cards.One}/comments`, { text: 'Gone' })
+  await page.goto(`/cards/${world.cards.One}`)
+  await page.getByRole('article').getByRole('button', { name: 'Delete' }).click()
+  await expect(page.getByRole('article')).toHaveCount(0)
+  const there = await context.newPage()
+  await page.close({ runBeforeUnload: true })
+  await expect
+    .poll(
+      async () => {
+        await there.goto(`/cards/${world.cards.One}`)
+        await expect(there.getByRole('heading', { name: 'Comments and activity' })).toBeVisible()
+        await there.waitForTimeout(300)
+        return there.getByRole('article').count()
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(0)
+})
+
+test('checklists and their items are deleted and had back', async ({ page, world }) => {
+  await world.post(`/cards/${world.cards.One}/checklists`, { title: 'Steps', items: ['One step', 'Two steps'] })
+  await page.goto(`/cards/${world.cards.One}`)
+  await page.getByRole('button', { name: 'Delete One step' }).click({ force: true })
+  await expect(page.getByRole('checkbox', { name: 'One step' })).toHaveCount(0)
+  await undo(page)
+  await expect(page.getByRole('checkbox', { name: 'One step' })).toBeVisible()
+  await page.getByRole('button', { name: 'Actions of Steps' }).click()
+  await page.getByRole('menuitem', { name: 'Delete checklist' }).click()
+  await expect(page.getByRole('region', { name: 'Checklist Steps' })).toHaveCount(0)
+  await undo(page)
+  await expect(page.getByRole('checkbox', { name: 'Two steps' })).toBeVisible()
+})
+
+test('each act of the keys is taken back by Ctrl Z', async ({ page, world }) => {
+  const before = { todo: ['One', 'Two', 'Three'], doing: ['Four'] }
+  const board = async () => ({ todo: await titles(page, 'To do'), doing: await titles(page, 'Doing') })
+  await page.locator(`#card-${world.cards.One}`).focus()
+  for (const key of ['.', 'Alt+Shift+ArrowDown', 'Delete', 'Space']) {
+    await page.keyboard.press(key)
+    await expect.poll(board, key).not.toEqual(before)
+    await page.keyboard.press('Control+z')
+    await expect.poll(board, `${key}, undone`).toEqual(before)
+    await page.locator(`#card-${world.cards.One}`).focus()
+  }
+  const faces = page.locator(`[data-card="${world.cards.One}"] .people .avatar`)
+  await page.keyboard.press('i')
+  await expect(faces).toHaveCount(1)
+  await page.keyboard.press('Control+z')
+  await expect(faces).toHaveCount(0)
+  await page.locator(`#card-${world.cards.One}`).focus()
+  await page.keyboard.press('e')
+  await page.keyboard.type('Renamed')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => titles(page, 'To do')).toEqual(['Renamed', 'Two', 'Three'])
+  await page.keyboard.press('Control+z')
+  await expect.poll(board).toEqual(before)
+  await page.keyboard.press('c')
+  await page.keyboard.type('Made')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  await page.waitForLoadState('networkidle')
+  await page.keyboard.press('Control+z')
+  await expect.poll(board).toEqual(before)
+})
+
+test('a label that is deleted is back on its cards', async ({ page, world }) => {
+  const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
+  await world.post('/cards', { listId: world.lists.Done, title: 'Broken', labels: [bug] })
+  await page.reload()
+  const chip = page.getByRole('region', { name: 'Done' }).locator('.labels')
+  await expect(chip).toContainText('Bug')
+  await page.getByRole('region', { name: 'Done' }).getByRole('link').focus()
+  await page.keyboard.press('l')
+  await page
+    .getByRole('button', { name: /Edit labels|Edit/ })
+    .first()
+    .click()
+  await page.getByRole('button', { name: /Bug/ }).last().click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await expect(chip).toHaveCount(0)
+  await page.keyboard.press('Escape')
+  await undo(page)
+  await expect(chip).toContainText('Bug')
+})
