@@ -226,6 +226,18 @@ const workspace: Screen[] = [
     shows: (page) => page.getByText('The trash is empty'),
   },
   {
+    name: 'archive-at-its-board',
+    route: '/boards/:boardId/archive',
+    at: (s) => `/boards/${s.boardId}/archive`,
+    shows: (page) => page.getByRole('heading', { level: 1, name: 'Archive' }),
+  },
+  {
+    name: 'settings-of-a-workspace',
+    route: '/workspaces/:workspaceId/settings',
+    at: (s) => `/workspaces/${s.workspaceId}/settings`,
+    shows: (page) => page.getByRole('heading', { level: 1, name: 'Settings' }),
+  },
+  {
     name: 'import',
     route: '/workspaces/:workspaceId/import',
     at: (s) => `/workspaces/${s.workspaceId}/import`,

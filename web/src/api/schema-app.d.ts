@@ -1986,8 +1986,12 @@ export interface components {
             signUp: boolean;
         };
         SignedIn: {
+            /** @description How many workspaces the caller owns, and may. */
+            owned: components["schemas"]["Usage"];
             /** @description The session of this browser. */
             session: components["schemas"]["SessionState"];
+            /** @description The workspaces in the trash that the caller may restore, in the order of their making. */
+            trashed: components["schemas"]["TrashedWorkspace"][];
             /** @description The person. */
             user: components["schemas"]["Profile"];
             /** @description The caller's workspaces, in the order of their making. */
@@ -3799,6 +3803,7 @@ export interface operations {
                      *                 "name": "Launch",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -3817,7 +3822,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               },
                      *               {
                      *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -3825,6 +3835,7 @@ export interface operations {
                      *                 "name": "Second",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -3843,7 +3854,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               }
                      *             ]
                      *           },
@@ -3857,7 +3873,13 @@ export interface operations {
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "boards": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 2,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
@@ -4075,6 +4097,7 @@ export interface operations {
                      *                 "name": "Launch",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4093,7 +4116,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               },
                      *               {
                      *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4101,6 +4129,7 @@ export interface operations {
                      *                 "name": "Second",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4119,7 +4148,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               }
                      *             ]
                      *           },
@@ -4133,7 +4167,13 @@ export interface operations {
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "boards": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 2,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
@@ -4363,6 +4403,7 @@ export interface operations {
                      *                 "name": "Launch",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4381,7 +4422,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               },
                      *               {
                      *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4389,6 +4435,7 @@ export interface operations {
                      *                 "name": "Second",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4407,7 +4454,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               }
                      *             ]
                      *           },
@@ -4421,7 +4473,13 @@ export interface operations {
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "boards": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 2,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
@@ -4500,6 +4558,7 @@ export interface operations {
                      *                 "name": "Launch",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4518,7 +4577,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               },
                      *               {
                      *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4526,6 +4590,7 @@ export interface operations {
                      *                 "name": "Second",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4544,7 +4609,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               }
                      *             ]
                      *           },
@@ -4558,7 +4628,13 @@ export interface operations {
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "boards": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 2,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
@@ -4658,6 +4734,7 @@ export interface operations {
                      *                 "name": "Launch",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4676,7 +4753,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               },
                      *               {
                      *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4684,6 +4766,7 @@ export interface operations {
                      *                 "name": "Second",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4702,7 +4785,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               }
                      *             ]
                      *           },
@@ -4716,7 +4804,13 @@ export interface operations {
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "boards": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 2,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
@@ -4932,6 +5026,7 @@ export interface operations {
                      *                 "name": "Launch",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4950,7 +5045,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               },
                      *               {
                      *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
@@ -4958,6 +5058,7 @@ export interface operations {
                      *                 "name": "Second",
                      *                 "description": "",
                      *                 "visibility": "workspace",
+                     *                 "color": null,
                      *                 "features": {
                      *                   "statusUpdates": true,
                      *                   "wipLimits": true,
@@ -4976,7 +5077,12 @@ export interface operations {
                      *                 "updatedAt": "2026-03-02T09:00:00.000Z",
                      *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                 "starred": false,
-                     *                 "lastSeenAt": null
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
                      *               }
                      *             ]
                      *           },
@@ -4990,7 +5096,13 @@ export interface operations {
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "boards": []
                      *           }
-                     *         ]
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 2,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
@@ -5463,7 +5575,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
-                     *         "workspaces": []
+                     *         "workspaces": [],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 0,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         }
                      *       }
                      *     }
                      */
