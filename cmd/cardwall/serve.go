@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -16,6 +17,7 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/connect"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
 	"cardwall/internal/op"
@@ -36,6 +38,7 @@ type serveCommand struct {
 	oidcFlags
 	mailFlags
 	hookFlags
+	connectFlags
 }
 
 func (serveCommand) Help() string {
@@ -88,6 +91,12 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
+	programs, err := c.authorization(g, guard, c.RateLimits == "off", c.WebhookCAFile)
+	if err != nil {
+		return err
+	}
+	served := programs.Pages(db, gate, application)
+	maps.Copy(served, accounts.Pages(db, gate, rest.ApplicationPrefix))
 	hub := live.NewHub(db, g.log)
 	defer hub.Close()
 	handler, err := rest.New(rest.Config{
@@ -96,8 +105,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},
 		Application: application,
-		Pages:       accounts.Pages(db, gate, rest.ApplicationPrefix),
-		DB:          db, Registry: account.AddOperations(transfer.AddOperations(app.Operations()), accounts), Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		Pages:       served,
+		DB:          db, Registry: connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), accounts), programs), Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {
 		return err
