@@ -116,7 +116,7 @@ func (d *door) register(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return err
 	}
 	c.ID = store.NewID("cli_")
-	if err := d.db.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.InsertClient(ctx, c) }); err != nil {
+	if err := d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error { return tx.InsertClient(ctx, c) }); err != nil {
 		return err
 	}
 	said := clientMetadata{

@@ -57,7 +57,7 @@ func (d *door) deviceAuthorization(ctx context.Context, w http.ResponseWriter, r
 		question.Host, question.ClientName = u.Host, nameOf(c, u.Host)
 	}
 	code, userCode := board.NewSecret(), ""
-	if err := d.db.Write(ctx, board.System(), func(tx *store.Tx) error {
+	if err := d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
 		for { // a code that another question has is drawn again
 			userCode = board.NewUserCode()
 			question.ID = tx.NewID("dev_")
@@ -103,7 +103,7 @@ func (d *door) redeemDevice(ctx context.Context, form url.Values) (out tokens, e
 		replayed string
 		wait     *refusal // an answer that is no failure of the transaction
 	)
-	err = d.db.Write(ctx, board.System(), func(tx *store.Tx) error {
+	err = d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
 		replayed, wait = "", nil
 		q, err := tx.Device(ctx, board.SecretHash(form.Get("device_code")))
 		switch {

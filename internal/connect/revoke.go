@@ -23,7 +23,7 @@ func (d *door) revoke(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	case client == "":
 		return refuse(invalidRequest, "client_id is missing.")
 	}
-	if err := d.db.Write(ctx, board.System(), func(tx *store.Tx) error {
+	if err := d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
 		g, err := grantOf(ctx, tx, text)
 		switch {
 		case board.IsCode(err, board.CodeNotFound):
