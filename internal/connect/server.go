@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -83,11 +82,6 @@ func (s *Server) Pages(db *store.DB, gate *session.Gate, application http.Handle
 		pages[path] = d.document("application/json", body)
 	}
 	return pages
-}
-
-// Paths are the paths of Pages, sorted: no page of the application may have one.
-func (s *Server) Paths() []string {
-	return slices.Sorted(maps.Keys(s.Pages(nil, nil, nil)))
 }
 
 // allowAnywhere lets the pages of any site read an answer (Fetch standard, 3.2):
