@@ -3,6 +3,7 @@ package main
 import (
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/connect"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
 )
@@ -10,7 +11,7 @@ import (
 type openapiCommand struct{}
 
 func (openapiCommand) Run(g *globals) error {
-	text, err := rest.Encode(rest.Document(account.AddOperations(transfer.AddOperations(app.Operations()), nil), apiVersion()))
+	text, err := rest.Encode(rest.Document(connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil), apiVersion()))
 	if err == nil {
 		_, err = g.stdout.Write(text)
 	}

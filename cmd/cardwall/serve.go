@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,6 +18,7 @@ import (
 	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/board"
+	"cardwall/internal/connect"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
 	"cardwall/internal/mcp"
@@ -38,6 +40,7 @@ type serveCommand struct {
 	oidcFlags
 	mailFlags
 	hookFlags
+	connectFlags
 }
 
 func (serveCommand) Help() string {
@@ -90,9 +93,15 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
+	programs, err := c.authorization(g, guard, c.RateLimits == "off", c.WebhookCAFile)
+	if err != nil {
+		return err
+	}
+	served := programs.Pages(db, gate, application)
+	maps.Copy(served, accounts.Pages(db, gate, rest.ApplicationPrefix))
 	hub := live.NewHub(db, g.log)
 	defer hub.Close()
-	operations := account.AddOperations(transfer.AddOperations(app.Operations()), accounts)
+	operations := connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), accounts), programs)
 	tools, err := mcp.New(mcp.Config{Registry: operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log, Extra: extraTools()})
 	if err != nil {
 		return err
@@ -104,7 +113,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},
 		Application: application,
-		Pages:       accounts.Pages(db, gate, rest.ApplicationPrefix),
+		Pages:       served,
 		DB:          db, Registry: operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {

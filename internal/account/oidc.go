@@ -131,6 +131,19 @@ type journey struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"` // of RFC 7636
+	Next     string `json:"next"`     // the page that the person wanted
+}
+
+// maxNext is how long the address of a page may be that a cookie carries.
+const maxNext = 2_000
+
+// pageAfter is the page that a person goes on to: one of our own, never another
+// site's.
+func pageAfter(next string) string {
+	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\t\r\n") {
+		return "/"
+	}
+	return next
 }
 
 func (p *Provider) begin(w http.ResponseWriter, r *http.Request, _ board.Caller) (string, error) {
@@ -138,7 +151,7 @@ func (p *Provider) begin(w http.ResponseWriter, r *http.Request, _ board.Caller)
 	if err != nil {
 		return "", err
 	}
-	j := journey{board.NewSecret(), board.NewSecret(), oauth2.GenerateVerifier()}
+	j := journey{board.NewSecret(), board.NewSecret(), oauth2.GenerateVerifier(), pageAfter(r.URL.Query().Get("next"))}
 	text, err := json.Marshal(j)
 	if err != nil {
 		return "", fmt.Errorf("write the cookie: %w", err)
@@ -219,7 +232,7 @@ func (p *Provider) finish(w http.ResponseWriter, r *http.Request, caller board.C
 		return "", err
 	}
 	p.gate.SetCookie(w, out.cookie.Secret)
-	return "/", nil
+	return pageAfter(j.Next), nil
 }
 
 // redacted is an error of the token endpoint without the answer, which may hold

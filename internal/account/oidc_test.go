@@ -30,6 +30,7 @@ type issuer struct {
 	mu     sync.Mutex
 	codes  map[string]url.Values // what the browser brought, by code
 	claims map[string]any        // of who signs in next, over the usual ones
+	query  string                // of the address at which a sign-in begins
 }
 
 const (
@@ -149,7 +150,7 @@ const oidcPath = "/api/app/v1/sign-in/oidc"
 // sends the browser back with.
 func (i *issuer) depart(b *apptest.Person) (code, state string) {
 	b.T.Helper()
-	to := visit(b, oidcPath)
+	to := visit(b, oidcPath+i.query)
 	q := to.Query()
 	if !strings.HasPrefix(to.String(), i.URL+"/authorize?") || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" || q.Get("client_id") != clientID ||
 		q.Get("redirect_uri") != apptest.BaseURL+oidcPath+"/callback" {
@@ -182,6 +183,22 @@ func withIssuer(t *testing.T, fn func(t *testing.T, s *apptest.Service, i *issue
 	apptest.Databases(t, func(t *testing.T, database string) {
 		i := newIssuer(t)
 		fn(t, apptest.New(t, database, apptest.Options{OIDC: account.OIDC{Issuer: i.URL, ClientID: clientID, ClientSecret: clientSecret, Name: "Example Login"}}), i)
+	})
+}
+
+// The browser comes back to the page that wanted a sign-in, and to no other site.
+func TestIdentityProviderReturnsToThePage(t *testing.T) {
+	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
+		for next, want := range map[string]string{
+			"/oauth/authorize?client_id=x&state=a%20b": "/oauth/authorize?client_id=x&state=a%20b",
+			"": "/", "//evil.example.com": "/", "https://evil.example.com": "/", `/\evil.example.com`: "/", "/\t/evil.example.com": "/",
+			"/" + strings.Repeat("x", 3_000): "/",
+		} {
+			i.query = "?" + url.Values{"next": {next}}.Encode()
+			if to := i.travel(s.Browser(), nil); to != want {
+				t.Errorf("who wanted %.60q ends at %q", next, to)
+			}
+		}
 	})
 }
 

@@ -24,13 +24,13 @@ type Options struct {
 type Accounts struct {
 	opts      Options
 	passwords *passwords
-	attempts  *attempts
+	attempts  *session.Attempts
 	keys      *webauthn.WebAuthn // nil where browsers allow no passkeys
 }
 
 // New makes the accounts of a server.
 func New(o Options) (*Accounts, error) {
-	a := &Accounts{opts: o, passwords: newPasswords(), attempts: newAttempts(o.Unlimited)}
+	a := &Accounts{opts: o, passwords: newPasswords(), attempts: session.NewAttempts(o.Unlimited)}
 	if o.Log == nil {
 		a.opts.Log = slog.Default()
 	}

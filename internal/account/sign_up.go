@@ -46,7 +46,7 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 	if err := CheckPassword(in.Password, email, name); err != nil {
 		return err
 	}
-	if err := a.attempts.take(db.Now(), subject{lettersNetwork, session.Network(caller.Address)}); err != nil {
+	if err := a.attempts.Take(db.Now(), session.Subject{Limit: lettersNetwork, Of: session.Network(caller.Address)}); err != nil {
 		return err
 	}
 	hash, err := a.passwords.hash(ctx, in.Password)
@@ -121,7 +121,7 @@ type RequestResetInput struct {
 func (a *Accounts) RequestPasswordReset(ctx context.Context, tx *store.Tx, in RequestResetInput) (Sent, error) {
 	email, err := board.NormalEmail(in.Email)
 	if err == nil {
-		err = a.attempts.take(tx.Time(), subject{lettersNetwork, session.Network(tx.Caller().Address)})
+		err = a.attempts.Take(tx.Time(), session.Subject{Limit: lettersNetwork, Of: session.Network(tx.Caller().Address)})
 	}
 	if err != nil {
 		return Sent{}, err
@@ -186,7 +186,7 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 	}
 	out, err := begin(ctx, tx, userID)
 	if err == nil {
-		a.attempts.forgive(guess(out.User.Email, session.Network(tx.Caller().Address))...)
+		a.attempts.Forgive(guess(out.User.Email, session.Network(tx.Caller().Address))...)
 	}
 	return out, err
 }

@@ -182,6 +182,8 @@ var (
 	anyLastFour = regexp.MustCompile(`"lastFour":"[0-9A-Za-z]{4}"`)
 	anyToken    = regexp.MustCompile(`cwl_[0-9A-Za-z]{36}`)
 	anyLink     = regexp.MustCompile(`"secret":"[A-Z2-7]{26}"`)
+	anyCode     = regexp.MustCompile(`\bcode=[A-Z2-7]{26}\b`)
+	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
 	// What a passkey or a browser says in base64, and the ids of both.
 	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":"[0-9A-Za-z_-]{35,}"`)
 	anyCursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
@@ -216,6 +218,8 @@ func (ids stableIDs) stable(text string) string {
 	})
 	text = anySecret.ReplaceAllLiteralString(text, "whsec_"+strings.Repeat("MDEy", 10)+"MDE=")
 	text = anyToken.ReplaceAllLiteralString(text, "cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d")
+	text = anyCode.ReplaceAllLiteralString(text, "code=K7Q2M4XW3ZB5N6VD2RJHF7TCGP")
+	text = anyUserCode.ReplaceAllLiteralString(text, `"userCode":"WDJB-MJHT"`)
 	text = anyLink.ReplaceAllLiteralString(text, `"secret":"K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
 	text = anyAnswer.ReplaceAllString(text, `"$1":"3q2-7w"`)
 	return anyCursor.ReplaceAllLiteralString(text, `"nextCursor":"eyJiZWhpbmQiOiI0MiJ9"`)

@@ -310,6 +310,20 @@ var samples = map[string]func(w *world) fields{
 		in, _ := w.newPasskey()
 		return fields{"passkeyId": w.make("finish_passkey", in)}
 	},
+
+	"look_at_authorization": func(w *world) fields { return fields{"query": w.authorization()} },
+	"allow_authorization": func(w *world) fields {
+		return fields{"query": w.authorization(), "scopes": []string{"write"}, "workspaceId": w.workspace}
+	},
+	"look_at_device": func(w *world) fields { return fields{"userCode": w.device()} },
+	"allow_device":   func(w *world) fields { return fields{"userCode": w.device(), "scopes": []string{"write"}} },
+	"deny_device":    func(w *world) fields { return fields{"userCode": w.device()} },
+	"list_connected_apps": func(w *world) fields {
+		w.connected()
+		w.connected()
+		return nil
+	},
+	"disconnect_app": func(w *world) fields { return fields{"appId": w.connected()} },
 }
 
 // aboutNoBoard are the writes that change no board: they answer no

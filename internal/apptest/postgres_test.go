@@ -11,7 +11,7 @@ import (
 )
 
 func TestPostgresDatabasesAreSeparate(t *testing.T) {
-	one, other := connect(t, EmptyPostgresURL(t)), connect(t, EmptyPostgresURL(t))
+	one, other := connects(t, EmptyPostgresURL(t)), connects(t, EmptyPostgresURL(t))
 	if _, err := one.Exec(t.Context(), "CREATE TABLE only_here (id TEXT)"); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestPostgresDatabaseIsDroppedUnderOpenConnections(t *testing.T) {
 // In byte order "B" comes before "a". The clusters of the tests sort as people
 // do, so that a query which forgets COLLATE "C" shows.
 func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
-	conn := connect(t, EmptyPostgresURL(t))
+	conn := connects(t, EmptyPostgresURL(t))
 	var byteOrder bool
 	if err := conn.QueryRow(t.Context(), "SELECT 'B' < 'a'").Scan(&byteOrder); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestStoppedClusterLeavesNothing(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Errorf("the running cluster's folder: %v", err)
 	}
-	connect(t, c.url)
+	connects(t, c.url)
 
 	if err := c.stop(); err != nil {
 		t.Fatalf("stop: %v", err)
@@ -88,7 +88,7 @@ func TestStoppedClusterLeavesNothing(t *testing.T) {
 	}
 }
 
-func connect(t *testing.T, address string) *pgx.Conn {
+func connects(t *testing.T, address string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {

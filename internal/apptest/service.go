@@ -2,11 +2,14 @@ package apptest
 
 import (
 	"context"
+	"crypto/x509"
 	"log/slog"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,10 +17,12 @@ import (
 	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/board"
+	"cardwall/internal/connect"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
 	"cardwall/internal/mcp"
 	"cardwall/internal/op"
+	"cardwall/internal/pages"
 	"cardwall/internal/rest"
 	"cardwall/internal/seal"
 	"cardwall/internal/session"
@@ -49,14 +54,16 @@ type Service struct {
 
 // Options of a service.
 type Options struct {
-	Limits     board.Limits        // zero for the defaults
-	RateLimits bool                // count requests; off unless a test is about them
-	Registry   func() *op.Registry // nil for those of the program
-	Keys       *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
-	OIDC       account.OIDC        // an identity provider; zero for none
-	Tools      func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
-	clock      *Clock
-	document   *document
+	Limits         board.Limits        // zero for the defaults
+	RateLimits     bool                // count requests; off unless a test is about them
+	Registry       func() *op.Registry // nil for those of the program
+	Keys           *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
+	OIDC           account.OIDC        // an identity provider; zero for none
+	Roots          *x509.CertPool      // authorities of hosts that documents are fetched from; nil for the system's
+	NoRegistration bool                // programs may not register themselves
+	Tools          func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
+	clock          *Clock
+	document       *document
 }
 
 // Both runs a test on SQLite and on PostgreSQL.
@@ -112,15 +119,22 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if err != nil {
 		t.Fatalf("make the accounts: %v", err)
 	}
+	guard, err := hook.NewGuard(hook.GuardOptions{Allow: []string{Receivers, "127.0.0.1"}})
+	if err != nil {
+		t.Fatalf("make the guard: %v", err)
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	programs := connect.New(connect.Options{
+		BaseURL: BaseURL, Registration: !opts.NoRegistration, Unlimited: !opts.RateLimits, Check: guard.Check, Dial: guard.Dial, Roots: opts.Roots, Log: log,
+	})
 	own := opts.Registry == nil
 	if own {
-		opts.Registry = func() *op.Registry { return programRegistry(accounts) }
+		opts.Registry = func() *op.Registry { return programRegistry(accounts, programs) }
 	}
 	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
 	if s.Clock == nil {
 		s.Clock = &Clock{}
 	}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if s.opts.Keys == nil {
 		var err error
 		if s.opts.Keys, err = seal.Parse(secretKey); err != nil {
@@ -146,10 +160,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 			t.Errorf("close the store: %v", err)
 		}
 	})
-	guard, err := hook.NewGuard(hook.GuardOptions{Allow: []string{Receivers, "127.0.0.1"}})
-	if err != nil {
-		t.Fatalf("make the guard: %v", err)
-	}
+	served := programs.Pages(db, gate, application(t))
+	maps.Copy(served, accounts.Pages(db, gate, rest.ApplicationPrefix))
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log, Extra: opts.Tools})
@@ -162,7 +174,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},
-		Pages: accounts.Pages(db, gate, rest.ApplicationPrefix),
+		Pages: served,
 		DB:    db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
@@ -183,8 +195,18 @@ func New(t testing.TB, database string, opts Options) *Service {
 }
 
 // programRegistry holds every operation of the program.
-func programRegistry(accounts *account.Accounts) *op.Registry {
-	return account.AddOperations(transfer.AddOperations(app.Operations()), accounts)
+func programRegistry(accounts *account.Accounts, programs *connect.Server) *op.Registry {
+	return connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), accounts), programs)
+}
+
+// application serves one empty page, with the headers of all pages.
+func application(t testing.TB) http.Handler {
+	t.Helper()
+	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")}}, true)
+	if err != nil {
+		t.Fatalf("make the page: %v", err)
+	}
+	return p
 }
 
 // Node is another server process on the same database, by the same clock.

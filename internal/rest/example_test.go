@@ -11,6 +11,7 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/connect"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
@@ -20,7 +21,7 @@ import (
 // is what its schema says. They do not make the documents too large to fetch.
 func TestEveryOperationShowsExamplesThatFollowItsSchemas(t *testing.T) {
 	t.Parallel()
-	r := account.AddOperations(transfer.AddOperations(app.Operations()), nil)
+	r := connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil)
 	for _, d := range []struct {
 		document    *huma.OpenAPI
 		application bool

@@ -123,6 +123,18 @@ func (g *Gate) AdmitAnybody(r *http.Request, _ Class) (board.Caller, Rate, error
 	return caller, rate, g.sameSite(r)
 }
 
+// AdmitProgram counts a request to an address at which programs connect, and that
+// reads no cookie: the page of any site may have a browser send it. It answers
+// the network address that it came from, and refuses with rate_limited.
+func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
+	now := g.db.Now()
+	address = g.address(r)
+	if rate, ok := g.rates.spend("program "+Network(address), programLimit, now); !ok {
+		return address, limited(rate, now)
+	}
+	return address, nil
+}
+
 // Stranger is the rate of a request that needs no token.
 func (g *Gate) Stranger(r *http.Request) Rate {
 	return g.rates.look("address "+g.address(r), strangerLimit, g.db.Now())

@@ -29,6 +29,10 @@ const (
 	anybodyLimit       = 120
 )
 
+// programLimit is how many requests a minute one network may send to connect
+// programs: behind one that is a host of assistants there are many people.
+const programLimit = 600
+
 // Rate is what the X-RateLimit headers say.
 type Rate struct {
 	Limit     int

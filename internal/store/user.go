@@ -61,12 +61,8 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 // InsertToken writes a new token by the fingerprint of its text.
 func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, hash []byte) error {
 	t.CreatedAt = tx.now
-	words := make([]string, len(t.Scopes))
-	for i, s := range t.Scopes {
-		words[i] = string(s)
-	}
 	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		t.ID, userID, t.Name, hash, t.LastFour, strings.Join(words, " "), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
+		t.ID, userID, t.Name, hash, t.LastFour, wordsOf(t.Scopes), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
 }
 
 // RevokeTokens ends the tokens of a user that have a name, and tells how many.
@@ -103,9 +99,10 @@ func (v *View) Tokens(ctx context.Context, userID string) ([]board.Token, error)
 	return out, err
 }
 
-// UsedTokens are the caller's tokens that work, newest first, from before one on.
+// UsedTokens are the caller's tokens that work, newest first, from before one on;
+// without those of programs, which are ConnectedApps.
 func (v *View) UsedTokens(ctx context.Context, before string, limit int) ([]board.UsedToken, error) {
-	return v.tokens(ctx, v.caller.UserID, "AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4", before, limit)
+	return v.tokens(ctx, v.caller.UserID, "AND ($3 = '' OR id < $3) AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.token_id = tokens.id) ORDER BY id DESC LIMIT $4", before, limit)
 }
 
 func (v *View) tokens(ctx context.Context, userID, which string, args ...any) ([]board.UsedToken, error) {

@@ -61,10 +61,11 @@ func kindsOf(words string) []board.Kind {
 	return out
 }
 
-func wordsOf(kinds []board.Kind) string {
-	words := make([]string, len(kinds))
-	for i, k := range kinds {
-		words[i] = string(k)
+// wordsOf is a list as one text, with spaces between.
+func wordsOf[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, v := range list {
+		words[i] = string(v)
 	}
 	return strings.Join(words, " ")
 }

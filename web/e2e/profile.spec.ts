@@ -12,7 +12,7 @@ async function once403(page: Page, method: string, path: string): Promise<void> 
   })
 }
 
-for (const path of ['/profile', '/profile/security', '/profile/tokens']) {
+for (const path of ['/profile', '/profile/security', '/profile/tokens', '/profile/apps']) {
   test(`axe finds nothing on ${path}`, async ({ page }) => {
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await page.goto(path)

@@ -471,6 +471,51 @@ const profile: Screen[] = [
     },
   },
   {
+    name: 'apps',
+    route: '/profile/apps',
+    at: () => '/profile/apps',
+    shows: (page) => button(page, 'Disconnect Example Assistant').first(),
+  },
+  {
+    name: 'apps-none',
+    route: '/profile/apps',
+    who: 'newcomer',
+    at: () => '/profile/apps',
+    shows: (page) => page.getByText('No connected apps'),
+  },
+  {
+    name: 'app-disconnect',
+    route: '/profile/apps',
+    at: () => '/profile/apps',
+    then: async (page) => {
+      await button(page, 'Disconnect Example Assistant').first().click()
+      await expect(dialog(page)).toBeVisible()
+    },
+  },
+  {
+    name: 'consent',
+    route: '/oauth/authorize',
+    at: (s) => `/oauth/authorize?${s.request}`,
+    shows: (page) => button(page, 'Allow'),
+  },
+  {
+    name: 'consent-refused',
+    route: '/oauth/authorize',
+    at: (s) => `/oauth/authorize?${s.request}&redirect_uri=https%3A%2F%2Fevil.example`,
+    shows: (page) => page.getByRole('heading', { name: 'This request was refused' }),
+  },
+  { name: 'device', route: '/oauth/device', at: () => '/oauth/device', shows: (page) => page.getByLabel('Code') },
+  {
+    name: 'device-consent',
+    route: '/oauth/device',
+    at: () => '/oauth/device',
+    then: async (page, s) => {
+      await page.getByLabel('Code').fill(await s.userCode())
+      await button(page, 'Continue').click()
+      await expect(button(page, 'Allow')).toBeVisible()
+    },
+  },
+  {
     name: 'confirm-sign-in',
     route: '/profile/tokens',
     at: () => '/profile/tokens',

@@ -19,6 +19,9 @@ export type Stage = {
   cardId: string
   /** What stands behind the # of a letter's link. */
   invitation: string
+  /** The query of a request of a program, and what a device shows on which it asks. */
+  request: string
+  userCode: () => Promise<string>
   empty: { workspaceId: string; boardId: string }
 }
 
@@ -69,6 +72,57 @@ async function signIn(email: string, password: string): Promise<Person> {
   return { email, password, cookie, signedInAt: Date.now() }
 }
 
+const callback = 'https://assistant.example.com/callback'
+
+/** Posts as a program does, which is signed in nowhere. */
+async function program<T>(path: string, given: object, form = true): Promise<T> {
+  const answer = await fetch(server().url + path, {
+    method: 'POST',
+    headers: form ? {} : { 'Content-Type': 'application/json' },
+    body: form ? new URLSearchParams(given as Record<string, string>) : JSON.stringify(given),
+  })
+  if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+  return (await answer.json()) as T
+}
+
+/** A program that the person has let in, and that asks again. */
+async function connect(person: Person): Promise<{ request: string; userCode: () => Promise<string> }> {
+  const device = 'urn:ietf:params:oauth:grant-type:device_code'
+  const { client_id } = await program<{ client_id: string }>(
+    '/oauth/register',
+    {
+      client_name: 'Example Assistant',
+      redirect_uris: [callback],
+      grant_types: ['authorization_code', 'refresh_token', device],
+    },
+    false,
+  )
+  const request = new URLSearchParams({
+    response_type: 'code',
+    client_id,
+    redirect_uri: callback,
+    scope: 'read write admin',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  }).toString()
+  const allowed = { query: request, scopes: ['read', 'write'] }
+  const { data } = await ask<{ redirectTo: string }>(
+    'POST',
+    '/app/v1/connect/authorization/allow',
+    allowed,
+    person.cookie,
+  )
+  await program('/oauth/token', {
+    grant_type: 'authorization_code',
+    client_id,
+    code: new URL(data.redirectTo).searchParams.get('code'),
+    code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  })
+  const userCode = async () =>
+    (await program<{ user_code: string }>('/oauth/device_authorization', { client_id, scope: 'read write' })).user_code
+  return { request, userCode }
+}
+
 let made: Promise<Stage> | undefined
 
 export function stage(): Promise<Stage> {
@@ -104,6 +158,7 @@ async function make(): Promise<Stage> {
     boardId,
     cardId,
     invitation: await secretOf(invited),
+    ...(await connect(demo)),
     empty: { workspaceId: own.id, boardId: bare.id },
   }
 }

@@ -1,12 +1,13 @@
 // Every address of the application; a feature's own ones stand in its folder.
 import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
+import { routes as connect } from './routes/connect'
 import { routes as profile } from './routes/profile'
 import { routes as search } from './routes/search'
 import { routes as workspace } from './routes/workspace'
 
-/** Open routes need no sign-in and stand without the sidebar. */
-export type Route = { path: string; load: () => Promise<{ default: unknown }>; open?: boolean }
+/** Open routes need no sign-in; they stand without the sidebar, as those alone do. */
+export type Route = { path: string; load: () => Promise<{ default: unknown }>; open?: boolean; alone?: boolean }
 
 export type Page = Component<Record<string, string>>
 
@@ -22,6 +23,7 @@ const routes: readonly Route[] = [
   { path: '/verify', load: () => import('./routes/account/Verify.svelte'), open: true },
   { path: '/reset', load: () => import('./routes/account/Reset.svelte'), open: true },
   { path: '/invitation', load: () => import('./routes/account/Invitation.svelte'), open: true },
+  ...connect,
   ...search,
   ...profile,
   ...workspace,

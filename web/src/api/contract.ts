@@ -5,6 +5,8 @@ type Schemas = components['schemas']
 
 export type { paths }
 export type ApiToken = Schemas['UsedToken']
+export type Asked = Schemas['Asked']
+export type ConnectedApp = Schemas['ConnectedApp']
 export type Home = Schemas['Home']
 export type HomeBoard = Schemas['HomeBoard']
 export type InvitationSeen = Schemas['InvitationLook']

@@ -68,6 +68,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/connect/authorization": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at what a program asks for, by the query of its authorization request
+         * @description Look at what a program asks for, by the query of its authorization request. It changes nothing.
+         */
+        post: operations["look_at_authorization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/authorization/allow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow what a program asks for
+         * @description Allow what a program asks for. Answers where the browser goes on, with a code for the program; needs a recent sign-in.
+         */
+        post: operations["allow_authorization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at what a program asks for that shows a code on a device
+         * @description Look at what a program asks for that shows a code on a device. Guesses are limited.
+         */
+        post: operations["look_at_device"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/device/allow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow what the program on a device asks for
+         * @description Allow what the program on a device asks for. Needs a recent sign-in.
+         */
+        post: operations["allow_device"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/device/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuse what the program on a device asks for
+         * @description Refuse what the program on a device asks for.
+         */
+        post: operations["deny_device"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connected-apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the programs that the caller let in, newest first
+         * @description List the programs that the caller let in, newest first.
+         */
+        get: operations["list_connected_apps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connected-apps/{appId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Disconnect a program of the caller
+         * @description Disconnect a program of the caller. Its token stops working within a second.
+         */
+        delete: operations["disconnect_app"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/deliveries/{deliveryId}": {
         parameters: {
             query?: never;
@@ -872,6 +1012,64 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Answered: {
+            /**
+             * @description What the program on the device calls itself.
+             * @example Example Assistant
+             */
+            name: string;
+        };
+        Asked: {
+            /**
+             * @description Where the browser goes on when the person refuses; empty for a device.
+             * @example https://assistant.example.com/callback?error=access_denied&iss=https%3A%2F%2Fcards.example.com
+             */
+            denyTo: string;
+            /**
+             * @description The host that the program belongs to or returns to; empty for a device.
+             * @example assistant.example.com
+             */
+            host: string;
+            /**
+             * @description What the program calls itself; nobody has checked it.
+             * @example Example Assistant
+             */
+            name: string;
+            /**
+             * @description Whether it leaves the choice of scopes to the person.
+             * @example false
+             */
+            open: boolean;
+            /**
+             * @description Whether that is a host on the network or a program on the person's own machine.
+             * @example web
+             * @enum {string}
+             */
+            place: "web" | "device";
+            /**
+             * @description The host, or the scheme, that the browser goes back to; empty for a device.
+             * @example assistant.example.com
+             */
+            returnsTo: string;
+            /**
+             * @description What it asks for; all scopes when it leaves the choice to the person.
+             * @example [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            scopes: string[];
+            /**
+             * @description A page about the program; empty for none.
+             * @example https://assistant.example.com/
+             */
+            uri: string;
+            /**
+             * @description Whether the host vouches for the program, by a document that it serves.
+             * @example true
+             */
+            verified: boolean;
+        };
         BoardLimits: {
             /** @description All cards on the board, archived ones too. */
             allCards: components["schemas"]["Usage"];
@@ -1083,6 +1281,54 @@ export interface components {
              *     ]
              */
             listIds: string[];
+        };
+        ConnectedApp: {
+            /**
+             * Format: date-time
+             * @description When the person let it in.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            connectedAt: string;
+            /**
+             * Format: date-time
+             * @description When it is disconnected unless it renews its token before.
+             * @example 2026-05-31T09:00:00.000Z
+             */
+            expiresAt: string;
+            /**
+             * @description The host that the person was sent back to, or that the program belongs to; empty for a device.
+             * @example assistant.example.com
+             */
+            host: string;
+            /**
+             * @description The id of its token.
+             * @example tok_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it last asked for something, to the minute; null for never.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            lastUsedAt: string | null;
+            /**
+             * @description What the program calls itself.
+             * @example Example Assistant
+             */
+            name: string;
+            /**
+             * @description What it may do.
+             * @example [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            scopes: string[];
+            /**
+             * @description The one workspace it reaches; null for all of its owner's.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string | null;
         };
         Deleted: {
             /**
@@ -1917,6 +2163,13 @@ export interface components {
              *     ]
              */
             deliveryIds: string[];
+        };
+        SentOn: {
+            /**
+             * @description The program's own address, with a code that works once, for five minutes.
+             * @example https://assistant.example.com/callback?code=K7Q2M4XW3ZB5N6VD8RJHF9TCGP&iss=https%3A%2F%2Fcards.example.com
+             */
+            redirectTo: string;
         };
         Session: {
             /**
@@ -3018,6 +3271,491 @@ export interface operations {
                          */
                         boardVersion?: number;
                         data: components["schemas"]["Star"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    look_at_authorization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&response_type=code&state=af0ifjsldkj"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What stands behind the ? of the address that the program sent the browser to.
+                     * @example response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256
+                     */
+                    query: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "Example Assistant",
+                     *         "host": "assistant.example.com",
+                     *         "verified": false,
+                     *         "uri": "",
+                     *         "returnsTo": "assistant.example.com",
+                     *         "place": "web",
+                     *         "scopes": [
+                     *           "read",
+                     *           "write"
+                     *         ],
+                     *         "open": true,
+                     *         "denyTo": "https://assistant.example.com/callback?error=access_denied&error_description=The%20person%20did%20not%20allow%20it.&state=af0ifjsldkj&iss=https%3A%2F%2Fcardwall.example.com"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Asked"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    allow_authorization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&response_type=code&state=af0ifjsldkj",
+                 *       "scopes": [
+                 *         "write"
+                 *       ],
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What stands behind the ? of the address that the program sent the browser to.
+                     * @example response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256
+                     */
+                    query: string;
+                    /**
+                     * @description What the program may do; read is always among them, and none that it did not ask for.
+                     * @example [
+                     *       "read",
+                     *       "write"
+                     *     ]
+                     */
+                    scopes: ("read" | "write" | "admin")[];
+                    /**
+                     * @description The one workspace it reaches; all of the caller's when absent.
+                     * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     */
+                    workspaceId?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "redirectTo": "https://assistant.example.com/callback?code=K7Q2M4XW3ZB5N6VD2RJHF7TCGP&state=af0ifjsldkj&iss=https%3A%2F%2Fcardwall.example.com"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["SentOn"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    look_at_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "userCode": "WDJB-MJHT"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The code that the device shows, whatever its case and with or without the dash.
+                     * @example WDJB-MJHT
+                     */
+                    userCode: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "Example Assistant",
+                     *         "host": "",
+                     *         "verified": false,
+                     *         "uri": "",
+                     *         "returnsTo": "",
+                     *         "place": "device",
+                     *         "scopes": [
+                     *           "read",
+                     *           "write"
+                     *         ],
+                     *         "open": false,
+                     *         "denyTo": ""
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Asked"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    allow_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "scopes": [
+                 *         "write"
+                 *       ],
+                 *       "userCode": "WDJB-MJHT"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What the program may do; read is always among them, and none that it did not ask for.
+                     * @example [
+                     *       "read",
+                     *       "write"
+                     *     ]
+                     */
+                    scopes: ("read" | "write" | "admin")[];
+                    /**
+                     * @description The code that the device shows, whatever its case and with or without the dash.
+                     * @example WDJB-MJHT
+                     */
+                    userCode: string;
+                    /**
+                     * @description The one workspace it reaches; all of the caller's when absent.
+                     * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     */
+                    workspaceId?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "Example Assistant"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Answered"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deny_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "userCode": "WDJB-MJHT"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The code that the device shows, whatever its case and with or without the dash.
+                     * @example WDJB-MJHT
+                     */
+                    userCode: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "Example Assistant"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Answered"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_connected_apps: {
+        parameters: {
+            query?: {
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "tok_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Example Assistant",
+                     *           "host": "assistant.example.com",
+                     *           "scopes": [
+                     *             "read"
+                     *           ],
+                     *           "workspaceId": null,
+                     *           "connectedAt": "2026-03-02T09:00:00.000Z",
+                     *           "lastUsedAt": null,
+                     *           "expiresAt": "2026-05-31T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "id": "tok_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "name": "Example Assistant",
+                     *           "host": "assistant.example.com",
+                     *           "scopes": [
+                     *             "read"
+                     *           ],
+                     *           "workspaceId": null,
+                     *           "connectedAt": "2026-03-02T09:00:00.000Z",
+                     *           "lastUsedAt": null,
+                     *           "expiresAt": "2026-05-31T09:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ConnectedApp"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disconnect_app: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description A program that the caller let in. */
+                appId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "tok_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Deleted"];
                     };
                 };
             };

@@ -2,4 +2,5 @@ export const profilePages = [
   { href: '/profile', label: 'Profile' },
   { href: '/profile/security', label: 'Security' },
   { href: '/profile/tokens', label: 'API tokens' },
+  { href: '/profile/apps', label: 'Connected apps' },
 ] as const

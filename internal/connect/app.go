@@ -1,0 +1,42 @@
+package connect
+
+import (
+	"context"
+
+	"cardwall/internal/app"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListConnectedAppsInput pages through the caller's programs.
+type ListConnectedAppsInput struct {
+	op.Paging
+}
+
+// ListConnectedApps lists the programs that the caller let in, newest first.
+func ListConnectedApps(ctx context.Context, v *store.View, in ListConnectedAppsInput) (op.Page[board.ConnectedApp], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.ConnectedApp]{}, err
+	}
+	all, err := v.ConnectedApps(ctx, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(a board.ConnectedApp) any { return a.ID }), err
+}
+
+// DisconnectAppInput names a program.
+type DisconnectAppInput struct {
+	AppID string `json:"appId" maxLength:"64" doc:"A program that the caller let in." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// DisconnectApp ends what a program of the caller's has; any other is not found.
+func DisconnectApp(ctx context.Context, tx *store.Tx, in DisconnectAppInput) (app.Deleted, error) {
+	connected, err := tx.IsConnectedApp(ctx, in.AppID)
+	if err == nil && !connected {
+		err = board.NotFound()
+	}
+	if err != nil {
+		return app.Deleted{}, err
+	}
+	return app.Deleted{ID: in.AppID}, tx.RevokeOwnToken(ctx, in.AppID)
+}

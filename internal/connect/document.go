@@ -1,0 +1,161 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+const (
+	maxDocument     = 5 << 10 // bytes, as the draft recommends
+	documentTimeout = 5 * time.Second
+	documentKept    = 10 * time.Minute // in the memory of this process
+	documentsKept   = 1_000
+)
+
+// documents fetches what programs say of themselves at the address that is their
+// id (draft-ietf-oauth-client-id-metadata-document). It keeps what it read for a
+// while, and no failure.
+type documents struct {
+	check  func(ctx context.Context, address string) error
+	client *http.Client
+
+	mu   sync.Mutex
+	kept map[string]keptDocument
+}
+
+type keptDocument struct {
+	client board.Client
+	until  time.Time
+}
+
+func newDocuments(o Options) *documents {
+	dial := o.Dial
+	if dial == nil {
+		dial = func(context.Context, string, string) (net.Conn, error) {
+			return nil, refuse(invalidClient, "This server fetches no documents.")
+		}
+	}
+	return &documents{
+		check: o.Check, kept: map[string]keptDocument{},
+		client: &http.Client{
+			Timeout: documentTimeout,
+			// A redirect would be another address than the one that is the id.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{
+				DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+				DisableKeepAlives: true, TLSHandshakeTimeout: documentTimeout, ResponseHeaderTimeout: documentTimeout, MaxResponseHeaderBytes: 16 << 10,
+			},
+		},
+	}
+}
+
+// get is the program at an address. Before it asks the network it asks whether
+// it may.
+func (k *documents) get(ctx context.Context, id string, now time.Time, may func() error) (board.Client, error) {
+	if problem := checkDocumentID(id); problem != "" {
+		return board.Client{}, refuse(invalidClient, "client_id "+problem+".")
+	}
+	k.mu.Lock()
+	found, ok := k.kept[id]
+	k.mu.Unlock()
+	if ok && now.Before(found.until) {
+		return found.client, nil
+	}
+	if err := may(); err != nil {
+		return board.Client{}, err
+	}
+	c, err := k.fetch(ctx, id)
+	if err != nil {
+		return c, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.kept) >= documentsKept {
+		clear(k.kept) // rather than to look for the oldest: each is one request
+	}
+	k.kept[id] = keptDocument{c, now.Add(documentKept)}
+	return c, nil
+}
+
+// checkDocumentID says what keeps an address from being a client's id (section 3
+// of the draft); "" for nothing.
+func checkDocumentID(id string) string {
+	u, err := url.Parse(id)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Host == "" || u.Opaque != "":
+		return "is not an https address"
+	case u.User != nil || strings.Contains(id, "#"):
+		return "has a user name or a fragment"
+	case u.Path == "" || u.Path == "/":
+		return "has no path"
+	case strings.TrimSuffix(u.Path, "/") != path.Clean(u.Path):
+		return "has a path with dots or double slashes"
+	}
+	return ""
+}
+
+func (k *documents) fetch(ctx context.Context, id string) (c board.Client, err error) {
+	if k.check == nil {
+		return c, refuse(invalidClient, "This server fetches no documents.")
+	}
+	if err := k.check(ctx, id); err != nil {
+		if _, ok := board.AsFault(err); ok {
+			return c, refuse(invalidClient, "client_id is not an https address on port 443 of a host on the public internet.")
+		}
+		return c, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, documentTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, id, http.NoBody)
+	if err != nil {
+		return c, refuse(invalidClient, "client_id is not an https address.")
+	}
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("User-Agent", "Cardwall")
+	w, err := k.client.Do(r)
+	if err != nil {
+		return c, refuse(invalidClient, "The document at client_id could not be fetched.")
+	}
+	defer func() { _ = w.Body.Close() }()
+	kind, _, err := mime.ParseMediaType(w.Header.Get("Content-Type"))
+	if w.StatusCode != http.StatusOK || err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+		return c, refuse(invalidClient, "The address client_id does not answer 200 with application/json.")
+	}
+	body, err := io.ReadAll(io.LimitReader(w.Body, maxDocument+1))
+	if err != nil || len(body) > maxDocument {
+		return c, refuse(invalidClient, "The document at client_id is larger than 5 KiB, or did not arrive whole.")
+	}
+	return readDocument(id, body)
+}
+
+// readDocument is the program that a document describes.
+func readDocument(id string, body []byte) (board.Client, error) {
+	var m clientMetadata
+	if err := json.Unmarshal(body, &m); err != nil {
+		return board.Client{}, refuse(invalidClient, "The document at client_id is not a JSON object of client metadata.")
+	}
+	switch {
+	case m.ID != id: // compared as text (section 4.1 of the draft)
+		return board.Client{}, refuse(invalidClient, "The document at client_id names another client_id.")
+	case m.Secret != "" || m.AuthMethod != "" && m.AuthMethod != "none":
+		return board.Client{}, refuse(invalidClient, "The document at client_id asks for a client authentication other than none.")
+	}
+	c, err := m.client()
+	if err != nil {
+		return c, refuse(invalidClient, "The document at client_id is not accepted. "+asRefusal(err).text)
+	}
+	return c, nil
+}

@@ -1,0 +1,463 @@
+package connect_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+func one(t *testing.T) *apptest.Service {
+	t.Helper()
+	return apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+}
+
+// A browser goes nowhere but to an address that the client registered: where one
+// differs in any way the person is told, and nobody else.
+func TestRedirectAddressesMustBeTheSame(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	ada := s.Person("Ada")
+	p := newProgram(s, callback, "http://127.0.0.1/callback", "http://localhost:3000/callback?a=1", "http://[::1]:80/", "cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app:/cb")
+	for _, good := range []string{
+		callback, "http://127.0.0.1/callback", "http://127.0.0.1:49152/callback", "http://localhost/callback?a=1", "http://localhost:1/callback?a=1", "http://[::1]:9/",
+		"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app:/cb",
+	} {
+		if a := ada.Call("look_at_authorization", fields{"query": p.request("redirect_uri", good).Encode()}); a.Status != http.StatusOK {
+			t.Errorf("%s is refused: %s", good, a.Raw)
+		}
+	}
+	for _, bad := range []string{
+		callback + "/", callback + "?", callback + "?x=1", callback + "#", callback + "#x", "https://assistant.example.com/Callback", "https://ASSISTANT.example.com/callback",
+		"https://assistant.example.com:443/callback", "http://assistant.example.com/callback", "https://user@assistant.example.com/callback", "https://assistant.example.com/./callback",
+		"https://assistant.example.com//callback", "https://assistant.example.com/callback%20", " " + callback, callback + " ", "https://assistant.example.com/%63allback",
+		"https://assistant.example.com.evil.example/callback", "https://evil.example/?" + callback, "//assistant.example.com/callback", "/callback", "javascript:alert(1)", "data:text/html,x",
+		"http://127.0.0.1:49152/callback/", "http://127.0.0.1:49152/other", "http://127.0.0.2/callback", "http://localhost/callback", "http://[::1]/callback", "https://127.0.0.1/callback",
+		"http://127.0.0.1:49152/callback?x", "http://127.0.0.1:49152@evil.example/callback", "http://127.0.0.1:x/callback", "http://127.0.0.1:49152/callback#x", "http://x@127.0.0.1/callback",
+		"http://127.0.0.1.evil.example/callback", "http://localhost:3000/callback?a=2", "http://localhost:3000/callback", "http://LOCALHOST:3000/callback?a=1",
+		"cursor://anysphere.cursor-mcp/oauth/callback/", "cursor://other/oauth/callback", "com.example.app://cb",
+	} {
+		query := p.request("redirect_uri", bad).Encode()
+		r := get(s, "/oauth/authorize?"+query)
+		refused(t, bad, r, "invalid_request")
+		if to := r.header.Get("Location"); to != "" {
+			t.Errorf("%s: the browser is sent to %s", bad, to)
+		}
+		ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
+		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
+	}
+	for what, query := range map[string]string{
+		"no client":               p.request("client_id", "").Encode(),
+		"no redirect address":     p.request("redirect_uri", "").Encode(),
+		"two redirect addresses":  p.request().Encode() + "&redirect_uri=" + url.QueryEscape("https://evil.example/"),
+		"two clients":             p.request().Encode() + "&client_id=" + newProgram(s).id,
+		"a query that is no such": "client_id=%zz",
+	} {
+		refused(t, what, get(s, "/oauth/authorize?"+query), "invalid_request")
+		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
+	}
+	refused(t, "an unknown client", get(s, "/oauth/authorize?"+p.request("client_id", "cli_00000000000000000000000000").Encode()), "invalid_client")
+	other := newProgram(s, "https://other.example.com/callback")
+	refused(t, "another client's address", get(s, "/oauth/authorize?"+other.request("redirect_uri", callback).Encode()), "invalid_request")
+}
+
+// What else is wrong with a request its program learns at its own address.
+func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	ada := s.Person("Ada")
+	p := newProgram(s)
+	for what, c := range map[string]struct {
+		query url.Values
+		code  string
+	}{
+		"no challenge":                  {p.request("code_challenge", ""), "invalid_request"},
+		"plain by name":                 {p.request("code_challenge_method", "plain"), "invalid_request"},
+		"plain by absence":              {p.request("code_challenge_method", ""), "invalid_request"},
+		"another method":                {p.request("code_challenge_method", "s256"), "invalid_request"},
+		"a challenge that is too short": {p.request("code_challenge", "abc"), "invalid_request"},
+		"a challenge with padding":      {p.request("code_challenge", challenge(verifier)+"="), "invalid_request"},
+		"no response type":              {p.request("response_type", ""), "invalid_request"},
+		"the implicit grant":            {p.request("response_type", "token"), "unsupported_response_type"},
+		"the hybrid flow":               {p.request("response_type", "code id_token"), "unsupported_response_type"},
+		"an answer in the fragment":     {p.request("response_mode", "fragment"), "invalid_request"},
+		"an unknown scope":              {p.request("scope", "read everything"), "invalid_scope"},
+		"another server's resource":     {p.request("resource", "https://evil.example/mcp"), "invalid_target"},
+		"a resource with a fragment":    {p.request("resource", apptest.BaseURL+"/mcp#x"), "invalid_target"},
+		"a path that is no resource":    {p.request("resource", apptest.BaseURL+"/other"), "invalid_target"},
+		"two challenges":                {url.Values{"code_challenge": {challenge(verifier), challenge(verifier + "x")}}, "invalid_request"},
+		"one good resource of two":      {url.Values{"resource": {apptest.BaseURL, "https://evil.example"}}, "invalid_target"},
+	} {
+		query := p.request()
+		for name := range query {
+			if len(c.query) > 1 && !c.query.Has(name) { // it is the whole request; else what is other in it
+				delete(query, name)
+			}
+		}
+		maps.Copy(query, c.query)
+		r := get(s, "/oauth/authorize?"+query.Encode(), "Accept", "text/html")
+		to, err := url.Parse(r.header.Get("Location"))
+		if err != nil || r.status != http.StatusFound || !strings.HasPrefix(r.header.Get("Location"), callback+"?") {
+			t.Errorf("%s: %d %s %s", what, r.status, r.header, r.raw)
+			continue
+		}
+		if q := to.Query(); q.Get("error") != c.code || q.Get("state") != "xyz&=" || q.Get("iss") != apptest.BaseURL || q.Get("code") != "" || q.Get("error_description") == "" {
+			t.Errorf("%s: want %s, got %s", what, c.code, to)
+		}
+		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query.Encode(), "scopes": []string{"read"}})
+	}
+	for _, good := range []url.Values{
+		p.request("resource", apptest.BaseURL), p.request("resource", apptest.BaseURL+"/"), p.request("resource", apptest.BaseURL+"/mcp/"), p.request("resource", "HTTPS://CARDWALL.example.com/mcp"),
+		p.request("resource", ""), p.request("state", ""), p.request("scope", ""), p.request("scope", "read offline_access"), p.request("nonce", "ignored"),
+	} {
+		if r := get(s, "/oauth/authorize?"+good.Encode(), "Accept", "text/html"); r.status != http.StatusOK {
+			t.Errorf("%s: %d %s", good.Encode(), r.status, r.header.Get("Location"))
+		}
+	}
+}
+
+// A person allows less than was asked, never more.
+func TestPersonDecides(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob := s.Person("Ada"), s.Person("Bob")
+		bobs := bob.Workspace("Bob's", board.PlanTeam)
+		p := newProgram(s)
+		query := p.request().Encode()
+		a := ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read", "admin"}})
+		if !strings.Contains(a.Message, "did not ask for admin") {
+			t.Errorf("more than was asked: %s", a.Raw)
+		}
+		ada.Refused(board.CodeNotFound, "allow_authorization", fields{"query": query, "scopes": []string{"read"}, "workspaceId": bobs})
+		sent := p.allow(ada, p.request("scope", ""), fields{"scopes": []string{"admin"}})
+		got := p.must("/oauth/token", p.redemption(sent.Get("code")))
+		if got.text("scope") != "read admin" {
+			t.Errorf("the scope is %s", got.raw)
+		}
+		refused(t, "more than was allowed", post(s, "/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read write")), "invalid_scope")
+		p.must("/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read")) // the refusal took nothing
+
+		// Neither a token nor an old sign-in allows anything.
+		if a := ada.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin).Call("allow_authorization", fields{"query": query, "scopes": []string{"read"}}); a.Code != board.CodeForbidden {
+			t.Errorf("with a token: %d %s", a.Status, a.Raw)
+		}
+		if a := s.Browser().Call("look_at_authorization", fields{"query": query}); a.Code != board.CodeUnauthenticated {
+			t.Errorf("signed out: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+func TestCodesAreGoodOnceForWhomTheyWereGiven(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		p, eve := newProgram(s), newProgram(s)
+		code := p.code(ada)
+		for what, c := range map[string]struct {
+			form url.Values
+			code string
+		}{
+			"no code":                    {p.redemption(""), "invalid_request"},
+			"no verifier":                {p.redemption(code, "code_verifier", ""), "invalid_request"},
+			"a wrong verifier":           {p.redemption(code, "code_verifier", strings.Repeat("x", 43)), "invalid_grant"},
+			"the challenge as verifier":  {p.redemption(code, "code_verifier", challenge(verifier)), "invalid_grant"},
+			"a verifier that is short":   {p.redemption(code, "code_verifier", "short"), "invalid_grant"},
+			"another redirect address":   {p.redemption(code, "redirect_uri", callback+"/"), "invalid_grant"},
+			"another client":             {p.redemption(code, "client_id", eve.id), "invalid_grant"},
+			"an unknown client":          {p.redemption(code, "client_id", "cli_00000000000000000000000000"), "invalid_client"},
+			"no client":                  {p.redemption(code, "client_id", ""), "invalid_request"},
+			"another of our resources":   {p.redemption(code, "resource", apptest.BaseURL), "invalid_target"},
+			"another server's resource":  {p.redemption(code, "resource", "https://evil.example/mcp"), "invalid_target"},
+			"an unknown code":            {p.redemption("K7Q2M4XW3ZB5N6VD8RJHF9TCGP"), "invalid_grant"},
+			"no grant type":              {p.redemption(code, "grant_type", ""), "invalid_request"},
+			"the password grant":         {p.redemption(code, "grant_type", "password"), "unsupported_grant_type"},
+			"the code as refresh token":  {p.renewal(code), "invalid_grant"},
+			"a secret that nobody gave":  {p.redemption(code, "client_secret", "x"), "invalid_client"},
+			"a parameter that is double": {url.Values{"grant_type": {board.GrantCode, board.GrantCode}}, "invalid_request"},
+		} {
+			refused(t, what, post(s, "/oauth/token", c.form), c.code)
+		}
+		// None of them took the code from whom it was given.
+		got := p.must("/oauth/token", p.redemption(code, "redirect_uri", ""))
+		if !works(s, got.text("access_token")) {
+			t.Error("the token does not work")
+		}
+		refused(t, "a code that comes again", post(s, "/oauth/token", p.redemption(code)), "invalid_grant")
+		if works(s, got.text("access_token")) {
+			t.Error("the token outlives the second coming of its code")
+		}
+		refused(t, "the refresh token of such a code", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
+
+		late := p.code(ada)
+		s.Clock.Advance(board.CodeLifetime + time.Second)
+		refused(t, "an expired code", post(s, "/oauth/token", p.redemption(late)), "invalid_grant")
+	})
+}
+
+func TestRefreshTokensAreGoodOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		p, eve := newProgram(s), newProgram(s)
+		first := p.tokens(ada)
+		old := first.text("refresh_token")
+		refused(t, "another client", post(s, "/oauth/token", p.renewal(old, "client_id", eve.id)), "invalid_grant")
+		refused(t, "another resource", post(s, "/oauth/token", p.renewal(old, "resource", apptest.BaseURL)), "invalid_target")
+		refused(t, "no token", post(s, "/oauth/token", p.renewal("")), "invalid_request")
+		refused(t, "an access token", post(s, "/oauth/token", p.renewal(first.text("access_token"))), "invalid_grant")
+		refused(t, "a token that nobody gave", post(s, "/oauth/token", p.renewal(board.NewFamily()+board.NewSecret())), "invalid_grant")
+		second := p.must("/oauth/token", p.renewal(old))
+		refused(t, "a refresh token that comes again", post(s, "/oauth/token", p.renewal(old)), "invalid_grant")
+		if works(s, second.text("access_token")) {
+			t.Error("the access token outlives the second coming of a refresh token")
+		}
+		refused(t, "the last of the family", post(s, "/oauth/token", p.renewal(second.text("refresh_token"))), "invalid_grant")
+		if got := s.Column("SELECT operation FROM audit WHERE operation = 'end_replayed_connection'"); len(got) == 0 {
+			t.Error("the audit does not say why it ended")
+		}
+		// A consent of its own goes on.
+		if other := p.tokens(ada); !works(s, other.text("access_token")) {
+			t.Error("another consent ended, too")
+		}
+	})
+}
+
+// Of many that come at once one is the first; and since the others are the same
+// code again, what it was given has ended when all are answered.
+func TestOnlyOneOfManyAtOnceWins(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		p := newProgram(s)
+		race := func(what string, form url.Values) {
+			var (
+				all  sync.WaitGroup
+				mu   sync.Mutex
+				wins []string
+			)
+			for range 8 {
+				all.Go(func() {
+					r := post(s, "/oauth/token", form)
+					mu.Lock()
+					defer mu.Unlock()
+					if r.status == http.StatusOK {
+						wins = append(wins, r.text("access_token"))
+					} else if r.text("error") != "invalid_grant" {
+						t.Errorf("%s: %d %s", what, r.status, r.raw)
+					}
+				})
+			}
+			all.Wait()
+			if len(wins) != 1 {
+				t.Errorf("%s: %d of 8 got tokens", what, len(wins))
+			} else if works(s, wins[0]) {
+				t.Errorf("%s: what came again did not end it", what)
+			}
+		}
+		race("a code", p.redemption(p.code(ada)))
+		race("a refresh token", p.renewal(p.tokens(ada).text("refresh_token")))
+	})
+}
+
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		p, eve := newProgram(s), newProgram(s)
+		for _, by := range []string{"access_token", "refresh_token"} {
+			got := p.tokens(ada)
+			refused(t, "another client", post(s, "/oauth/revoke", values("client_id", eve.id, "token", got.text(by))), "invalid_grant")
+			refused(t, "no client", post(s, "/oauth/revoke", values("token", got.text(by))), "invalid_request")
+			refused(t, "no token", post(s, "/oauth/revoke", values("client_id", p.id)), "invalid_request")
+			if !works(s, got.text("access_token")) {
+				t.Error("a refused revocation ended the token")
+			}
+			for range 2 { // RFC 7009, 2.2: what has ended is answered alike
+				p.must("/oauth/revoke", values("client_id", p.id, "token", got.text(by), "token_type_hint", "nonsense"))
+			}
+			if works(s, got.text("access_token")) {
+				t.Errorf("the access token outlives the revocation by the %s", by)
+			}
+			refused(t, "what was revoked", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
+		}
+		p.must("/oauth/revoke", values("client_id", p.id, "token", "nonsense"))
+		p.must("/oauth/revoke", values("client_id", p.id, "token", ada.Token)) // made by hand: none of a program's business
+		if !works(s, ada.Token) {
+			t.Error("a program ended a token that was made by hand")
+		}
+		if a := ada.Call("disconnect_app", fields{"appId": ada.Must("list_tokens", nil).Text("0.id")}); a.Code != board.CodeNotFound {
+			t.Errorf("a token made by hand is no connected app: %d %s", a.Status, a.Raw)
+		}
+		got := p.tokens(ada)
+		id := ada.Must("list_connected_apps", nil).Text("0.id")
+		s.Person("Bob").Refused(board.CodeNotFound, "disconnect_app", fields{"appId": id})
+		if !works(s, got.text("access_token")) {
+			t.Error("somebody else ended it")
+		}
+	})
+}
+
+// What a person loses its programs lose.
+func TestConnectionsEndWithTheirGround(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob := s.Person("Ada"), s.Person("Bob")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		bob.Joins(workspace, board.WorkspaceMember)
+		p := newProgram(s)
+		in := func(person *apptest.Person) string {
+			return p.allow(person, p.request(), fields{"scopes": []string{"read"}, "workspaceId": workspace}).Get("code")
+		}
+		waiting, got := in(bob), p.must("/oauth/token", p.redemption(in(bob)))
+		ada.Must("remove_member", fields{"workspaceId": workspace, "userId": bob.ID})
+		refused(t, "a code for a workspace that was left", post(s, "/oauth/token", p.redemption(waiting)), "invalid_grant")
+		refused(t, "a refresh token for it", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
+
+		code, all := p.code(bob), p.tokens(bob)
+		bob.Must("delete_account", nil)
+		refused(t, "a code of an account that is gone", post(s, "/oauth/token", p.redemption(code)), "invalid_grant")
+		refused(t, "its refresh token", post(s, "/oauth/token", p.renewal(all.text("refresh_token"))), "invalid_grant")
+		if works(s, all.text("access_token")) {
+			t.Error("its access token works")
+		}
+	})
+}
+
+// Nothing that connects a program is written as it is sent.
+func TestSecretsAreAtRestAsHashes(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		p := newProgram(s)
+		code := p.code(ada)
+		got := p.must("/oauth/token", p.redemption(code))
+		family, _ := board.FamilyOf(got.text("refresh_token"))
+		device := post(s, "/oauth/device_authorization", values("client_id", p.id))
+		for _, column := range []string{
+			"SELECT COALESCE(subject, '') FROM audit", "SELECT details FROM audit", "SELECT hash FROM oauth_codes", "SELECT family FROM oauth_grants", "SELECT refresh FROM oauth_grants",
+			"SELECT hash FROM oauth_devices", "SELECT user_code FROM oauth_devices", "SELECT hash FROM tokens",
+		} {
+			for _, text := range s.Column(column) {
+				for _, secret := range []string{code, family, got.text("access_token"), device.text("device_code"), device.text("user_code"), strings.ReplaceAll(device.text("user_code"), "-", "")} {
+					if strings.Contains(text, secret) {
+						t.Errorf("%s holds %s", column, secret)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The page of the consent cannot be framed, and what it sends cannot be sent by
+// another site.
+func TestConsentCannotBeFramed(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	ada := s.Person("Ada")
+	p := newProgram(s)
+	for what, query := range map[string]string{"a good request": p.request().Encode(), "a bad one": "client_id=nonsense"} {
+		r := get(s, "/oauth/authorize?"+query, "Accept", "text/html")
+		policy := r.header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "default-src 'none'") {
+			t.Errorf("%s: the policy is %q", what, policy)
+		}
+		if r.header.Get("Referrer-Policy") != "no-referrer" || r.header.Get("Access-Control-Allow-Origin") != "" || len(r.header.Values("Set-Cookie")) > 0 {
+			t.Errorf("%s: the headers are %v", what, r.header)
+		}
+		if want := map[bool]int{true: 200, false: 400}[what == "a good request"]; r.status != want {
+			t.Errorf("%s: the status is %d", what, r.status)
+		}
+	}
+	for _, name := range []string{"allow_authorization", "allow_device", "deny_device"} {
+		in := fields{"query": p.request().Encode(), "scopes": []string{"read"}}
+		if name != "allow_authorization" {
+			in = fields{"userCode": "BCDF-GHJK"}
+		}
+		if name == "allow_device" {
+			in["scopes"] = []string{"read"}
+		}
+		a := ada.CallWith(name, in, http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}})
+		if a.Code != board.CodeForbidden || !strings.Contains(a.Message, "another site") {
+			t.Errorf("%s from another site: %d %s", name, a.Status, a.Raw)
+		}
+	}
+	if r := send(s, httptest.NewRequest(http.MethodPost, "/oauth/authorize?"+p.request().Encode(), http.NoBody)); r.status != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", r.status)
+	}
+}
+
+// Pages of any site may read what programs read, and nothing carries a cookie.
+func TestBrowserClients(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	for _, path := range []string{
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/mcp",
+		"/oauth/token", "/oauth/register", "/oauth/revoke", "/oauth/device_authorization", "/auth.md",
+	} {
+		r := httptest.NewRequest(http.MethodOptions, path, http.NoBody)
+		r.Header.Set("Origin", "https://inspector.example.com")
+		r.Header.Set("Access-Control-Request-Method", "POST")
+		r.Header.Set("Access-Control-Request-Headers", "content-type,mcp-protocol-version")
+		a := send(s, r)
+		if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), "MCP-Protocol-Version") ||
+			a.header.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("OPTIONS %s: %d %v", path, a.status, a.header)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "/oauth/token", strings.NewReader("grant_type=x"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "https://inspector.example.com")
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	if a := send(s, r); a.header.Get("Access-Control-Allow-Origin") != "*" || a.text("error") != "unsupported_grant_type" {
+		t.Errorf("a page of another site is answered %d %s %v", a.status, a.raw, a.header)
+	}
+	if a := get(s, "/oauth/token?grant_type=x"); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != "POST, OPTIONS" {
+		t.Errorf("GET /oauth/token: %d %v", a.status, a.header)
+	}
+	if a := get(s, "/.well-known/openid-configuration"); a.status != http.StatusNotFound {
+		t.Errorf("it is no OpenID provider, and answers %d", a.status)
+	}
+	guide := get(s, "/auth.md")
+	for _, part := range []string{apptest.BaseURL + "/oauth/device_authorization", "user_code", "code_challenge_method=S256", "refresh_token"} {
+		if !strings.Contains(guide.raw, part) {
+			t.Errorf("/auth.md lacks %s", part)
+		}
+	}
+	if strings.Contains(guide.raw, "{base}") || !strings.HasPrefix(guide.header.Get("Content-Type"), "text/markdown") {
+		t.Errorf("/auth.md is %s", guide.raw)
+	}
+}
+
+func TestFormsThatAreNone(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	for what, c := range map[string]struct {
+		kind, body, code string
+		status           int
+		authorization    string
+	}{
+		"JSON":          {"application/json", `{"grant_type":"refresh_token"}`, "invalid_request", 415, ""},
+		"too large":     {"application/x-www-form-urlencoded", "x=" + strings.Repeat("y", 40<<10), "invalid_request", 400, ""},
+		"broken":        {"application/x-www-form-urlencoded", "x=%zz", "invalid_request", 400, ""},
+		"with a secret": {"application/x-www-form-urlencoded", "grant_type=refresh_token", "invalid_client", 401, "Basic eDp5"},
+	} {
+		for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/device_authorization"} {
+			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(c.body))
+			r.Header.Set("Content-Type", c.kind)
+			if c.authorization != "" {
+				r.Header.Set("Authorization", c.authorization)
+			}
+			if a := send(s, r); a.status != c.status || a.text("error") != c.code || (c.status == 401) != (a.header.Get("WWW-Authenticate") != "") {
+				t.Errorf("%s at %s: %d %s %v", what, path, a.status, a.raw, fmt.Sprint(a.header["Www-Authenticate"]))
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package connect_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+func TestRegister(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		r := register(s, `{"client_name":" Claude\u202e\u200b\n Code ","redirect_uris":["http://localhost/callback"],"token_endpoint_auth_method":"client_secret_post","logo_uri":"https://x.example/l.png","client_uri":"javascript:alert(1)"}`)
+		if r.status != http.StatusCreated || r.text("client_name") != "Claude Code" || r.text("token_endpoint_auth_method") != "none" || r.body["client_secret"] != nil || r.body["client_uri"] != nil ||
+			fmt.Sprint(r.body["grant_types"]) != "[authorization_code refresh_token]" || fmt.Sprint(r.body["response_types"]) != "[code]" || r.body["client_id_issued_at"] == nil || r.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("the registration is %d %s", r.status, r.raw)
+		}
+		if got := s.Column("SELECT name FROM oauth_clients"); !slices.Equal(got, []string{"Claude Code"}) {
+			t.Errorf("the database has %q", got)
+		}
+		onlyDevice := register(s, `{"grant_types":["`+deviceIs+`"]}`)
+		if onlyDevice.status != http.StatusCreated || onlyDevice.body["redirect_uris"] != nil || onlyDevice.body["response_types"] != nil {
+			t.Errorf("a device registers as %d %s", onlyDevice.status, onlyDevice.raw)
+		}
+		refused(t, "a device that sends a browser", get(s, "/oauth/authorize?client_id="+onlyDevice.text("client_id")+"&redirect_uri=https%3A%2F%2Fx.example"), "unauthorized_client")
+		refused(t, "a browser's program as device", post(s, "/oauth/device_authorization", values("client_id", r.text("client_id"))), "unauthorized_client")
+
+		many, err := json.Marshal(slices.Repeat([]string{callback}, 11))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, c := range map[string]struct{ metadata, code string }{
+			"no object":             {`[]`, "invalid_client_metadata"},
+			"no JSON":               {`{`, "invalid_client_metadata"},
+			"a name twice":          {`{"redirect_uris":["` + callback + `"],"redirect_uris":["https://evil.example/"]}`, "invalid_client_metadata"},
+			"a text for a list":     {`{"redirect_uris":"` + callback + `"}`, "invalid_client_metadata"},
+			"no address":            {`{}`, "invalid_redirect_uri"},
+			"an empty list":         {`{"redirect_uris":[]}`, "invalid_redirect_uri"},
+			"eleven addresses":      {`{"redirect_uris":` + string(many) + `}`, "invalid_redirect_uri"},
+			"the implicit grant":    {`{"redirect_uris":["` + callback + `"],"grant_types":["implicit"]}`, "invalid_client_metadata"},
+			"only refreshing":       {`{"redirect_uris":["` + callback + `"],"grant_types":["refresh_token"]}`, "invalid_client_metadata"},
+			"tokens in the address": {`{"redirect_uris":["` + callback + `"],"response_types":["token"]}`, "invalid_client_metadata"},
+		} {
+			refused(t, what, register(s, c.metadata), c.code)
+		}
+		for _, bad := range []string{
+			"", "/callback", "//x.example/cb", "x.example/cb", "https://", "https:///cb", "https:cb", "https://x.example/cb#fragment", "https://x.example/cb#", "https://user@x.example/cb", "http://x.example/cb",
+			"http://10.0.0.1/cb", "http://localhost.evil.example/cb", "http://127.0.0.1.evil.example/", "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:https://x.example/1",
+			"about:blank", "urn:ietf:wg:oauth:2.0:oob", "https://x.example/c b", "https://x.example/\u00e9", "https://x.example\\@evil.example/", "https://x.example/\t", "https://x.example/cb\n", "mailto:x@x.example", "intent://x#Intent;end",
+			"https://x.example/" + strings.Repeat("x", 2_000),
+		} {
+			metadata, err := json.Marshal(map[string]any{"redirect_uris": []string{callback, bad}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused(t, bad, register(s, string(metadata)), "invalid_redirect_uri")
+		}
+		if r := register(s, `{"client_name":"`+strings.Repeat("x", 17<<10)+`"}`); r.status != http.StatusRequestEntityTooLarge || r.text("error") != "invalid_client_metadata" {
+			t.Errorf("a large registration: %d %s", r.status, r.raw)
+		}
+		form := httptest.NewRequest(http.MethodPost, "/oauth/register", strings.NewReader("x=y"))
+		form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if r := send(s, form); r.status != http.StatusUnsupportedMediaType {
+			t.Errorf("a form: %d %s", r.status, r.raw)
+		}
+	})
+}
+
+func TestRegistrationIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{NoRegistration: true})
+	if r := register(s, `{"redirect_uris":["`+callback+`"]}`); r.status != http.StatusForbidden || r.text("error") != "access_denied" {
+		t.Errorf("registered: %d %s", r.status, r.raw)
+	}
+	if r := get(s, "/.well-known/oauth-authorization-server"); r.body["registration_endpoint"] != nil || r.body["client_id_metadata_document_supported"] != true {
+		t.Errorf("the server still offers it: %s", r.raw)
+	}
+}
+
+func TestRegistrationsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{RateLimits: true})
+	for i := range 61 {
+		r := register(s, `{"redirect_uris":["`+callback+`"]}`)
+		if limited := r.status == http.StatusTooManyRequests; limited != (i == 60) {
+			t.Fatalf("registration %d: %d %s", i+1, r.status, r.raw)
+		} else if limited && (r.header.Get("Retry-After") == "" || r.text("error") != "temporarily_unavailable") {
+			t.Errorf("the refusal is %s %v", r.raw, r.header)
+		}
+	}
+}
+
+// A program that nobody lets in is forgotten after a week; one that has something
+// is not.
+func TestHousekeepingForgetsUnusedPrograms(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		unused, used := newProgram(s), newProgram(s)
+		got := used.tokens(ada)
+		post(s, "/oauth/device_authorization", values("client_id", unused.id))
+		housekeep := func() {
+			t.Helper()
+			if _, err := app.Housekeep(t.Context(), s.DB, store.NewID("srv_")); err != nil {
+				t.Fatal(err)
+			}
+			s.Clock.Advance(time.Hour) // the next one's turn
+		}
+		housekeep()
+		if n := len(s.Column("SELECT id FROM oauth_clients")); n != 2 {
+			t.Errorf("%d programs are left", n)
+		}
+		s.Clock.Advance(board.ClientUnused)
+		housekeep()
+		if left := s.Column("SELECT id FROM oauth_clients"); !slices.Equal(left, []string{used.id}) {
+			t.Errorf("%v are left", left)
+		}
+		if n := len(s.Column("SELECT id FROM oauth_devices")) + len(s.Column("SELECT client_id FROM oauth_codes")); n != 0 {
+			t.Errorf("%d codes are left", n)
+		}
+		refused(t, "a program that was forgotten", post(s, "/oauth/token", unused.redemption("x")), "invalid_client")
+		again := used.must("/oauth/token", used.renewal(got.text("refresh_token")))
+		s.Clock.Advance(board.ClientKept + time.Hour)
+		housekeep()
+		housekeep()
+		if n := len(s.Column("SELECT id FROM oauth_clients")) + len(s.Column("SELECT token_id FROM oauth_grants")); n != 0 {
+			t.Errorf("%d are left of a connection that ended long ago", n)
+		}
+		refused(t, "its refresh token", post(s, "/oauth/token", used.renewal(again.text("refresh_token"))), "invalid_client")
+	})
+}

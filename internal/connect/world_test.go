@@ -1,0 +1,203 @@
+package connect_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+type fields = apptest.Fields
+
+const (
+	callback = "https://assistant.example.com/callback"
+	verifier = "dBjftJeZ4CVP-mBJ92K9q9y8yF2kmEo0nqUGm8Nfn3s"
+	deviceIs = board.GrantDevice
+)
+
+// program is one that connects: it sends requests, and knows no cookie.
+type program struct {
+	*apptest.Service
+	id       string
+	redirect string
+}
+
+// reply is what came back to a program.
+type reply struct {
+	status int
+	header http.Header
+	raw    string
+	body   map[string]any
+}
+
+func (r reply) text(name string) string {
+	s, _ := r.body[name].(string)
+	return s
+}
+
+func send(s *apptest.Service, r *http.Request) reply {
+	s.T.Helper()
+	w := httptest.NewRecorder()
+	s.Handler.ServeHTTP(w, r)
+	out := reply{status: w.Code, header: w.Header(), raw: w.Body.String()}
+	if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(w.Body.Bytes(), &out.body); err != nil {
+			s.T.Fatalf("%s %s answered %d %s", r.Method, r.URL.Path, w.Code, w.Body)
+		}
+	}
+	return out
+}
+
+func get(s *apptest.Service, target string, headers ...string) reply {
+	s.T.Helper()
+	r := httptest.NewRequest(http.MethodGet, target, http.NoBody)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return send(s, r)
+}
+
+// values is a form of names and values by turns; an empty value leaves the name
+// out.
+func values(pairs ...string) url.Values {
+	out := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		if out.Del(pairs[i]); pairs[i+1] != "" {
+			out.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return out
+}
+
+// changed is a form with other values.
+func changed(form url.Values, pairs ...string) url.Values {
+	out := url.Values{}
+	for name, all := range form {
+		out[name] = all
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if out.Del(pairs[i]); pairs[i+1] != "" {
+			out.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return out
+}
+
+func post(s *apptest.Service, path string, form url.Values) reply {
+	s.T.Helper()
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return send(s, r)
+}
+
+func register(s *apptest.Service, metadata string) reply {
+	s.T.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/oauth/register", strings.NewReader(metadata))
+	r.Header.Set("Content-Type", "application/json")
+	return send(s, r)
+}
+
+// newProgram registers a program with all grants.
+func newProgram(s *apptest.Service, redirects ...string) program {
+	s.T.Helper()
+	if len(redirects) == 0 {
+		redirects = []string{callback}
+	}
+	text, err := json.Marshal(map[string]any{
+		"client_name": "Example Assistant", "redirect_uris": redirects, "grant_types": []string{board.GrantCode, board.GrantRefresh, deviceIs},
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	r := register(s, string(text))
+	if r.status != http.StatusCreated {
+		s.T.Fatalf("register: %d %s", r.status, r.raw)
+	}
+	return program{s, r.text("client_id"), redirects[0]}
+}
+
+func challenge(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// request is the query of a good authorization request.
+func (p program) request(pairs ...string) url.Values {
+	return changed(values("response_type", "code", "client_id", p.id, "redirect_uri", p.redirect, "state", "xyz&=", "scope", "read write",
+		"code_challenge", challenge(verifier), "code_challenge_method", "S256", "resource", apptest.BaseURL+"/mcp"), pairs...)
+}
+
+// allow is what the program is sent when a person allows its request.
+func (p program) allow(person *apptest.Person, query url.Values, allowed fields) url.Values {
+	p.T.Helper()
+	if allowed == nil {
+		allowed = fields{"scopes": []string{"read", "write"}}
+	}
+	allowed["query"] = query.Encode()
+	to := person.Must("allow_authorization", allowed).Text("redirectTo")
+	u, err := url.Parse(to)
+	if err != nil || !strings.HasPrefix(to, p.redirect) {
+		p.T.Fatalf("the browser is sent to %s", to)
+	}
+	return u.Query()
+}
+
+// code is one that a person has just allowed.
+func (p program) code(person *apptest.Person) string {
+	p.T.Helper()
+	return p.allow(person, p.request(), nil).Get("code")
+}
+
+// redemption is the good request that redeems a code.
+func (p program) redemption(code string, pairs ...string) url.Values {
+	return changed(values("grant_type", board.GrantCode, "client_id", p.id, "code", code, "redirect_uri", p.redirect, "code_verifier", verifier), pairs...)
+}
+
+// tokens are those that a person has just let the program have.
+func (p program) tokens(person *apptest.Person) reply {
+	p.T.Helper()
+	return p.must("/oauth/token", p.redemption(p.code(person)))
+}
+
+func (p program) renewal(refresh string, pairs ...string) url.Values {
+	return changed(values("grant_type", board.GrantRefresh, "client_id", p.id, "refresh_token", refresh), pairs...)
+}
+
+func (p program) must(path string, form url.Values) reply {
+	p.T.Helper()
+	r := post(p.Service, path, form)
+	if r.status != http.StatusOK {
+		p.T.Fatalf("%s: %d %s", path, r.status, r.raw)
+	}
+	return r
+}
+
+// refused fails the test unless the answer is the error, and one that nobody
+// keeps.
+func refused(t *testing.T, what string, r reply, code string) {
+	t.Helper()
+	if r.status != http.StatusBadRequest || r.text("error") != code || r.text("error_description") == "" {
+		t.Errorf("%s: want %s, got %d %s", what, code, r.status, r.raw)
+	}
+	if r.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s: Cache-Control is %q", what, r.header.Get("Cache-Control"))
+	}
+	if r.body["access_token"] != nil {
+		t.Errorf("%s: a refusal with a token", what)
+	}
+}
+
+// works tells whether an access token opens the interface.
+func works(s *apptest.Service, token string) bool {
+	s.T.Helper()
+	s.Clock.Advance(1e9) // a second: what was known of it is asked again
+	return (&apptest.Person{Service: s, Token: token}).Call("get_me", nil).Status == http.StatusOK
+}

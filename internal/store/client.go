@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// clientsUnused is how many programs are remembered that nobody has let in.
+const clientsUnused = 10_000
+
+// InsertClient writes a program that registered itself. Of those that nobody has
+// let in the oldest make room beyond 10,000.
+func (tx *Tx) InsertClient(ctx context.Context, c board.Client) error {
+	addresses, err := json.Marshal(c.RedirectURIs)
+	if err != nil {
+		return err
+	}
+	if err := tx.exec(ctx, "INSERT INTO oauth_clients (id, name, uri, redirect_uris, grant_types, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		c.ID, c.Name, c.URI, string(addresses), strings.Join(c.GrantTypes, " "), int64(tx.now)); err != nil {
+		return err
+	}
+	return tx.exec(ctx, "DELETE FROM oauth_clients WHERE used_at IS NULL AND id IN (SELECT id FROM oauth_clients WHERE used_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET $1)", clientsUnused)
+}
+
+// Client is a program that registered itself; one that did not, or is forgotten,
+// is not found.
+func (v *View) Client(ctx context.Context, id string) (board.Client, error) {
+	var (
+		c                 = board.Client{ID: id}
+		addresses, grants string
+	)
+	found, err := v.one(ctx, "SELECT name, uri, redirect_uris, grant_types FROM oauth_clients WHERE id = $1", []any{id}, &c.Name, &c.URI, &addresses, &grants)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	if err != nil {
+		return board.Client{}, err
+	}
+	c.GrantTypes = strings.Fields(grants)
+	return c, json.Unmarshal([]byte(addresses), &c.RedirectURIs)
+}
+
+// TouchClient notes that somebody let a program in. One that did not register
+// itself is kept nowhere.
+func (tx *Tx) TouchClient(ctx context.Context, id string) error {
+	return tx.exec(ctx, "UPDATE oauth_clients SET used_at = $1 WHERE id = $2", int64(tx.now), id)
+}
+
+// PurgeConnections forgets programs that nobody let in for long and that have
+// nothing any more, codes, devices and rights to renew tokens whose time is over.
+func (tx *Tx) PurgeConnections(ctx context.Context) (n int64, err error) {
+	now := int64(tx.now)
+	for _, old := range []struct {
+		text string
+		args []any
+	}{
+		{"DELETE FROM oauth_codes WHERE expires_at < $1", []any{now - board.CodeKept.Milliseconds()}},
+		{"DELETE FROM oauth_devices WHERE expires_at < $1", []any{now - board.CodeKept.Milliseconds()}},
+		{"DELETE FROM oauth_grants WHERE expires_at < $1 OR token_id IN (SELECT id FROM tokens WHERE revoked_at IS NOT NULL)", []any{now}},
+		{"DELETE FROM oauth_clients WHERE used_at IS NULL AND created_at < $1", []any{now - board.ClientUnused.Milliseconds()}},
+		{"DELETE FROM oauth_clients WHERE used_at < $1 AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = oauth_clients.id)", []any{now - board.ClientKept.Milliseconds()}},
+	} {
+		gone, err := tx.affected(ctx, old.text, old.args...)
+		if err != nil {
+			return n, err
+		}
+		n += gone
+	}
+	return n, nil
+}

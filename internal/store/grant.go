@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"cardwall/internal/board"
+)
+
+// forUpdate is a query that keeps the row it finds to this transaction; SQLite
+// has one writer and needs no word for it.
+func (tx *Tx) forUpdate(text string) string {
+	if tx.db.engine.dialect().lock {
+		return text + " FOR UPDATE"
+	}
+	return text
+}
+
+// ownerThere is the condition that the owner of a row has an account.
+const ownerThere = "EXISTS (SELECT 1 FROM users u WHERE u.id = user_id AND u.deleted_at IS NULL)"
+
+// InsertCode writes an authorization code by the hash of its text.
+func (tx *Tx) InsertCode(ctx context.Context, hash []byte, c board.AuthorizationCode) error {
+	return tx.exec(ctx, `INSERT INTO oauth_codes (hash, client_id, client_name, host, resource, scopes, user_id, workspace_id, refreshes, redirect_uri, challenge, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		hash, c.ClientID, c.ClientName, c.Host, c.Resource, wordsOf(c.Scopes), c.UserID, optional(c.WorkspaceID), flag(c.Refreshes),
+		c.RedirectURI, c.Challenge, int64(tx.now)+board.CodeLifetime.Milliseconds())
+}
+
+// Code loads an authorization code by the hash of its text, for this transaction
+// alone: of two that would redeem it the second waits, and then finds the token.
+// Without the account of who gave it, it counts as expired.
+func (tx *Tx) Code(ctx context.Context, hash []byte) (board.AuthorizationCode, error) {
+	var (
+		c                board.AuthorizationCode
+		scopes           string
+		workspace, token sql.NullString
+		there            bool
+		until            board.Instant
+	)
+	found, err := tx.one(ctx, tx.forUpdate(`SELECT client_id, client_name, host, resource, scopes, user_id, workspace_id, refreshes <> 0, redirect_uri, challenge, expires_at, token_id, `+ownerThere+`
+		FROM oauth_codes WHERE hash = $1`), []any{hash},
+		&c.ClientID, &c.ClientName, &c.Host, &c.Resource, &scopes, &c.UserID, &workspace, &c.Refreshes, &c.RedirectURI, &c.Challenge, &until, &token, &there)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	c.Scopes, c.WorkspaceID, c.TokenID, c.Expired = scopesOf(scopes), workspace.String, token.String, until <= tx.now || !there
+	return c, err
+}
+
+// UseCode notes what a code was redeemed for.
+func (tx *Tx) UseCode(ctx context.Context, hash []byte, tokenID string) error {
+	return tx.exec(ctx, "UPDATE oauth_codes SET token_id = $1 WHERE hash = $2", tokenID, hash)
+}
+
+// InsertGrant makes a token that of a program. With a family it can be renewed
+// by the refresh token, for 90 days; else it ends with the token.
+func (tx *Tx) InsertGrant(ctx context.Context, t board.Token, c board.Consent, family, refresh []byte) error {
+	until := int64(tx.now) + board.RefreshLifetime.Milliseconds()
+	if family == nil {
+		until = int64(*t.ExpiresAt)
+	}
+	return tx.exec(ctx, "INSERT INTO oauth_grants (token_id, client_id, host, resource, scopes, family, refresh, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		t.ID, c.ClientID, c.Host, c.Resource, wordsOf(c.Scopes), family, refresh, until)
+}
+
+// grantColumns tell of a grant; $1 is the hash that is looked for and $2 the
+// time. A token that is limited to a workspace which its owner has left has
+// ended as a caller (CallerOfToken), and so has its renewal.
+const grantColumns = `SELECT g.token_id, g.client_id, t.user_id, g.resource, g.scopes, t.revoked_at IS NOT NULL OR g.expires_at <= $2 OR u.deleted_at IS NOT NULL
+		OR t.workspace_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id AND m.user_id = t.user_id)
+	FROM oauth_grants g JOIN tokens t ON t.id = g.token_id JOIN users u ON u.id = t.user_id `
+
+func (tx *Tx) grant(ctx context.Context, where string, hash []byte) (g board.Grant, err error) {
+	var scopes string
+	found, err := tx.one(ctx, grantColumns+where, []any{hash, int64(tx.now)}, &g.TokenID, &g.ClientID, &g.UserID, &g.Resource, &scopes, &g.Ended)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	g.Scopes = scopesOf(scopes)
+	return g, err
+}
+
+// GrantOfRefresh finds what a refresh token was given for, by the hashes of its
+// family and of the whole, for this transaction alone.
+func (tx *Tx) GrantOfRefresh(ctx context.Context, family, refresh []byte) (board.Grant, error) {
+	var current bool
+	text := tx.forUpdate("SELECT refresh = $2 FROM oauth_grants WHERE family = $1")
+	if found, err := tx.one(ctx, text, []any{family, refresh}, &current); err != nil || !found {
+		if err == nil {
+			err = board.NotFound()
+		}
+		return board.Grant{}, err
+	}
+	g, err := tx.grant(ctx, "WHERE g.family = $1", family)
+	g.Current = current
+	return g, err
+}
+
+// GrantOfToken finds what an access token was given for, by its hash. A token
+// that no program was given is not found.
+func (tx *Tx) GrantOfToken(ctx context.Context, hash []byte) (board.Grant, error) {
+	return tx.grant(ctx, "WHERE t.hash = $1", hash)
+}
+
+// RenewGrant gives a grant another access token and another refresh token; those
+// before it work no more. It is false when the token was revoked meanwhile.
+func (tx *Tx) RenewGrant(ctx context.Context, t board.Token, hash, refresh []byte) (renewed bool, err error) {
+	n, err := tx.affected(ctx, "UPDATE tokens SET hash = $1, last_four = $2, scopes = $3, expires_at = $4 WHERE id = $5 AND revoked_at IS NULL",
+		hash, t.LastFour, wordsOf(t.Scopes), instant(t.ExpiresAt), t.ID)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	return true, tx.exec(ctx, "UPDATE oauth_grants SET refresh = $1, expires_at = $2 WHERE token_id = $3", refresh, int64(tx.now)+board.RefreshLifetime.Milliseconds(), t.ID)
+}
+
+// EndGrant revokes what a program has. To end what has ended changes nothing.
+func (tx *Tx) EndGrant(ctx context.Context, tokenID string) error {
+	return tx.exec(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL", int64(tx.now), tokenID)
+}
+
+const appLives = "t.user_id = $1 AND t.revoked_at IS NULL AND g.expires_at > $2"
+
+// ConnectedApps are the programs that the caller let in, newest first, from
+// before one on.
+func (v *View) ConnectedApps(ctx context.Context, before string, limit int) ([]board.ConnectedApp, error) {
+	out := []board.ConnectedApp{}
+	err := v.each(ctx, `SELECT t.id, t.name, g.host, g.scopes, t.workspace_id, t.created_at, t.last_used_at, g.expires_at
+		FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE `+appLives+` AND ($3 = '' OR t.id < $3) ORDER BY t.id DESC LIMIT $4`,
+		[]any{v.caller.UserID, int64(v.now), before, limit}, func(rows *sql.Rows) error {
+			var (
+				a      board.ConnectedApp
+				scopes string
+			)
+			err := rows.Scan(&a.ID, &a.Name, &a.Host, &scopes, &a.WorkspaceID, &a.ConnectedAt, &a.LastUsedAt, &a.ExpiresAt)
+			a.Scopes = scopesOf(scopes)
+			out = append(out, a)
+			return err
+		})
+	return out, err
+}
+
+// CountConnectedApps counts them.
+func (v *View) CountConnectedApps(ctx context.Context) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives, v.caller.UserID, int64(v.now))
+}
+
+// IsConnectedApp tells whether a token of the caller's is that of a program.
+func (v *View) IsConnectedApp(ctx context.Context, tokenID string) (bool, error) {
+	n, err := v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives+" AND t.id = $3", v.caller.UserID, int64(v.now), tokenID)
+	return n == 1, err
+}

@@ -1,0 +1,288 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { type Page } from '@playwright/test'
+import { axe, expect, server, test as base } from './fixtures'
+
+/** A program that wants in: it listens for the browser that comes back. */
+type Program = {
+  id: string
+  /** Where it sends the browser. */
+  ask: (more?: Record<string, string>) => string
+  /** What the browser brought back. */
+  back: () => URLSearchParams | undefined
+  /** Redeems the code that came back. */
+  redeem: () => Promise<{ access_token: string; refresh_token: string; scope: string }>
+}
+
+const test = base.extend<{ program: Program; name: string }>({
+  name: async ({}, use) => use(`Assistant ${randomBytes(3).toString('hex')}`),
+  program: async ({ name }, use) => {
+    let brought: URLSearchParams | undefined
+    const listener = createServer((request, answer) => {
+      const at = new URL(request.url ?? '/', 'http://127.0.0.1')
+      if (at.pathname === '/callback') brought = at.searchParams
+      answer.setHeader('Content-Type', 'text/html')
+      answer.end('<!doctype html><html lang="en"><title>Back</title><link rel="icon" href="data:,"><h1>Back</h1>')
+    })
+    await new Promise<void>((up) => listener.listen(0, '127.0.0.1', () => up()))
+    const { port } = listener.address() as { port: number }
+    const redirect = `http://127.0.0.1:${port}/callback`
+    const verifier = randomBytes(32).toString('base64url')
+    const id = await register(name, ['http://127.0.0.1/callback'])
+    await use({
+      id,
+      ask: (more = {}) =>
+        `/oauth/authorize?${new URLSearchParams({
+          response_type: 'code',
+          client_id: id,
+          redirect_uri: redirect,
+          state: 'as it was',
+          scope: 'read write',
+          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+          code_challenge_method: 'S256',
+          ...more,
+        })}`,
+      back: () => brought,
+      redeem: async () => {
+        const code = brought?.get('code') ?? ''
+        const form = { grant_type: 'authorization_code', client_id: id, code, code_verifier: verifier }
+        const answer = await post('/oauth/token', { ...form, redirect_uri: redirect })
+        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+        return answer.body as { access_token: string; refresh_token: string; scope: string }
+      },
+    })
+    await new Promise((gone) => listener.close(gone))
+  },
+})
+
+async function register(name: string, redirects: string[]): Promise<string> {
+  const grants = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code']
+  const answer = await fetch(`${server().url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ client_name: name, redirect_uris: redirects, grant_types: grants }),
+  })
+  return ((await answer.json()) as { client_id: string }).client_id
+}
+
+async function post(path: string, form: Record<string, string>) {
+  const answer = await fetch(server().url + path, { method: 'POST', body: new URLSearchParams(form) })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+const whoAmI = async (token: string) =>
+  (await fetch(`${server().url}/api/public/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status
+
+/** axe finds nothing, in light and in dark. */
+async function look(page: Page): Promise<void> {
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    expect(await axe(page)).toEqual([])
+  }
+}
+
+/** The link of the letter to an address. */
+async function letter(to: string): Promise<string> {
+  const outbox = process.env.CARDWALL_E2E_OUTBOX
+  if (!outbox) throw new Error('the outbox of the server is not known')
+  let link: string | undefined
+  await expect
+    .poll(
+      () => {
+        const all = readdirSync(outbox).map((file) => readFileSync(join(outbox, file), 'utf8').replace(/=\r?\n/g, ''))
+        link = /\/verify#[A-Z2-7]+/.exec(all.find((text) => text.includes(to)) ?? '')?.[0]
+        return link
+      },
+      { timeout: 20_000 },
+    )
+    .toBeTruthy()
+  return link ?? ''
+}
+
+test('a program is let in by mouse, into one workspace', async ({ page, program, name, world }) => {
+  await page.goto(program.ask())
+  await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
+  await expect(page.getByRole('main')).toContainText('127.0.0.1')
+  await expect(page.getByRole('checkbox', { name: /^Read/ })).toBeDisabled()
+  await expect(page.getByRole('checkbox', { name: /^Administer/ })).toHaveCount(0)
+  await look(page)
+  await page.getByLabel('Where').selectOption(world.workspaceId)
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+  expect(program.back()?.get('state')).toBe('as it was')
+  expect(program.back()?.get('iss')).toBe(server().url)
+  const { access_token, scope } = await program.redeem()
+  expect(scope).toBe('read write')
+  expect(await whoAmI(access_token)).toBe(200)
+
+  await page.goto('/profile/apps')
+  const row = page.getByRole('listitem').filter({ hasText: name })
+  await expect(row).toContainText('Read and write')
+  await expect(row).not.toContainText('All workspaces')
+  await look(page)
+  await row.getByRole('button', { name: `Disconnect ${name}` }).click()
+  await look(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
+  await expect(row).toHaveCount(0)
+  await expect.poll(() => whoAmI(access_token)).toBe(401)
+})
+
+test('a program is let in and sent away by keyboard', async ({ page, program }) => {
+  const reach = async (name: RegExp) => {
+    for (let i = 0; i < 30; i++) {
+      const focused = page.locator(':focus')
+      const text = (await focused.count())
+        ? await focused.evaluate((e) => e.closest('label')?.innerText ?? e.innerText)
+        : ''
+      if (name.test(text)) return
+      await page.keyboard.press('Tab')
+    }
+    throw new Error(`the keyboard does not reach ${name}`)
+  }
+  await page.goto(program.ask())
+  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
+  await reach(/^Write/)
+  await page.keyboard.press('Space')
+  await expect(page.getByRole('checkbox', { name: /^Write/ })).not.toBeChecked()
+  await reach(/^Allow/)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+  expect((await program.redeem()).scope).toBe('read')
+
+  await page.goto(program.ask())
+  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
+  await reach(/^Cancel/)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+  expect(program.back()?.get('error')).toBe('access_denied')
+  expect(program.back()?.get('code')).toBeNull()
+})
+
+test('a sign-in that is not recent is confirmed first', async ({ page, program }) => {
+  let refused = false
+  await page.route('**/api/app/v1/connect/authorization/allow', (route) => {
+    if (refused) return route.fallback()
+    refused = true
+    const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
+    return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message } } })
+  })
+  await page.goto(program.ask())
+  await page.getByRole('button', { name: 'Allow' }).click()
+  const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await page.keyboard.press('Escape')
+  await expect(confirm).toHaveCount(0)
+  expect(program.back()).toBeUndefined()
+  refused = false
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await confirm.getByLabel(/^Password of/).fill(server().password)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+})
+
+test('a bad request is refused on a page, and sends nobody anywhere', async ({ page, program }) => {
+  const answer = await page.goto(program.ask({ redirect_uri: 'https://evil.example/callback' }))
+  expect(answer?.status()).toBe(400)
+  expect(answer?.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
+  await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
+  await expect(page.getByRole('main')).toContainText('redirect_uri')
+  await look(page)
+})
+
+test('the consent is not shown in the frame of another page', async ({ page, program }) => {
+  const inner = new URL(program.ask(), server().url).href
+  const outer = createServer((_, answer) => {
+    answer.setHeader('Content-Type', 'text/html')
+    answer.end(`<!doctype html><title>Outer</title><link rel="icon" href="data:,"><iframe src="${inner}"></iframe>`)
+  })
+  await new Promise<void>((up) => outer.listen(0, '127.0.0.1', () => up()))
+  const bare = await page.context().browser()!.newPage()
+  await bare.goto(`http://127.0.0.1:${(outer.address() as { port: number }).port}/`)
+  await expect(bare.frameLocator('iframe').getByRole('button', { name: 'Allow' })).toHaveCount(0)
+  expect(bare.frames()[1]?.url()).toContain('chrome-error://')
+  await bare.close()
+  await new Promise((gone) => outer.close(gone))
+})
+
+test('a device is connected by its code', async ({ page, program, name }) => {
+  const begun = (await post('/oauth/device_authorization', { client_id: program.id })).body
+  const grant = {
+    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    client_id: program.id,
+    device_code: String(begun.device_code),
+  }
+  await page.goto('/oauth/device')
+  await look(page)
+  await page.keyboard.type('bbbbbbbb')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toContainText('there is no such code')
+  await page.getByLabel('Code').fill('')
+  await page.keyboard.type(String(begun.user_code).toLowerCase().replace('-', ''))
+  await expect(page.getByLabel('Code')).toHaveValue(String(begun.user_code))
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
+  await expect(page.getByRole('main')).toContainText(String(begun.user_code))
+  await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
+  await look(page)
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await expect(page.getByRole('heading', { name: `${name} is connected` })).toBeVisible()
+  await look(page)
+  const got = await post('/oauth/token', grant)
+  expect(got.body.scope).toBe('read write')
+
+  const second = (await post('/oauth/device_authorization', { client_id: program.id })).body
+  await page.goto(`/oauth/device?user_code=${String(second.user_code)}`)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByRole('heading', { name: 'Nothing was allowed' })).toBeVisible()
+  const denied = await post('/oauth/token', { ...grant, device_code: String(second.device_code) })
+  expect(denied.body.error).toBe('access_denied')
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 360, height: 640 } })
+  test('the consent fits', async ({ page, program }) => {
+    await page.goto(program.ask({ scope: 'read write admin' }))
+    await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
+    await look(page)
+  })
+})
+
+test.describe('somebody new', () => {
+  test.use({ signedIn: false })
+
+  test('signs up on the way and comes to the consent', async ({ page, program, name }) => {
+    const email = `${randomBytes(4).toString('hex')}@example.com`
+    await page.goto(program.ask())
+    await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
+    await expect(page.getByRole('main')).toContainText('Then you decide what the program may do')
+    await look(page)
+    await page.getByRole('link', { name: 'Create an account' }).click()
+    await page.getByLabel('Your name').fill('Grace Hopper')
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill('correct horse battery')
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+    await page.goto(await letter(email))
+    await page.getByRole('button', { name: 'Confirm my address' }).click()
+    await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
+    await expect(page.getByRole('main')).toContainText(email)
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+    expect(await whoAmI((await program.redeem()).access_token)).toBe(200)
+  })
+
+  test('signs in on the way, also as somebody else', async ({ page, program, name }) => {
+    const { email, password } = server()
+    await page.goto(program.ask())
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
+    await page.getByRole('button', { name: 'Use another account' }).click()
+    await expect(page).toHaveURL(/\/sign-in\?next=%2Foauth%2Fauthorize/)
+  })
+})
