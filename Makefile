@@ -81,6 +81,12 @@ test-browser: build ## run the browser tests against the built server
 	@tools/need chromium curl
 	cd web && npm run --silent e2e
 
+# Into a new folder, and the chosen ones into docs/.
+.PHONY: pictures
+pictures: build ## take a picture of every screen, those of docs/ too
+	@tools/need chromium
+	cd web && node scripts/pictures.mjs --docs
+
 .PHONY: check
 check: check-format check-vet check-staticcheck check-architecture check-golden lint-openapi check-web ## check all that CI checks before the tests
 	@echo "check: all is well."

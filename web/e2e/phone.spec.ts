@@ -39,4 +39,6 @@ test('the card is a sheet, and the menu a drawer', async ({ page, world }) => {
   await drawer.getByRole('link', { name: 'Home' }).tap()
   await expect(page).toHaveURL('/')
   await expect(drawer).toBeHidden()
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'My cards' }).tap()
+  await expect(page).toHaveURL('/my-cards')
 })
