@@ -8,4 +8,5 @@ export default defineConfig({
   testMatch: 'pictures.ts',
   timeout: 60_000,
   globalSetup: './server.ts',
+  reporter: [['list']],
 })
