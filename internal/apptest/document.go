@@ -66,7 +66,7 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	if a.Status >= 400 {
 		pointer = "/components/schemas/Error"
 	} else {
-		pointer += "/content/application~1json/schema"
+		pointer += "/content/" + strings.ReplaceAll(a.Media(), "/", "~1") + "/schema"
 	}
 	s, err := d.schema(addressOf(o.Application) + "#" + pointer)
 	if err != nil {
