@@ -15,8 +15,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// told is an entry as a person would read it.
-func told(a apptest.Answer, i int) string {
+// entryText is an entry as a person would read it.
+func entryText(a apptest.Answer, i int) string {
 	at := func(field string) string { return fmt.Sprint(a.Get(fmt.Sprintf("%d.%s", i, field))) }
 	changes, _ := json.Marshal(a.Get(fmt.Sprintf("%d.changes", i)), json.Deterministic(true))
 	return strings.Join([]string{at("operation"), at("actorName"), at("boardName"), at("subjectName"), string(changes)}, " | ")
@@ -51,7 +51,7 @@ func TestAuditTellsDifferences(t *testing.T) {
 			`update_card | Ada | Launch | Release | {"done":{"from":false,"to":true},"title":{"from":"Press release","to":"Release"}}`,
 		}
 		for i, line := range want {
-			if got := told(a, i); got != line {
+			if got := entryText(a, i); got != line {
 				t.Errorf("entry %d is\n%s, want\n%s", i, got, line)
 			}
 		}

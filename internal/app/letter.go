@@ -2,7 +2,7 @@ package app
 
 import (
 	"context"
-	"strings"
+	"net/url"
 	"time"
 
 	"cardwall/internal/board"
@@ -113,7 +113,10 @@ func webhookLetter(ctx context.Context, tx *store.Tx, l *board.Letter, webhookID
 	if err != nil {
 		return false, err
 	}
-	l.To, l.Link = *owner.Email, tx.Link(strings.TrimSuffix("/webhooks/"+w.ID+"/deliveries/"+failed, "/"))
+	l.To, l.Link = *owner.Email, tx.Link("/webhooks/"+w.ID+"/deliveries")
+	if failed != "" {
+		l.Link += "?delivery=" + url.QueryEscape(failed)
+	}
 	l.Webhook = &board.WebhookLetter{Name: w.Name, Host: w.Host, Workspace: space.Name}
 	return true, nil
 }

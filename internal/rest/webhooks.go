@@ -49,11 +49,12 @@ func eventName(kind string) string {
 // eventSchema is what all deliveries have, with the kind's own name and data.
 func eventSchema(r *op.Registry, e op.Event) *huma.Schema {
 	s := *r.Body(e)
-	s.Description = e.Text
+	s.Description, s.AdditionalProperties = e.Text, nil // fields may be added within a format
 	s.Properties = maps.Clone(s.Properties)
 	kind := *s.Properties["type"]
 	kind.Enum, kind.Examples = []any{e.Kind}, nil
 	data := *r.Data(e)
+	data.AdditionalProperties = nil
 	data.Description = s.Properties["data"].Description
 	s.Properties["type"], s.Properties["data"] = &kind, &data
 	return &s
