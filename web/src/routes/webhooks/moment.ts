@@ -2,15 +2,19 @@
 export function momentText(instant: string, timeZone: string, now = new Date(), language = 'en-GB'): string {
   const at = new Date(instant)
   const year = at.getUTCFullYear() === now.getUTCFullYear() ? undefined : 'numeric'
-  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
-    day: 'numeric',
-    month: 'short',
-    year,
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZone,
-  }).format(at)
+  return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(at)
+}
+
+// To make a format costs more than to use it a hundred times.
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function format(language: string, timeZone: string, year: 'numeric' | undefined): Intl.DateTimeFormat {
+  const key = [language, timeZone, year].join(' ')
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+  const made =
+    formats.get(key) ?? new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year, ...clock, timeZone })
+  formats.set(key, made)
+  return made
 }
 
 /** "in 28 s", "in 9 min", "in 3 h"; "now" when it is due. */
