@@ -6347,8 +6347,8 @@ export interface operations {
                 content: {
                     /**
                      * @example id,at,operation,actorType,actorId,actorName,tokenId,tokenName,boardId,boardName,boardVersion,subject,subjectName,changes,requestId
-                     *     aud_06gzvtx8wdxdn8rhc1b2gwjtgr,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""},""text"":{""from"":null,""to"":""Now.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
-                     *     aud_06gzvtx8w9wt7c36xm0b32c2j8,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""},""text"":{""from"":null,""to"":""Soon.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
+                     *     aud_06gzw892r9tzk42gam21h72y00,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""},""text"":{""from"":null,""to"":""Now.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     *     aud_06gzw892qsw9df2d29bdzsc3mc,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""},""text"":{""from"":null,""to"":""Soon.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
                      */
                     "text/csv": string;
                 };
