@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -168,7 +169,8 @@ func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
 		}
 	}
 	answers(doc.Components.Responses)
-	for _, item := range doc.Paths {
+	items := slices.AppendSeq(slices.Collect(maps.Values(doc.Paths)), maps.Values(doc.Webhooks))
+	for _, item := range items {
 		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if o == nil {
 				continue
