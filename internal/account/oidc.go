@@ -266,7 +266,7 @@ func enter(ctx context.Context, tx *store.Tx, issuer, subject string, c claims) 
 	if err != nil {
 		return out, err
 	}
-	return out, tx.Audit(ctx, "sign_in_with_oidc", userID, nil)
+	return out, tx.Audit(ctx, "sign_in_with_oidc", userID)
 }
 
 // link is the account of the address that a provider has verified, which it

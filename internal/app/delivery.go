@@ -71,6 +71,7 @@ func sendsAgain(ctx context.Context, tx *store.Tx, webhookID string) error {
 	if !w.On {
 		return board.Invalid("The webhook is off; switch it on first.")
 	}
+	noteWebhook(tx, w, w)
 	return canSend(ctx, tx, w)
 }
 

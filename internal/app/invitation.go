@@ -76,6 +76,7 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	if err != nil {
 		return i, err
 	}
+	tx.Note("", board.Changes{"email": {To: email}, "role": {To: i.Role}})
 	last, err := tx.LetteredAt(ctx, email)
 	if err != nil {
 		return i, err
@@ -132,6 +133,7 @@ func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitation
 	if err := canGive(tx, w, i.Role); err != nil {
 		return Deleted{}, err
 	}
+	tx.Note("", board.Changes{"email": {From: i.Email}, "role": {From: i.Role}})
 	return Deleted{i.ID}, tx.WithdrawInvitation(ctx, i.ID)
 }
 
@@ -170,6 +172,7 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 	if err := tx.AcceptInvitation(ctx, i); err != nil {
 		return board.Workspace{}, err
 	}
+	tx.Note("", board.Changes{"role": {To: i.Role}})
 	return tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
 }
 

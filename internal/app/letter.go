@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"cardwall/internal/board"
@@ -87,7 +88,8 @@ func resetLetter(ctx context.Context, tx *store.Tx, l *board.Letter, email strin
 }
 
 // webhookLetter tells the owner of a webhook that it was switched off, unless a
-// person has switched it on again or its owner is gone.
+// person has switched it on again or its owner is gone. Its link leads to the
+// last delivery that failed.
 func webhookLetter(ctx context.Context, tx *store.Tx, l *board.Letter, webhookID string) (ready bool, err error) {
 	w, err := tx.View.Webhook(ctx, webhookID)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && (w.OffReason == nil || *w.OffReason != board.OffFailures) {
@@ -107,7 +109,14 @@ func webhookLetter(ctx context.Context, tx *store.Tx, l *board.Letter, webhookID
 	if err != nil {
 		return false, err
 	}
+	failed, err := tx.LastFailure(ctx, w.ID)
+	if err != nil {
+		return false, err
+	}
 	l.To, l.Link = *owner.Email, tx.Link("/webhooks/"+w.ID+"/deliveries")
+	if failed != "" {
+		l.Link += "?delivery=" + url.QueryEscape(failed)
+	}
 	l.Webhook = &board.WebhookLetter{Name: w.Name, Host: w.Host, Workspace: space.Name}
 	return true, nil
 }

@@ -38,6 +38,7 @@ func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (boar
 	if err := tx.SetMember(ctx, w.ID, m.ID, in.Role); err != nil {
 		return m, err
 	}
+	tx.Note("", board.Changes{"role": {From: m.Role, To: in.Role}})
 	m.Role = in.Role
 	if !m.Role.Can(board.OwnWorkspace) {
 		if err := tx.WithdrawInvitationsBy(ctx, w.ID, m.ID, m.Role.Can(board.ManageMembers)); err != nil {
@@ -102,6 +103,7 @@ func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Dele
 	if err := tx.WithdrawInvitationsBy(ctx, w.ID, m.ID, false); err != nil {
 		return Deleted{}, err
 	}
+	tx.Note("", board.Changes{"role": {From: m.Role}})
 	return Deleted{m.ID}, tx.RemoveMember(ctx, w.ID, m.ID)
 }
 

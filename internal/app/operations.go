@@ -1,6 +1,9 @@
 package app
 
-import "cardwall/internal/op"
+import (
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+)
 
 // Operations are all operations: of the public interface, in the order of the
 // reference, and of the application alone.
@@ -112,7 +115,7 @@ func Operations() *op.Registry {
 	op.Query(r, "list_filter_cards", "GET /saved-filters/{filterId}/cards", "List the cards that a saved filter finds, on all boards of its workspace that the caller sees. The other filters narrow it.", ListFilterCards)
 
 	r.In("Webhooks", "Events, pushed to an address as signed deliveries.")
-	op.Command(r, "create_webhook", "POST /webhooks", "Subscribe an address to the events of a board, or of every board that the whole workspace sees. The answer holds the signing secret, this once.", CreateWebhook, op.Admin, op.Creates, op.Secret, op.NoTool)
+	op.Command(r, "create_webhook", "POST /webhooks", "Subscribe an address to the events of a board, or of every board that the whole workspace sees. The answer holds the signing secret, this once.", CreateWebhook, op.Admin, op.Guarded, op.Creates, op.Secret, op.NoTool)
 	op.Query(r, "list_webhooks", "GET /webhooks", "List the webhooks of a workspace that the caller manages. Of the address it shows the host and the last four characters.", ListWebhooks, op.Admin, op.NoTool)
 	op.Command(r, "delete_webhook", "DELETE /webhooks/{webhookId}", "Cancel a subscription. Its delivery log goes with it.", DeleteWebhook, op.Admin, op.Destructive, op.NoTool)
 	op.Query(r, "get_webhook_sample", "GET /webhooks/samples/{event}", "Get a made-up delivery of a kind of event, for the editors of automation platforms.", GetWebhookSample, op.Admin, op.NoTool)
@@ -121,12 +124,21 @@ func Operations() *op.Registry {
 	op.Command(r, "pause_webhook", "POST /webhooks/{webhookId}/pause", "Switch a webhook off. What is on its way is skipped when its turn comes.", PauseWebhook, op.Admin, op.Application)
 	op.Command(r, "switch_on_webhook", "POST /webhooks/{webhookId}/switch-on", "Send a test event that switches the webhook on when the receiver takes it. Its failures are forgotten then, and the caller is its owner.", SwitchOnWebhook, op.Admin, op.Application)
 	op.Command(r, "test_webhook", "POST /webhooks/{webhookId}/test", "Send a test event, once, also while the webhook is off.", TestWebhook, op.Admin, op.Application)
-	op.Command(r, "rotate_webhook_secret", "POST /webhooks/{webhookId}/rotate-secret", "Make another signing secret. For 24 hours deliveries carry two signatures, by it and by the one before.", RotateWebhookSecret, op.Admin, op.Application, op.Secret)
+	op.Command(r, "rotate_webhook_secret", "POST /webhooks/{webhookId}/rotate-secret", "Make another signing secret. For 24 hours deliveries carry two signatures, by it and by the one before.", RotateWebhookSecret, op.Admin, op.Application, op.Guarded, op.Secret)
 	op.Query(r, "list_deliveries", "GET /webhooks/{webhookId}/deliveries", "List the last 100 deliveries of the last 30 days, newest first.", ListDeliveries, op.Admin, op.Application)
 	op.Command(r, "send_deliveries_again", "POST /webhooks/{webhookId}/send-again", "Send deliveries of a webhook again that failed, gave up or were skipped.", SendDeliveriesAgain, op.Admin, op.Application)
 	op.Query(r, "get_delivery", "GET /deliveries/{deliveryId}", "Get a delivery with its attempts and its body.", GetDelivery, op.Admin, op.Application)
 	op.Command(r, "send_delivery_again", "POST /deliveries/{deliveryId}/send-again", "Send a delivery again that failed, gave up or was skipped.", SendDeliveryAgain, op.Admin, op.Application)
 	op.Query(r, "get_delivery_quota", "GET /workspaces/{workspaceId}/delivery-quota", "Get how many deliveries the workspace's organization has caused today, and may.", GetDeliveryQuota, op.Admin, op.Application)
+	for _, kind := range board.WebhookKinds() {
+		sample, _ := board.SampleOf(kind, "https://cardwall.example.com")
+		r.Event(string(kind), kind.When(), sample, board.DataOf(kind))
+	}
+
+	r.In("Audit", "Who did what in a workspace, for its owners and admins.")
+	op.Query(r, "list_audit_entries", "GET /workspaces/{workspaceId}/audit", "List what was done in a workspace and on its boards, newest first. Of boards that the caller does not see it tells neither names nor differences.", ListAuditEntries, op.Admin, op.Application)
+	op.Stream(r, "export_audit_csv", "GET /workspaces/{workspaceId}/audit.csv", "Export the audit log of a workspace as comma-separated values. Takes the filters of list_audit_entries.", ExportAuditCSV, op.Admin, op.Application, op.Media("text/csv"))
+	op.Stream(r, "export_audit_ndjson", "GET /workspaces/{workspaceId}/audit.ndjson", "Export the audit log of a workspace as lines of JSON. Takes the filters of list_audit_entries.", ExportAuditNDJSON, op.Admin, op.Application, op.Media("application/x-ndjson"))
 
 	return r
 }

@@ -44,6 +44,7 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 	if err := describeWebhook(tx, &w, &in.Name, in.Events, in.URL); err != nil {
 		return board.WebhookSecret{}, err
 	}
+	noteWebhook(tx, board.Webhook{BoardID: w.BoardID}, w)
 	secret := newSigningSecret()
 	err = tx.InsertWebhook(ctx, &w, space.OrganizationID, in.URL, secret)
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
@@ -108,6 +109,30 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	return nil
 }
 
+// noteWebhook says for the audit what changed of a webhook. One that is new or
+// gone has no events on the other side.
+func noteWebhook(tx *store.Tx, from, to board.Webhook) {
+	on := ""
+	if to.BoardID != nil {
+		on = *to.BoardID
+	}
+	c := board.Changes{}
+	set := func(field string, from, to any, differ bool) {
+		if differ {
+			c[field] = board.FromTo{From: from, To: to}
+		}
+	}
+	set("name", from.Name, to.Name, from.Name != to.Name)
+	set("host", from.Host, to.Host, from.Host != to.Host)
+	set("lastFour", from.LastFour, to.LastFour, from.LastFour != to.LastFour)
+	set("events", from.Events, to.Events, !slices.Equal(from.Events, to.Events))
+	set("on", from.On, to.On, from.On != to.On)
+	if to.OldSecretUntil != nil {
+		board.SetPtr(c, "oldSecretUntil", from.OldSecretUntil, to.OldSecretUntil)
+	}
+	tx.Note(on, c)
+}
+
 // newSigningSecret makes the secret of a webhook, as Standard Webhooks writes it.
 func newSigningSecret() string {
 	key := make([]byte, 32)
@@ -152,6 +177,7 @@ func DeleteWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (Deleted,
 	if err != nil {
 		return Deleted{}, err
 	}
+	noteWebhook(tx, w, board.Webhook{BoardID: w.BoardID})
 	return Deleted{w.ID}, tx.DeleteWebhook(ctx, w.ID)
 }
 
@@ -173,12 +199,14 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 	if err != nil {
 		return w, err
 	}
+	before := w
 	if in.URL != "" {
 		w.Platform = nil
 	}
 	if err := describeWebhook(tx, &w, in.Name, in.Events, in.URL); err != nil {
 		return w, err
 	}
+	noteWebhook(tx, before, w)
 	err = tx.UpdateWebhook(ctx, &w, in.URL)
 	return w, err
 }
@@ -190,7 +218,9 @@ func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Web
 	if err != nil || !w.On {
 		return w, err
 	}
+	before := w
 	w.On, w.OffReason, w.OffAt = false, new(board.OffPaused), new(tx.Now())
+	noteWebhook(tx, before, w)
 	err = tx.UpdateWebhook(ctx, &w, "")
 	return w, err
 }
@@ -216,6 +246,7 @@ func testWebhook(ctx context.Context, tx *store.Tx, id, switchesOn string) (boar
 	if err := canSend(ctx, tx, w); err != nil {
 		return board.Delivery{}, err
 	}
+	noteWebhook(tx, w, w)
 	delivery, err := tx.InsertTest(ctx, w, switchesOn)
 	if err != nil {
 		return board.Delivery{}, err
@@ -243,8 +274,9 @@ func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in WebhookInput) (bo
 	if err != nil {
 		return board.WebhookSecret{}, err
 	}
-	secret := newSigningSecret()
+	before, secret := w, newSigningSecret()
 	err = tx.RotateSecret(ctx, &w, secret)
+	noteWebhook(tx, before, w)
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
 }
 

@@ -93,9 +93,13 @@ func UpdateWorkspace(ctx context.Context, tx *store.Tx, in UpdateWorkspaceInput)
 	if err != nil {
 		return w, err
 	}
+	before := w.Name
 	if w.Name, err = title("name", in.Name); err != nil {
 		return w, err
 	}
+	changes := board.Changes{}
+	board.Set(changes, "name", before, w.Name)
+	tx.Note("", changes)
 	return w, tx.UpdateWorkspace(ctx, w)
 }
 

@@ -244,6 +244,10 @@ var samples = map[string]func(w *world) fields{
 	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.failed()} },
 	"get_delivery_quota":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
+	"list_audit_entries":  func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"export_audit_csv":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"export_audit_ndjson": func(w *world) fields { return fields{"workspaceId": w.workspace} },
+
 	"create_workspace":  func(*world) fields { return fields{"name": "Compilers"} },
 	"update_workspace":  func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Difference Engines"} },
 	"delete_workspace":  func(w *world) fields { return fields{"workspaceId": w.owner.Workspace("Looms", board.PlanTeam)} },

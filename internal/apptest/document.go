@@ -67,7 +67,7 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	if a.Status >= 400 {
 		pointer = "/components/schemas/Error"
 	} else {
-		pointer += "/content/application~1json/schema"
+		pointer += "/content/" + strings.ReplaceAll(a.Media(), "/", "~1") + "/schema"
 	}
 	s, err := d.schema(addressOf(o.Application) + "#" + pointer)
 	if err != nil {
@@ -94,4 +94,21 @@ func (d *document) schema(pointer string) (*jsonschema.Schema, error) {
 		d.schemas[pointer] = s
 	}
 	return s, err
+}
+
+// Conforms fails the test when a text is not what a schema of the public
+// document says.
+func (s *Service) Conforms(schema string, text []byte) {
+	s.T.Helper()
+	compiled, err := s.document.schema(addressOf(false) + "#/components/schemas/" + schema)
+	if err != nil {
+		s.T.Fatalf("the document has no schema %s: %v", schema, err)
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	if err := compiled.Validate(v); err != nil {
+		s.T.Errorf("this is no %s: %v\n%s", schema, err, text)
+	}
 }

@@ -124,6 +124,12 @@ type Answer struct {
 	Message string
 }
 
+// Media is the media type of the answer.
+func (a Answer) Media() string {
+	kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
+	return kind
+}
+
 // Call calls an operation by name over REST, and checks the answer against
 // the OpenAPI document.
 func (p *Person) Call(name string, in Fields) Answer { p.T.Helper(); return p.CallWith(name, in, nil) }
@@ -221,6 +227,10 @@ func (p *Person) Do(r *http.Request) Answer {
 	p.Handler.ServeHTTP(w, r)
 	p.keep(w.Result())
 	a := Answer{t: p.T, Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
+	if a.Media() != op.JSON {
+		a.whole = string(a.Raw)
+		return a
+	}
 	if err := json.Unmarshal(a.Raw, &a.whole); err != nil {
 		p.T.Fatalf("%s %s: answer %d is not JSON: %v\n%s", r.Method, r.URL, a.Status, err, a.Raw)
 	}

@@ -67,8 +67,8 @@ type Entry struct {
 
 // CardRef is what most events say: which card, in which list.
 type CardRef struct {
-	CardID string `json:"cardId"`
-	ListID string `json:"listId"`
+	CardID string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID string `json:"listId" doc:"The list that it stands in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 func cardEvent(k Kind, c Card, changes Changes, data any) Event {
@@ -114,7 +114,7 @@ func CardUpdated(c Card, changes Changes) Event {
 	}
 	return cardEvent(KindCardUpdated, c, changes, struct {
 		CardRef
-		Changed []string `json:"changed"`
+		Changed []string `json:"changed" doc:"What of it: some of title and description." example:"[\"title\"]"`
 	}{CardRef{c.ID, c.ListID}, changed})
 }
 
@@ -122,7 +122,7 @@ func CardUpdated(c Card, changes Changes) Event {
 func CardMoved(c Card, fromList, after string) Event {
 	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": {nil, Place(after)}}, struct {
 		CardRef
-		PreviousListID string `json:"previousListId"`
+		PreviousListID string `json:"previousListId" doc:"The list that it stood in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{CardRef{c.ID, c.ListID}, fromList})
 }
 
@@ -163,8 +163,8 @@ func CardLabelsChanged(c Card, before []LabelRef, added, removed []string) Event
 
 type addedRemoved struct {
 	CardRef
-	Added   []string `json:"added"`
-	Removed []string `json:"removed"`
+	Added   []string `json:"added" doc:"Ids of what was added." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Removed []string `json:"removed" doc:"Ids of what was taken away." example:"[]"`
 }
 
 // CardDueDateChanged: the card has another due date or start, or none.
@@ -172,13 +172,13 @@ func CardDueDateChanged(c Card, before Due) Event {
 	ch := Changes{}
 	dueChanges(ch, before, c.Due)
 	return cardEvent(KindCardDueDateChanged, c, ch, struct {
-		CardID          string   `json:"cardId"`
-		DueDate         *string  `json:"dueDate"`
-		PreviousDueDate *string  `json:"previousDueDate"`
-		DueAt           *Instant `json:"dueAt"`
-		PreviousDueAt   *Instant `json:"previousDueAt"`
-		StartDate       *string  `json:"startDate"`
-		StartAt         *Instant `json:"startAt"`
+		CardID          string   `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		DueDate         *string  `json:"dueDate" format:"date" doc:"The day it is due; null for none." example:"2026-03-10"`
+		PreviousDueDate *string  `json:"previousDueDate" format:"date" doc:"The day it was due." example:"2026-03-07"`
+		DueAt           *Instant `json:"dueAt" format:"date-time" doc:"The instant it is due; null for the whole day." example:"2026-03-10T16:00:00.000Z"`
+		PreviousDueAt   *Instant `json:"previousDueAt" format:"date-time" doc:"The instant it was due." example:"2026-03-07T16:00:00.000Z"`
+		StartDate       *string  `json:"startDate" format:"date" doc:"The day its work starts; null for none." example:"2026-03-09"`
+		StartAt         *Instant `json:"startAt" format:"date-time" doc:"The instant its work starts; null for the whole day." example:"2026-03-09T08:00:00.000Z"`
 	}{c.ID, c.DueDate, before.DueDate, c.DueAt, before.DueAt, c.StartDate, c.StartAt})
 }
 
@@ -200,8 +200,8 @@ func SetPtr[T comparable](c Changes, field string, from, to *T) {
 // CommentAdded: somebody said something on a card.
 func CommentAdded(c Card, m Comment) Event {
 	return cardEvent(KindCommentAdded, c, Changes{"commentId": {nil, m.ID}, "text": {nil, m.Text}}, struct {
-		CardID    string `json:"cardId"`
-		CommentID string `json:"commentId"`
+		CardID    string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		CommentID string `json:"commentId" doc:"The comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{c.ID, m.ID})
 }
 
@@ -250,9 +250,9 @@ func ItemUpdated(c Card, it ChecklistItem, kind Kind, changes Changes) Event {
 // ItemCompleted: an item is done.
 func ItemCompleted(c Card, it ChecklistItem) Event {
 	return cardEvent(KindItemCompleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, it.ID}, "done": {false, true}}, struct {
-		CardID      string `json:"cardId"`
-		ChecklistID string `json:"checklistId"`
-		ItemID      string `json:"itemId"`
+		CardID      string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		ChecklistID string `json:"checklistId" doc:"The checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		ItemID      string `json:"itemId" doc:"Its item." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{c.ID, it.ChecklistID, it.ID})
 }
 
@@ -263,7 +263,7 @@ func ItemDeleted(c Card, it ChecklistItem) Event {
 
 // ListRef is what list events say.
 type ListRef struct {
-	ListID string `json:"listId"`
+	ListID string `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // ListCreated: the board has another list, behind an open neighbour.
@@ -311,7 +311,7 @@ func LabelDeleted(l Label) Event {
 // StatusPosted: somebody said how the board is doing.
 func StatusPosted(u StatusUpdate) Event {
 	return Event{Kind: KindStatusPosted, Changes: Changes{"statusUpdateId": {nil, u.ID}, "status": {nil, u.Status}, "title": {nil, u.Title}}, Data: struct {
-		StatusUpdateID string `json:"statusUpdateId"`
+		StatusUpdateID string `json:"statusUpdateId" doc:"The status update." example:"sta_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{u.ID}}
 }
 

@@ -10,10 +10,10 @@ func CardCopied(c CardDetail, after string) Event {
 // cardBetween is what both boards say of a card that moved from one to the
 // other: the list of the other board is null, and so left to that board's event.
 type cardBetween struct {
-	CardID         string  `json:"cardId"`
-	ListID         *string `json:"listId"`
-	PreviousListID *string `json:"previousListId"`
-	BoardID        string  `json:"boardId,omitempty"` // the other side
+	CardID         string  `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID         *string `json:"listId" doc:"The list that it stands in; null on the board that it left." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	PreviousListID *string `json:"previousListId" doc:"The list that it stood in; null on the board that it came to." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID        string  `json:"boardId,omitempty" doc:"The other board, when it moved between two and that one is not confidential." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // CardMovedAway: the card stood in a list of this board and is on another now.

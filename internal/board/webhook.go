@@ -35,6 +35,29 @@ func WebhookKinds() []Kind {
 	}
 }
 
+// When says in a sentence when an event of the kind is sent; empty for a kind
+// that no webhook hears of.
+func (k Kind) When() string {
+	return map[Kind]string{
+		KindCardCreated:          "A card is created.",
+		KindCardUpdated:          "A card's title or description changes.",
+		KindCardMoved:            "A card moves to another list.",
+		KindCardCompleted:        "A card is marked done.",
+		KindCardReopened:         "A card is marked not done.",
+		KindCardArchived:         "A card is archived.",
+		KindCardRestored:         "A card is restored.",
+		KindCardAssigneesChanged: "People are added to or removed from a card.",
+		KindCardLabelsChanged:    "Labels are put on or taken off a card.",
+		KindCardDueDateChanged:   "A card's due date or start changes.",
+		KindCommentAdded:         "Someone comments on a card.",
+		KindItemCompleted:        "An item of a checklist is done.",
+		KindListCreated:          "A list is created.",
+		KindListArchived:         "A list is archived.",
+		KindStatusPosted:         "A board gets a status update.",
+		KindWebhookTest:          "A person sends a test event.",
+	}[k]
+}
+
 // Off is why a webhook sends nothing; empty while it is on.
 type Off string
 
@@ -133,5 +156,5 @@ func Covers(wholeWorkspace bool, inWorkspace WorkspaceRole, onBoard Role, v Visi
 
 // WebhookRef is what a test event carries.
 type WebhookRef struct {
-	WebhookID string `json:"webhookId"`
+	WebhookID string `json:"webhookId" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }

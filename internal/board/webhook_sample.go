@@ -61,3 +61,13 @@ func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
 		Data: e.Data, Links: LinksOf(baseURL, sampleBoard, e.CardID),
 	}, true
 }
+
+// DataOf is an empty value of what a kind's data is in every case: that of a
+// card which moves to another board has less than its sample.
+func DataOf(kind Kind) any {
+	if kind == KindCardMoved {
+		return cardBetween{}
+	}
+	sample, _ := SampleOf(kind, "")
+	return sample.Data
+}

@@ -39,7 +39,7 @@ func (d *door) revoke(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		if err := tx.EndGrant(ctx, g.TokenID); err != nil {
 			return err
 		}
-		return tx.Audit(ctx, "disconnect_app", g.TokenID, nil)
+		return tx.Audit(ctx, "disconnect_app", g.TokenID)
 	}); err != nil {
 		return err
 	}

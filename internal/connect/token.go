@@ -156,7 +156,7 @@ func (d *door) endReplayed(ctx context.Context, tx *store.Tx, userID, tokenID st
 	if err := tx.EndGrant(ctx, tokenID); err != nil {
 		return err
 	}
-	return tx.Audit(ctx, "end_replayed_connection", tokenID, nil)
+	return tx.Audit(ctx, "end_replayed_connection", tokenID)
 }
 
 // replay is the refusal of what came a second time, once its effect is written.
@@ -192,7 +192,7 @@ func (d *door) issue(ctx context.Context, tx *store.Tx, c board.Consent) (out to
 	if err != nil {
 		return out, "", err
 	}
-	return answerOf(text, refresh, c.Scopes), t.ID, tx.Audit(ctx, "connect_app", t.ID, nil)
+	return answerOf(text, refresh, c.Scopes), t.ID, tx.Audit(ctx, "connect_app", t.ID)
 }
 
 func answerOf(access, refresh string, scopes []board.Scope) tokens {

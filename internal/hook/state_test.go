@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func (w *world) fail(n int) {
 
 func TestStatesOfAWebhook(t *testing.T) {
 	runRows(t, []row{
-		{"on, 10 failed deliveries in a row: off, and its owner is e-mailed a link to the delivery log", func(t *testing.T, w *world) {
+		{"on, 10 failed deliveries in a row: off, and its owner is e-mailed a link to the delivery that failed last", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", always(400))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -79,7 +80,8 @@ func TestStatesOfAWebhook(t *testing.T) {
 			w.fail(1)
 			w.wantOff(h.ID, board.OffFailures)
 			l := w.letters()
-			if len(l) != 1 || l[0].Kind != board.LetterWebhookOff || l[0].To != "ada@example.com" || l[0].Link != baseURL+"/webhooks/"+h.ID+"/deliveries" {
+			last := baseURL + "/webhooks/" + h.ID + "/deliveries?delivery=" + url.QueryEscape(to.ids()[9])
+			if len(l) != 1 || l[0].Kind != board.LetterWebhookOff || l[0].To != "ada@example.com" || l[0].Link != last {
 				t.Errorf("the letters are %+v", l)
 			}
 			w.fail(2)

@@ -192,12 +192,7 @@ func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version i
 	if out, err = c.Operation.command(ctx, tx, in); err != nil {
 		return nil, 0, err
 	}
-	version = tx.BoardVersion()
-	var details any
-	if version != 0 {
-		details = map[string]int64{"boardVersion": version}
-	}
-	return out, version, tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in), details)
+	return out, tx.BoardVersion(), tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in))
 }
 
 func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {

@@ -22,8 +22,8 @@ func cookieOf(out any) *SessionCookie {
 
 // permit refuses a caller that may not call the operation at all, whatever it
 // is about: without the scope, without a session, or with one whose sign-in is
-// not recent. That is asked of the database and not of what the door remembers,
-// so that a confirmed sign-in counts at once and on every node. The refusal is
+// not recent. How recent it is says the database, not what the door
+// remembers, so that a confirmed sign-in counts at once and on every node. The refusal is
 // no answer to keep: the page confirms the sign-in and sends the same again.
 func (e *Engine) permit(ctx context.Context, c Call) error {
 	o := c.Operation
@@ -34,7 +34,7 @@ func (e *Engine) permit(ctx context.Context, c Call) error {
 		return board.Forbidden("Only a person who is signed in can do this, in the application; an API token cannot.")
 	case !c.Caller.Has(o.Scope):
 		return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope %s.", o.Scope)
-	case !o.Recent:
+	case !o.Recent, c.Caller.SessionID == "":
 		return nil
 	}
 	var until, now board.Instant

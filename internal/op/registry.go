@@ -34,8 +34,9 @@ type Operation struct {
 	NoTool      bool         // not offered to assistants
 	Anonymous   bool         // for who is not signed in, too
 	SignedIn    bool         // for a person in a session, never for a token
-	Recent      bool         // for a person who signed in within the last ten minutes
+	Recent      bool         // a person in a session must have signed in within the last ten minutes
 	Unkeyed     bool         // an Idempotency-Key changes nothing
+	Media       string       // the media type of what it streams
 	Echo        reflect.Type // the type of query in its answers; nil when it echoes none
 	Input       *Input       // the fields it takes
 	Output      reflect.Type // the type of data; the element's type when it pages
@@ -53,6 +54,7 @@ type Area struct{ Name, Description string }
 type Registry struct {
 	Schemas huma.Registry
 	Areas   []Area
+	Events  []Event // in the order of their registration
 	all     []*Operation
 	byName  map[string]*Operation
 	mended  map[string]bool // schemas that allowNull has seen
@@ -101,6 +103,10 @@ func SignedIn(o *Operation) { o.Application, o.NoTool, o.SignedIn = true, true, 
 // Recent is SignedIn for what guards the account: who signed in longer ago than
 // board.RecentFor is asked to do so again.
 func Recent(o *Operation) { SignedIn(o); o.Recent = true }
+
+// Guarded asks a person in a browser for a sign-in as recent as Recent does; a
+// token with the scope may too.
+func Guarded(o *Operation) { o.Recent = true }
 
 // Unkeyed says that doing it twice is doing it once, or that its answer must
 // not be kept: an Idempotency-Key changes nothing. So must be what takes a

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -13,16 +14,23 @@ import (
 // streamsPerOwner is how many streamed answers one person may read at a time.
 const streamsPerOwner = 2
 
-// Document is the output of an operation that streams one JSON document of
-// its own instead of the envelope.
+// Document is the output of an operation that streams one document of its own
+// instead of the envelope.
 type Document struct{}
 
-// Stream registers an operation that writes one long JSON document. What it
-// wrote is on its way: when it fails later the answer breaks off, and the
-// document must show that.
+// JSON is the media type of streams that name no other.
+const JSON = "application/json"
+
+// Media says that an operation streams another media type than JSON.
+func Media(kind string) Option { return func(o *Operation) { o.Media = kind } }
+
+// Stream registers an operation that writes one long document. What it wrote is
+// on its way: when it fails later the answer breaks off, and a JSON document
+// must show that.
 func Stream[I any](r *Registry, name, route, text string, fn func(context.Context, *store.View, I, io.Writer) error, options ...Option) {
 	o := register[I, Document](r, name, route, text, board.ScopeRead, options)
 	o.ReadOnly = true
+	o.Media = cmp.Or(o.Media, JSON)
 	o.stream = func(ctx context.Context, v *store.View, in any, w io.Writer) error { return fn(ctx, v, *in.(*I), w) }
 }
 

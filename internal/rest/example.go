@@ -44,7 +44,9 @@ func (e example) show(entry *huma.Operation) {
 	}
 	for _, status := range slices.Sorted(maps.Keys(entry.Responses)) {
 		if status < "300" {
-			entry.Responses[status].Content[kind].Example = e.Response
+			for _, media := range entry.Responses[status].Content {
+				media.Example = e.Response
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -133,6 +134,9 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			doc.Tags = append(doc.Tags, &huma.Tag{Name: a.Name, Description: a.Description})
 		}
 	}
+	if !application {
+		doc.Webhooks = webhooks(r)
+	}
 	doc.Components.Schemas = schemasOf(doc, r.Schemas)
 	return doc
 }
@@ -165,7 +169,8 @@ func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
 		}
 	}
 	answers(doc.Components.Responses)
-	for _, item := range doc.Paths {
+	items := slices.AppendSeq(slices.Collect(maps.Values(doc.Paths)), maps.Values(doc.Webhooks))
+	for _, item := range items {
 		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if o == nil {
 				continue
@@ -263,10 +268,14 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 // success is the envelope of one operation.
 func success(r *op.Registry, o *op.Operation) *huma.Response {
 	if o.Streams() {
+		text, schema := "The document, streamed. A document without complete: true at its end was cut off.", &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		if o.Media != op.JSON {
+			text, schema = "The document, streamed. One that was cut off ends in the middle of a chunk, so that the client reports it.", &huma.Schema{Type: huma.TypeString}
+		}
 		return &huma.Response{
-			Description: "The document, streamed. A document without complete: true at its end was cut off.",
+			Description: text,
 			Headers:     headerRefs("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
+			Content:     map[string]*huma.MediaType{o.Media: {Schema: schema}},
 		}
 	}
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.Schema(o)}, Required: []string{"data"}, AdditionalProperties: false}

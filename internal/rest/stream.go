@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"cardwall/internal/op"
@@ -14,7 +15,7 @@ const streamPause = 30 * time.Second
 // before the first byte is the error envelope; after it the connection ends,
 // so that no reader takes the document for whole.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
-	out := &streamWriter{w: w, control: http.NewResponseController(w)}
+	out := &streamWriter{w: w, kind: contentType(call.Operation.Media), control: http.NewResponseController(w)}
 	err := h.Engine.DoStream(r.Context(), call, out)
 	switch {
 	case err == nil && out.begun:
@@ -26,9 +27,18 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
 	}
 }
 
+// contentType is a media type with the words that text needs.
+func contentType(media string) string {
+	if strings.HasPrefix(media, "text/") {
+		return media + "; charset=utf-8"
+	}
+	return media
+}
+
 // streamWriter moves the connection's deadline on with every write.
 type streamWriter struct {
 	w       http.ResponseWriter
+	kind    string
 	control *http.ResponseController
 	begun   bool
 }
@@ -37,7 +47,7 @@ func (s *streamWriter) Write(p []byte) (int, error) {
 	if !s.begun {
 		s.begun = true
 		header := s.w.Header()
-		header.Set("Content-Type", "application/json")
+		header.Set("Content-Type", s.kind)
 		header.Set("Cache-Control", "no-store")
 		s.w.WriteHeader(http.StatusOK)
 	}

@@ -67,6 +67,14 @@ func (v *View) Delivery(ctx context.Context, id string) (d board.DeliveryDetail,
 	return d, nil
 }
 
+// LastFailure is the delivery of a webhook, which a loader has loaded, that
+// failed or gave up last; "" for none.
+func (v *View) LastFailure(ctx context.Context, webhookID string) (id string, err error) {
+	_, err = v.one(ctx, "SELECT id FROM deliveries WHERE webhook_id = $1 AND status IN ($2, $3) AND created_at > $4 ORDER BY ended_at DESC, id DESC LIMIT 1",
+		[]any{webhookID, string(board.DeliveryFailed), string(board.DeliveryGaveUp), v.logBegins()}, &id)
+	return id, err
+}
+
 // SendAgain makes a delivery that ended badly due now, with all its attempts
 // before it. It counts against the organization's day and is refused over that.
 func (tx *Tx) SendAgain(ctx context.Context, id string) error {

@@ -24,6 +24,9 @@ type Tx struct {
 
 	regranted  []string   // workspaces, boards and people of whom rights changed
 	dispatched []Dispatch // what a commit hands over to the sender of deliveries
+
+	noted      board.Changes // for the audit, beside the activity
+	notedBoard string        // which it is about; empty for none
 }
 
 type pendingEvent struct {
@@ -206,21 +209,4 @@ func (tx *Tx) writeActivity(ctx context.Context) error {
 		return fmt.Errorf("write activity: %w", err)
 	}
 	return nil
-}
-
-// Audit records that an operation was done, for those who must answer for it.
-func (tx *Tx) Audit(ctx context.Context, operation, subject string, details any) error {
-	text := []byte("{}")
-	if details != nil {
-		var err error
-		if text, err = json.Marshal(details, json.Deterministic(true)); err != nil {
-			return fmt.Errorf("encode audit: %w", err)
-		}
-	}
-	workspaceID, boardID := tx.Scope()
-	c := tx.caller
-	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject, request_id, details)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		tx.NewID("aud_"), int64(tx.now), optional(workspaceID), optional(boardID), operation, string(c.Actor.Type), c.Actor.ID,
-		optional(c.TokenID), optional(subject), optional(c.RequestID), string(text))
 }

@@ -62,7 +62,7 @@ func Upload(db *store.DB) func(w http.ResponseWriter, r *http.Request, caller bo
 			if report, err = read(ctx, tx, workspaceID, file, func(int, int) {}); err != nil {
 				return err
 			}
-			return tx.Audit(ctx, "import_board", workspaceID, nil)
+			return tx.Audit(ctx, "import_board", workspaceID)
 		}); err != nil {
 			return err
 		}

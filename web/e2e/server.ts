@@ -32,7 +32,9 @@ export async function serve(folder: string, port: number): Promise<Running> {
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
   const url = `http://localhost:${port}` // passkeys want a name
   const args = ['serve', '--demo', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url]
-  const server = spawn(binary, [...args, '--rate-limits', 'off'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  // Receivers of webhooks are servers of the tests on this machine, tried again soon.
+  args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '4s,1s')
+  const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   const ready = new Promise<void>((up, fail) => {
     const hear = (chunk: Buffer) => {

@@ -1,9 +1,11 @@
 // Every address of the application; a feature's own ones stand in its folder.
 import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
+import { routes as audit } from './routes/audit'
 import { routes as connect } from './routes/connect'
 import { routes as profile } from './routes/profile'
 import { routes as search } from './routes/search'
+import { routes as webhooks } from './routes/webhooks'
 import { routes as workspace } from './routes/workspace'
 
 /** Open routes need no sign-in; they stand without the sidebar, as those alone do. */
@@ -27,6 +29,8 @@ const routes: readonly Route[] = [
   ...search,
   ...profile,
   ...workspace,
+  ...webhooks,
+  ...audit,
 ]
 
 const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }

@@ -924,6 +924,66 @@ export interface paths {
         patch: operations["update_workspace"];
         trace?: never;
     };
+    "/workspaces/{workspaceId}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done in a workspace and on its boards, newest first
+         * @description List what was done in a workspace and on its boards, newest first. Of boards that the caller does not see it tells neither names nor differences.
+         */
+        get: operations["list_audit_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces/{workspaceId}/audit.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log of a workspace as comma-separated values
+         * @description Export the audit log of a workspace as comma-separated values. Takes the filters of list_audit_entries.
+         */
+        get: operations["export_audit_csv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces/{workspaceId}/audit.ndjson": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log of a workspace as lines of JSON
+         * @description Export the audit log of a workspace as lines of JSON. Takes the filters of list_audit_entries.
+         */
+        get: operations["export_audit_ndjson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workspaces/{workspaceId}/delivery-quota": {
         parameters: {
             query?: never;
@@ -1012,6 +1072,19 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Actor: {
+            /**
+             * @description The user, or the automation rule; null for a guest and for the system.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string | null;
+            /**
+             * @description What kind of being caused it.
+             * @example person
+             * @enum {string}
+             */
+            type: "person" | "automation" | "guest" | "system";
+        };
         Answered: {
             /**
              * @description What the program on the device calls itself.
@@ -1069,6 +1142,76 @@ export interface components {
              * @example true
              */
             verified: boolean;
+        };
+        AuditEntry: {
+            /** @description Who did it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The person's name; null for who is no person.
+             * @example Ada Lovelace
+             */
+            actorName: string | null;
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The board it was about, if any.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * @description The board's name; null when the reader does not see the board, or it is gone.
+             * @example Launch
+             */
+            boardName: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that it made; null when it changed none.
+             * @example 42
+             */
+            boardVersion: number | null;
+            /** @description Field by field what it was and what it is; empty when the reader does not see it. */
+            changes: {
+                [key: string]: components["schemas"]["FromTo"];
+            };
+            /**
+             * @description The entry's id.
+             * @example aud_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description What was done: the name of the operation.
+             * @example change_member
+             */
+            operation: string;
+            /**
+             * @description The request's id, as the server's log has it.
+             * @example req_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            requestId: string | null;
+            /**
+             * @description The id of what it was about.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            subject: string | null;
+            /**
+             * @description What that is called now; null when the reader does not see it, or it is gone.
+             * @example Grace Hopper
+             */
+            subjectName: string | null;
+            /**
+             * @description The API token that was used; null in a browser.
+             * @example tok_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            tokenId: string | null;
+            /**
+             * @description The token's name.
+             * @example Deploy script
+             */
+            tokenName: string | null;
         };
         BoardLimits: {
             /** @description All cards on the board, archived ones too. */
@@ -1589,6 +1732,12 @@ export interface components {
              * @example true
              */
             wipLimits: boolean;
+        };
+        FromTo: {
+            /** @description What it was; null when there was nothing. */
+            from: unknown;
+            /** @description What it is now; null when there is nothing. */
+            to: unknown;
         };
         Home: {
             /** @description How many workspaces the caller owns, and may. */
@@ -7151,6 +7300,233 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_audit_entries: {
+        parameters: {
+            query?: {
+                /** @description Only what this person did, by id; or automation, guest or system. */
+                actor?: string;
+                /** @description Only this operation. */
+                operation?: string;
+                /** @description Only what was about this board. */
+                boardId?: string;
+                /** @description Only what was done with this API token. */
+                tokenId?: string;
+                /** @description The first day, YYYY-MM-DD. */
+                from?: string;
+                /** @description The last day, YYYY-MM-DD. */
+                to?: string;
+                /** @description The time zone of the days (IANA name such as Europe/Zurich); your own when absent. */
+                timeZone?: string;
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The workspace. */
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "aud_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "operation": "add_comment",
+                     *           "actor": {
+                     *             "type": "person",
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           },
+                     *           "actorName": "Ada",
+                     *           "tokenId": "tok_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "tokenName": "test",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardName": "Launch",
+                     *           "boardVersion": 16,
+                     *           "subject": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "subjectName": null,
+                     *           "changes": {
+                     *             "commentId": {
+                     *               "from": null,
+                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *             },
+                     *             "text": {
+                     *               "from": null,
+                     *               "to": "Now."
+                     *             }
+                     *           },
+                     *           "requestId": "req_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         {
+                     *           "id": "aud_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "operation": "add_comment",
+                     *           "actor": {
+                     *             "type": "person",
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           },
+                     *           "actorName": "Ada",
+                     *           "tokenId": "tok_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "tokenName": "test",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardName": "Launch",
+                     *           "boardVersion": 15,
+                     *           "subject": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "subjectName": null,
+                     *           "changes": {
+                     *             "commentId": {
+                     *               "from": null,
+                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *             },
+                     *             "text": {
+                     *               "from": null,
+                     *               "to": "Soon."
+                     *             }
+                     *           },
+                     *           "requestId": "req_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["AuditEntry"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    export_audit_csv: {
+        parameters: {
+            query?: {
+                /** @description Only what this person did, by id; or automation, guest or system. */
+                actor?: string;
+                /** @description Only this operation. */
+                operation?: string;
+                /** @description Only what was about this board. */
+                boardId?: string;
+                /** @description Only what was done with this API token. */
+                tokenId?: string;
+                /** @description The first day, YYYY-MM-DD. */
+                from?: string;
+                /** @description The last day, YYYY-MM-DD. */
+                to?: string;
+                /** @description The time zone of the days (IANA name such as Europe/Zurich); your own when absent. */
+                timeZone?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The workspace. */
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, streamed. One that was cut off ends in the middle of a chunk, so that the client reports it. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id,at,operation,actorType,actorId,actorName,tokenId,tokenName,boardId,boardName,boardVersion,subject,subjectName,changes,requestId
+                     *     aud_06gzwep13hrqb8smdyxk3tvqr4,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""},""text"":{""from"":null,""to"":""Now.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     *     aud_06gzwep139wg1ftff99k9c2rp4,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""},""text"":{""from"":null,""to"":""Soon.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
+                     */
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    export_audit_ndjson: {
+        parameters: {
+            query?: {
+                /** @description Only what this person did, by id; or automation, guest or system. */
+                actor?: string;
+                /** @description Only this operation. */
+                operation?: string;
+                /** @description Only what was about this board. */
+                boardId?: string;
+                /** @description Only what was done with this API token. */
+                tokenId?: string;
+                /** @description The first day, YYYY-MM-DD. */
+                from?: string;
+                /** @description The last day, YYYY-MM-DD. */
+                to?: string;
+                /** @description The time zone of the days (IANA name such as Europe/Zurich); your own when absent. */
+                timeZone?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The workspace. */
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, streamed. One that was cut off ends in the middle of a chunk, so that the client reports it. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2y","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":16,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"},"text":{"from":null,"to":"Now."}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2y"}
+                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2z","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":15,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"},"text":{"from":null,"to":"Soon."}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2z"}
+                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x30","at":"2026-03-02T09:00:00.000Z","operation":"add_checklist_item","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":14,"subject":"chi_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"checklistId":{"from":null,"to":"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"},"itemId":{"from":null,"to":"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"},"position":{"from":null,"to":{"after":"chi_01jb2m3n4p5q6r7s8t9v0w1x2z"}},"title":{"from":null,"to":"Print"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x30"}
+                     */
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -1261,7 +1261,328 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "card.archived": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card is archived
+         * @description A card is archived. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_archived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.assignees_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * People are added to or removed from a card
+         * @description People are added to or removed from a card. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_assignees_changed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card is marked done
+         * @description A card is marked done. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_completed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card is created
+         * @description A card is created. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.due_date_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card's due date or start changes
+         * @description A card's due date or start changes. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_due_date_changed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.labels_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Labels are put on or taken off a card
+         * @description Labels are put on or taken off a card. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_labels_changed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.moved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card moves to another list
+         * @description A card moves to another list. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_moved"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.reopened": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card is marked not done
+         * @description A card is marked not done. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_reopened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.restored": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card is restored
+         * @description A card is restored. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_restored"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A card's title or description changes
+         * @description A card's title or description changes. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_card_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "checklist_item.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An item of a checklist is done
+         * @description An item of a checklist is done. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_checklist_item_completed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "comment.added": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Someone comments on a card
+         * @description Someone comments on a card. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_comment_added"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "list.archived": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A list is archived
+         * @description A list is archived. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_list_archived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "list.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A list is created
+         * @description A list is created. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_list_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "status.posted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A board gets a status update
+         * @description A board gets a status update. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_status_posted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A person sends a test event
+         * @description A person sends a test event. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         */
+        post: operations["on_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         Actor: {
@@ -1908,6 +2229,246 @@ export interface components {
              */
             url: string;
         };
+        /** @description A card is archived. */
+        CardArchivedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.archived";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description People are added to or removed from a card. */
+        CardAssigneesChangedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description Ids of what was added.
+                 * @example [
+                 *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *     ]
+                 */
+                added: string[];
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+                /**
+                 * @description Ids of what was taken away.
+                 * @example []
+                 */
+                removed: string[];
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.assignees_changed";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A card is marked done. */
+        CardCompletedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.completed";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A card is created. */
+        CardCreatedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.created";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
         CardDetail: {
             /**
              * Format: date-time
@@ -2024,6 +2585,94 @@ export interface components {
              */
             url: string;
         };
+        /** @description A card's due date or start changes. */
+        CardDueDateChangedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * Format: date-time
+                 * @description The instant it is due; null for the whole day.
+                 * @example 2026-03-10T16:00:00.000Z
+                 */
+                dueAt: string | null;
+                /**
+                 * Format: date
+                 * @description The day it is due; null for none.
+                 * @example 2026-03-10
+                 */
+                dueDate: string | null;
+                /**
+                 * Format: date-time
+                 * @description The instant it was due.
+                 * @example 2026-03-07T16:00:00.000Z
+                 */
+                previousDueAt: string | null;
+                /**
+                 * Format: date
+                 * @description The day it was due.
+                 * @example 2026-03-07
+                 */
+                previousDueDate: string | null;
+                /**
+                 * Format: date-time
+                 * @description The instant its work starts; null for the whole day.
+                 * @example 2026-03-09T08:00:00.000Z
+                 */
+                startAt: string | null;
+                /**
+                 * Format: date
+                 * @description The day its work starts; null for none.
+                 * @example 2026-03-09
+                 */
+                startDate: string | null;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.due_date_changed";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
         CardGroup: {
             /** @description The first five, without descriptions. */
             cards: components["schemas"]["Card"][];
@@ -2033,6 +2682,320 @@ export interface components {
              * @example 12
              */
             count: number;
+        };
+        /** @description Labels are put on or taken off a card. */
+        CardLabelsChangedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description Ids of what was added.
+                 * @example [
+                 *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *     ]
+                 */
+                added: string[];
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+                /**
+                 * @description Ids of what was taken away.
+                 * @example []
+                 */
+                removed: string[];
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.labels_changed";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A card moves to another list. */
+        CardMovedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The other board, when it moved between two and that one is not confidential.
+                 * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                boardId?: string;
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in; null on the board that it left.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string | null;
+                /**
+                 * @description The list that it stood in; null on the board that it came to.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                previousListId: string | null;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.moved";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A card is marked not done. */
+        CardReopenedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.reopened";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A card is restored. */
+        CardRestoredEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.restored";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A card's title or description changes. */
+        CardUpdatedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description What of it: some of title and description.
+                 * @example [
+                 *       "title"
+                 *     ]
+                 */
+                changed: string[];
+                /**
+                 * @description The list that it stands in.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "card.updated";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
         };
         Checklist: {
             /**
@@ -2105,6 +3068,68 @@ export interface components {
              */
             updatedAt: string;
         };
+        /** @description An item of a checklist is done. */
+        ChecklistItemCompletedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The checklist.
+                 * @example chk_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                checklistId: string;
+                /**
+                 * @description Its item.
+                 * @example chi_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                itemId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "checklist_item.completed";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
         Comment: {
             /** @description Who said it; null when that was no person. */
             author: components["schemas"]["UserRef"] | null;
@@ -2140,6 +3165,63 @@ export interface components {
              * @example The printer wants it by Friday.
              */
             text: string;
+        };
+        /** @description Someone comments on a card. */
+        CommentAddedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The card.
+                 * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                cardId: string;
+                /**
+                 * @description The comment.
+                 * @example cmt_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                commentId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "comment.added";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
         };
         Dashboard: {
             /**
@@ -2641,6 +3723,110 @@ export interface components {
              */
             wipMode: "soft" | "hard";
         };
+        /** @description A list is archived. */
+        ListArchivedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The list.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "list.archived";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A list is created. */
+        ListCreatedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The list.
+                 * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                listId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "list.created";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
         ListTally: {
             /**
              * @description The board it is on.
@@ -2948,6 +4134,58 @@ export interface components {
              * @example is:open release
              */
             text: string;
+        };
+        /** @description A board gets a status update. */
+        StatusPostedEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The status update.
+                 * @example sta_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                statusUpdateId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "status.posted";
+            /**
+             * @description The workspace.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
         };
         StatusRef: {
             /**
@@ -3354,6 +4592,58 @@ export interface components {
             updatedAt: string;
             /**
              * @description The workspace it belongs to.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        /** @description A person sends a test event. */
+        WebhookTestEvent: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * @description The board; null for a test of a webhook that covers a workspace.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string | null;
+            /**
+             * Format: int64
+             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @example 42
+             */
+            boardVersion: number;
+            /** @description What it is about, by kind. */
+            data: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 */
+                webhookId: string;
+            };
+            /**
+             * @description The version of this shape.
+             * @example service-webhook/1
+             */
+            format: string;
+            /**
+             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
+             */
+            id: string;
+            /** @description Where the details are, for a token of the receiver's own. */
+            links: components["schemas"]["Links"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-02T14:00:00.000Z
+             */
+            occurredAt: string;
+            /**
+             * @description The kind of event.
+             * @enum {string}
+             */
+            type: "webhook.test";
+            /**
+             * @description The workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -11576,6 +12866,1124 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    on_card_archived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.archived",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardArchivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_assignees_changed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.assignees_changed",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "added": [
+                 *           "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *         ],
+                 *         "removed": []
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardAssigneesChangedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_completed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.completed",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardCompletedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_created: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.created",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardCreatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_due_date_changed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.due_date_changed",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "dueDate": "2026-03-10",
+                 *         "previousDueDate": "2026-03-07",
+                 *         "dueAt": null,
+                 *         "previousDueAt": null,
+                 *         "startDate": null,
+                 *         "startAt": null
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardDueDateChangedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_labels_changed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.labels_changed",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "added": [
+                 *           "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *         ],
+                 *         "removed": []
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardLabelsChangedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_moved: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.moved",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "previousListId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardMovedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_reopened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.reopened",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardReopenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_restored: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.restored",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardRestoredEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "card.updated",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "changed": [
+                 *           "title"
+                 *         ]
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CardUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_checklist_item_completed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "checklist_item.completed",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "checklistId": "chk_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "itemId": "chi_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChecklistItemCompletedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_comment_added: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "comment.added",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "commentId": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": "https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommentAddedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_list_archived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "list.archived",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": null,
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ListArchivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_list_created: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "list.created",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": null,
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ListCreatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_status_posted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "status.posted",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "statusUpdateId": "sta_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": null,
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["StatusPostedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_webhook_test: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The delivery's id, as in the body; the same at every attempt. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                "webhook-timestamp": number;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                "webhook-signature": string;
+                /** @description Of every delivery. */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42",
+                 *       "type": "webhook.test",
+                 *       "format": "service-webhook/1",
+                 *       "occurredAt": "2026-03-02T14:00:00.000Z",
+                 *       "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *       "boardVersion": 42,
+                 *       "actor": {
+                 *         "type": "person",
+                 *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "data": {
+                 *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       },
+                 *       "links": {
+                 *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *         "card": null,
+                 *         "lists": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookTestEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

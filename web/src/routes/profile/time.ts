@@ -11,13 +11,22 @@ const steps: [number, number, Intl.RelativeTimeFormatUnit][] = [
 ]
 const year = [Infinity, 365 * day, 'year'] as const
 
+// To make a format costs more than to use it a hundred times.
+const formats = new Map<string, Intl.RelativeTimeFormat>()
+
+function relative(language: string): Intl.RelativeTimeFormat {
+  const made = formats.get(language) ?? new Intl.RelativeTimeFormat(language)
+  formats.set(language, made)
+  return made
+}
+
 /** "just now", "5 minutes ago", "in 3 days". */
 export function agoText(instant: string, now: Date, language = 'en-GB'): string {
   const apart = Date.parse(instant) - now.getTime()
   const size = Math.abs(apart)
   if (size < minute) return 'just now'
   const [, unit, name] = steps.find(([until]) => size < until) ?? year
-  return new Intl.RelativeTimeFormat(known(language)).format(Math.trunc(apart / unit), name)
+  return relative(known(language)).format(Math.trunc(apart / unit), name)
 }
 
 /** "21 November 2026". */

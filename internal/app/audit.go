@@ -1,0 +1,178 @@
+package app
+
+import (
+	"context"
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+// AuditInput says which entries of a workspace's audit log.
+type AuditInput struct {
+	WorkspaceInput
+	Actor     string `json:"actor,omitempty" maxLength:"64" doc:"Only what this person did, by id; or automation, guest or system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Operation string `json:"operation,omitempty" maxLength:"64" doc:"Only this operation." example:"change_member"`
+	BoardID   string `json:"boardId,omitempty" maxLength:"64" doc:"Only what was about this board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TokenID   string `json:"tokenId,omitempty" maxLength:"64" doc:"Only what was done with this API token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	From      string `json:"from,omitempty" doc:"The first day, YYYY-MM-DD." example:"2026-03-01"`
+	To        string `json:"to,omitempty" doc:"The last day, YYYY-MM-DD." example:"2026-03-31"`
+	TimeZone  string `json:"timeZone,omitempty" doc:"The time zone of the days (IANA name such as Europe/Zurich); your own when absent." example:"Europe/Zurich"`
+}
+
+// filter reads the days of an input.
+func (in AuditInput) filter(ctx context.Context, v *store.View) (store.AuditFilter, error) {
+	f := store.AuditFilter{Actor: in.Actor, Operation: in.Operation, BoardID: in.BoardID, TokenID: in.TokenID, Until: math.MaxInt64}
+	if in.From == "" && in.To == "" {
+		return f, nil
+	}
+	days, err := reportDays(ctx, v, in.TimeZone)
+	if err != nil {
+		return f, err
+	}
+	if in.From != "" {
+		first, err := board.ParseDate("from", in.From)
+		if err != nil {
+			return f, err
+		}
+		f.From = query.DayEdge(first, days.zone).At
+	}
+	if in.To != "" {
+		last, err := board.ParseDate("to", in.To)
+		if err != nil {
+			return f, err
+		}
+		f.Until = query.DayEdge(last.AddDate(0, 0, 1), days.zone).At
+	}
+	if f.Until <= f.From {
+		return f, board.Invalid("to must not be before from.")
+	}
+	return f, nil
+}
+
+// ListAuditEntriesInput pages through an audit log.
+type ListAuditEntriesInput struct {
+	AuditInput
+	op.Paging
+}
+
+// ListAuditEntries lists what was done in a workspace and on its boards, newest
+// first, for its owners and admins. Of boards that the caller does not see it
+// tells that something was done and by whom, without names and differences.
+func ListAuditEntries(ctx context.Context, v *store.View, in ListAuditEntriesInput) (op.Page[board.AuditEntry], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.AuditEntry]{}, err
+	}
+	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
+	if err != nil {
+		return op.Page[board.AuditEntry]{}, err
+	}
+	f, err := in.filter(ctx, v)
+	if err != nil {
+		return op.Page[board.AuditEntry]{}, err
+	}
+	all, err := v.AuditEntries(ctx, w, f, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(e board.AuditEntry) any { return e.ID }), err
+}
+
+// ExportAuditCSV writes the entries as comma-separated values (RFC 4180) with a
+// line of names above them; changes are JSON.
+func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	names := []string{
+		"id", "at", "operation", "actorType", "actorId", "actorName", "tokenId", "tokenName",
+		"boardId", "boardName", "boardVersion", "subject", "subjectName", "changes", "requestId",
+	}
+	begun := false
+	return eachAuditPage(ctx, v, in, func(page []board.AuditEntry) error {
+		if !begun {
+			begun = true
+			if err := out.Write(names); err != nil {
+				return err
+			}
+		}
+		for _, e := range page {
+			changes, err := json.Marshal(e.Changes, json.Deterministic(true))
+			if err != nil {
+				return err
+			}
+			version := ""
+			if e.BoardVersion != nil {
+				version = strconv.FormatInt(*e.BoardVersion, 10)
+			}
+			row := []string{
+				e.ID, e.At.String(), e.Operation, string(e.Actor.Type), cell(e.Actor.ID), cell(e.ActorName), cell(e.TokenID), cell(e.TokenName),
+				cell(e.BoardID), cell(e.BoardName), version, cell(e.Subject), cell(e.SubjectName), string(changes), cell(e.RequestID),
+			}
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+		out.Flush()
+		return out.Error()
+	})
+}
+
+// cell is a text as a cell of a table. What a spreadsheet would take for a
+// formula gets an apostrophe in front.
+func cell(s *string) string {
+	switch {
+	case s == nil:
+		return ""
+	case *s != "" && strings.ContainsRune("=+-@\t\r", rune((*s)[0])):
+		return "'" + *s
+	}
+	return *s
+}
+
+// ExportAuditNDJSON writes each entry as a line of JSON.
+func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, w io.Writer) error {
+	return eachAuditPage(ctx, v, in, func(page []board.AuditEntry) error {
+		var lines []byte
+		for _, e := range page {
+			line, err := json.Marshal(e, json.Deterministic(true))
+			if err != nil {
+				return err
+			}
+			lines = append(append(lines, line...), '\n')
+		}
+		_, err := w.Write(lines)
+		return err
+	})
+}
+
+// auditPage is how many entries an export holds in memory.
+const auditPage = 200
+
+// eachAuditPage calls write with the entries, some at a time, newest first; once
+// with none when there are none.
+func eachAuditPage(ctx context.Context, v *store.View, in AuditInput, write func([]board.AuditEntry) error) error {
+	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
+	if err != nil {
+		return err
+	}
+	f, err := in.filter(ctx, v)
+	if err != nil {
+		return err
+	}
+	for before := ""; ; {
+		page, err := v.AuditEntries(ctx, w, f, before, auditPage)
+		if err == nil {
+			err = write(page)
+		}
+		if err != nil || len(page) < auditPage {
+			return err
+		}
+		before = page[len(page)-1].ID
+	}
+}

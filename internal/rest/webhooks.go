@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"cardwall/internal/op"
+)
+
+// webhooks is the section of what the server sends by itself (OpenAPI 3.1,
+// 4.8.1): one entry for each kind of event, with its body and an example.
+func webhooks(r *op.Registry) map[string]*huma.PathItem {
+	if len(r.Events) == 0 {
+		return nil
+	}
+	out := map[string]*huma.PathItem{}
+	for i, e := range r.Events {
+		name := eventName(e.Kind)
+		r.Schemas.Map()[name] = eventSchema(r, e)
+		out[e.Kind] = &huma.PathItem{Post: &huma.Operation{
+			OperationID: "on_" + strings.ReplaceAll(e.Kind, ".", "_"), Tags: []string{e.Area}, Summary: strings.TrimSuffix(e.Text, "."),
+			Description: e.Text + " Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.",
+			Security:    []map[string][]string{{}},
+			Parameters:  eventHeaders(),
+			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{op.JSON: {Schema: &huma.Schema{Ref: op.SchemaPrefix + name}, Example: e.Sample}}},
+			Responses: map[string]*huma.Response{
+				"2XX": {Description: "Taken."},
+				"4XX": {Description: "Refused: not sent again, but after 429. 410 switches the webhook off at once."},
+				"5XX": {Description: "Not now: sent again after 30 seconds, 2 minutes and so on, for about a day."},
+			},
+			Extensions: map[string]any{"x-order": i},
+		}}
+	}
+	return out
+}
+
+// eventName is how the schema of a kind of event is called: CardCreatedEvent
+// for card.created.
+func eventName(kind string) string {
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(kind, func(c rune) bool { return c == '.' || c == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String() + "Event"
+}
+
+// eventSchema is what all deliveries have, with the kind's own name and data.
+func eventSchema(r *op.Registry, e op.Event) *huma.Schema {
+	s := *r.Body(e)
+	s.Description, s.AdditionalProperties = e.Text, nil // fields may be added within a format
+	s.Properties = maps.Clone(s.Properties)
+	kind := *s.Properties["type"]
+	kind.Enum, kind.Examples = []any{e.Kind}, nil
+	data := *r.Data(e)
+	data.AdditionalProperties = nil
+	data.Description = s.Properties["data"].Description
+	s.Properties["type"], s.Properties["data"] = &kind, &data
+	return &s
+}
+
+// eventHeaders are those of every delivery (Standard Webhooks).
+func eventHeaders() []*huma.Param {
+	header := func(name, text string, schema *huma.Schema) *huma.Param {
+		return &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: schema}
+	}
+	return []*huma.Param{
+		header("webhook-id", "The delivery's id, as in the body; the same at every attempt.", &huma.Schema{Type: huma.TypeString, Examples: []any{"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"}}),
+		header("webhook-timestamp", "When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away.", &huma.Schema{Type: huma.TypeInteger, Examples: []any{1772460000}}),
+		header("webhook-signature", "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between.", &huma.Schema{Type: huma.TypeString, Examples: []any{"v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="}}),
+		header("User-Agent", "Of every delivery.", &huma.Schema{Type: huma.TypeString, Examples: []any{"Service-Webhooks/1.0"}}),
+	}
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// auditDetails are what an entry of the audit keeps beside its columns. What
+// changed on a board is not repeated: the board's activity has it, in the
+// versions behind BoardVersion - Events, up to BoardVersion.
+type auditDetails struct {
+	BoardVersion int64         `json:"boardVersion,omitzero"`
+	Events       int64         `json:"events,omitzero"`
+	Changes      board.Changes `json:"changes,omitempty"`
+}
+
+// Note says for the audit what an operation changed that is no change of a
+// board's content. On a board ("" for none) only who sees it reads that.
+func (tx *Tx) Note(boardID string, changes board.Changes) {
+	tx.noted, tx.notedBoard = changes, boardID
+}
+
+// Audit records that an operation was done, for those who must answer for it.
+func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
+	workspaceID, boardID := tx.Scope()
+	details := auditDetails{BoardVersion: tx.BoardVersion(), Changes: tx.noted}
+	if details.BoardVersion != 0 {
+		if n := len(tx.pending); n > 0 {
+			boardID = tx.pending[n-1].access.BoardID // whose version it is
+		}
+		for _, p := range tx.pending {
+			if p.access.BoardID == boardID {
+				details.Events++
+			}
+		}
+	}
+	if tx.notedBoard != "" {
+		boardID = tx.notedBoard
+	}
+	text, err := json.Marshal(details, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode audit: %w", err)
+	}
+	c := tx.caller
+	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject, request_id, details)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		tx.NewID("aud_"), int64(tx.now), optional(workspaceID), optional(boardID), operation, string(c.Actor.Type), c.Actor.ID,
+		optional(c.TokenID), optional(subject), optional(c.RequestID), string(text))
+}
+
+// AuditFilter says which entries of the audit; what is empty leaves out nothing.
+type AuditFilter struct {
+	Actor     string // a person's id, or a type of actor
+	Operation string
+	BoardID   string
+	TokenID   string
+	From      board.Instant // the first instant
+	Until     board.Instant // the first instant behind
+}
+
+const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u.name, a.token_id, t.name, a.board_id, b.name, b.visibility, bm.role,
+	a.subject, COALESCE(su.name, sc.title, sl.name, CASE WHEN sh.name = '' THEN sh.host ELSE sh.name END), a.request_id, a.details
+	FROM audit a LEFT JOIN users u ON u.id = a.actor_id LEFT JOIN tokens t ON t.id = a.token_id
+	LEFT JOIN boards b ON b.id = a.board_id LEFT JOIN board_members bm ON bm.board_id = a.board_id AND bm.user_id = $2
+	LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject LEFT JOIN lists sl ON sl.id = a.subject LEFT JOIN webhooks sh ON sh.id = a.subject
+	WHERE a.workspace_id = $1 AND ($3 = '' OR a.id < $3) AND a.at >= $4 AND a.at < $5
+	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation = $7) AND ($8 = '' OR a.board_id = $8) AND ($9 = '' OR a.token_id = $9)
+	ORDER BY a.id DESC LIMIT $10`
+
+// AuditEntries are the entries of a workspace, which a loader has loaded for
+// its caller, newest first, from before one on.
+func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilter, before string, limit int) ([]board.AuditEntry, error) {
+	out := []board.AuditEntry{}
+	var spans []auditSpan
+	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit}
+	err := v.each(ctx, auditSelect, args, func(rows *sql.Rows) error {
+		e, details, visible, err := v.scanAudit(rows, w.Role)
+		if err != nil {
+			return err
+		}
+		if visible && details.Events > 0 {
+			spans = append(spans, auditSpan{entry: len(out), boardID: *e.BoardID, behind: details.BoardVersion - details.Events, to: details.BoardVersion})
+		}
+		out = append(out, e)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for part := range slices.Chunk(spans, spansAtOnce) {
+		if err := v.auditChanges(ctx, part, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// scanAudit reads an entry, and tells whether its reader sees what it is about.
+func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.AuditEntry, d auditDetails, visible bool, err error) {
+	var (
+		visibility, onBoard sql.NullString
+		text                []byte
+	)
+	if err = rows.Scan(&e.ID, &e.At, &e.Operation, &e.Actor.Type, &e.Actor.ID, &e.ActorName, &e.TokenID, &e.TokenName, &e.BoardID, &e.BoardName, &visibility, &onBoard,
+		&e.Subject, &e.SubjectName, &e.RequestID, &text); err != nil {
+		return e, d, false, err
+	}
+	if err = json.Unmarshal(text, &d); err != nil {
+		return e, d, false, fmt.Errorf("details of %s: %w", e.ID, err)
+	}
+	if d.Events > 0 {
+		e.BoardVersion = &d.BoardVersion
+	}
+	visible = e.BoardID == nil || visibility.Valid && board.RoleOn(role, board.Role(onBoard.String), board.Visibility(visibility.String)).Can(board.View)
+	e.Changes = board.Changes{}
+	if visible {
+		e.Changes.Join(d.Changes)
+	} else {
+		e.BoardName, e.SubjectName = nil, nil
+	}
+	return e, d, visible, nil
+}
+
+// auditSpan is the versions of a board that an entry made.
+type auditSpan struct {
+	entry      int
+	boardID    string
+	behind, to int64
+}
+
+// spansAtOnce is how many spans are asked for in one query.
+const spansAtOnce = 100
+
+// auditChanges puts what the boards' activity says into the entries: of an
+// operation that changed many things, such as a copy, what it changed first.
+func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []board.AuditEntry) error {
+	var (
+		where []string
+		args  []any
+	)
+	for _, s := range spans {
+		n := len(args)
+		where = append(where, fmt.Sprintf("board_id = $%d AND version > $%d AND version <= $%d", n+1, n+2, n+3))
+		args = append(args, s.boardID, s.behind, s.to)
+	}
+	found, err := v.entries(ctx, "WHERE "+strings.Join(where, " OR ")+" ORDER BY board_id, version", args...)
+	if err != nil {
+		return err
+	}
+	for _, s := range spans {
+		var first *board.Entry
+		for i, change := range found {
+			if change.BoardID != s.boardID || change.BoardVersion <= s.behind || change.BoardVersion > s.to {
+				continue
+			}
+			if first == nil {
+				first = &found[i]
+			}
+			if same(change.CardID, first.CardID) && same(change.ListID, first.ListID) {
+				entries[s.entry].Changes.Join(change.Changes)
+			}
+		}
+	}
+	return nil
+}
+
+// same tells whether two optional texts are equal.
+func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

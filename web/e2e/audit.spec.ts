@@ -1,0 +1,119 @@
+import { type Page } from '@playwright/test'
+import { readFileSync } from 'node:fs'
+import { axe, expect, test, type World } from './fixtures'
+
+const entries = (page: Page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
+const patch = (page: Page, path: string, body: object) =>
+  page.evaluate(
+    async ([path, body]) => {
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
+      const answer = await fetch(`/api/public/v1${path}`, { method: 'PATCH', headers, body })
+      if (!answer.ok) throw new Error(await answer.text())
+    },
+    [path, JSON.stringify(body)] as const,
+  )
+const rename = (page: Page, world: World, title: string) => patch(page, `/cards/${world.cards.One}`, { title })
+
+for (const as of ['light', 'dark', 'phone'] as const) {
+  test(`axe finds nothing on the audit log, ${as}`, async ({ page, world }) => {
+    await rename(page, world, 'First')
+    await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: as === 'dark' ? 'dark' : 'light' })
+    if (as === 'phone') await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`/workspaces/${world.workspaceId}/audit`)
+    await entries(page).first().getByRole('button').click()
+    await expect(page.getByRole('region', { name: 'Difference' })).toBeVisible()
+    await page.waitForLoadState('networkidle')
+    expect(await axe(page)).toEqual([])
+    const width = page.viewportSize()!.width
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    await page.goto(`/workspaces/${world.workspaceId}/audit?actor=automation`)
+    await expect(page.getByText('Nothing like that')).toBeVisible()
+    expect(await axe(page)).toEqual([])
+  })
+}
+
+test('a difference is read, and filters stand in the address', async ({ page, world }) => {
+  await rename(page, world, 'First of all')
+  await page.goto(`/workspaces/${world.workspaceId}/members`)
+  await page.getByRole('link', { name: 'Audit log' }).click()
+  const changed = entries(page).first()
+  await expect(changed).toContainText('changed the card First of all on Plan')
+  await changed.getByRole('button').click()
+  const row = page.getByRole('region', { name: 'Difference' }).getByRole('row').filter({ hasText: 'Title' })
+  await expect(row.locator('del')).toHaveText('One')
+  await expect(row.locator('ins')).toHaveText('First of all')
+
+  await page.getByRole('combobox', { name: 'Action', exact: true }).selectOption('create_list')
+  await expect(page).toHaveURL(/\?operation=create_list$/)
+  await expect(entries(page)).toHaveCount(3)
+  await page.getByRole('combobox', { name: 'Board', exact: true }).selectOption({ label: 'Plan' })
+  await page.reload()
+  await expect(page.getByRole('combobox', { name: 'Action', exact: true })).toHaveValue('create_list')
+  await expect(entries(page)).toHaveCount(3)
+  await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+  await expect(page.getByText('No entry fits all of the filters.')).toBeVisible()
+  await page.goBack()
+  await expect(entries(page)).toHaveCount(3)
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await expect(page).toHaveURL(/\/audit$/)
+  await expect(changed).toContainText('changed the card')
+})
+
+test('the log is walked, opened and narrowed by keyboard alone', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/audit`)
+  await entries(page).first().getByRole('button').focus()
+  await page.keyboard.press('ArrowDown')
+  await expect(entries(page).nth(1).getByRole('button')).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: 'Difference' })).toBeVisible()
+  for (let i = 0; i < 6; i++) {
+    await page.keyboard.press('Tab')
+    if (await page.getByRole('button', { name: 'Only this action' }).evaluate((n) => n === document.activeElement))
+      break
+  }
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\?operation=create_card$/)
+  await expect(entries(page)).toHaveCount(4)
+})
+
+test('what is new is counted, and shown when it is asked for', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/audit`)
+  await expect(entries(page).first()).toContainText('made the')
+  const before = await entries(page).count()
+  await rename(page, world, 'Newer')
+  await rename(page, world, 'Newest')
+  await expect(page.getByRole('button', { name: '2 new – show' })).toBeVisible({ timeout: 15_000 })
+  await expect(entries(page)).toHaveCount(before)
+  await page.getByRole('button', { name: '2 new – show' }).click()
+  await expect(entries(page)).toHaveCount(before + 2)
+  await expect(entries(page).first()).toContainText('changed the card Newest')
+})
+
+test('older entries follow, and both exports hold what the filters leave', async ({ page, world }) => {
+  test.setTimeout(60_000)
+  for (let i = 0; i < 55; i++) await rename(page, world, `Title ${i}`)
+  await page.goto(`/workspaces/${world.workspaceId}/audit?operation=update_card`)
+  await expect(entries(page)).toHaveCount(50)
+  await page.getByRole('button', { name: 'Show older' }).click()
+  await expect(entries(page)).toHaveCount(55)
+  await expect(page.getByText('That is all that fits.')).toBeVisible()
+  const save = async (item: string) => {
+    await page.getByRole('button', { name: 'Export' }).click()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: item }).click(),
+    ])
+    return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') }
+  }
+  const table = await save('As a table (CSV)')
+  expect(table.name).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/)
+  expect(table.text.split('\r\n').filter(Boolean)).toHaveLength(56)
+  expect(table.text).toContain('"{""title"":{""from"":""Title 53"",""to"":""Title 54""}}"')
+  const lines = await save('As lines of JSON (NDJSON)')
+  const records = lines.text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { operation: string })
+  expect(records).toHaveLength(55)
+  expect(records.every((r) => r.operation === 'update_card')).toBe(true)
+})

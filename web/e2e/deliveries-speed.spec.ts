@@ -1,0 +1,51 @@
+import { expect, test } from './fixtures'
+import { Receiver, subscribe } from './receiver'
+
+test.use({ trace: 'off' }) // it slows the page down
+
+test('a log of 100 deliveries is painted within 300 ms of its answer', async ({ page, world }) => {
+  test.setTimeout(120_000)
+  await using receiver = await Receiver.start()
+  const id = await subscribe(world, receiver, { events: ['card.created', 'card.completed', 'card.reopened'] })
+  await page.evaluate(
+    async ([listId]) => {
+      const headers = { 'Content-Type': 'application/json' }
+      for (let i = 0; i < 100; i++) {
+        const body = JSON.stringify({ listId, title: `Card ${i}` })
+        await fetch('/api/public/v1/cards', { method: 'POST', headers, body })
+      }
+    },
+    [world.lists['To do']],
+  )
+  await expect.poll(() => receiver.got.length, { timeout: 20_000 }).toBe(100)
+  await page.addInitScript(() => {
+    const watcher = new MutationObserver(() => {
+      if (document.querySelectorAll('[data-delivery]').length < 100) return
+      watcher.disconnect()
+      // The frame after the one in which the rows are drawn: they are on the screen.
+      requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')))
+    })
+    addEventListener('DOMContentLoaded', () => watcher.observe(document.body, { subtree: true, childList: true }))
+  })
+  const took: number[] = []
+  for (let i = 0; i < 5; i++) {
+    await page.goto(`/webhooks/${id}/deliveries`)
+    await page.waitForFunction(() => performance.getEntriesByName('painted').length > 0)
+    took.push(
+      await page.evaluate(() => {
+        // The page shows the log when it knows of the webhook too.
+        const answers = performance
+          .getEntriesByType('resource')
+          .filter((e): e is PerformanceResourceTiming => /\/webhooks\/whk_\w+(\/deliveries\?.*)?$/.test(e.name))
+          .map((e) => e.responseEnd)
+        return performance.getEntriesByName('painted')[0]!.startTime - Math.max(...answers.slice(0, 2))
+      }),
+    )
+  }
+  test
+    .info()
+    .annotations.push({ type: 'painted after the answer', description: took.map((t) => t.toFixed(0)).join(', ') })
+  console.log(`100 deliveries painted ${took.map((t) => t.toFixed(0)).join(', ')} ms after the answer`)
+  expect(Math.min(...took)).toBeLessThan(300)
+  expect(Math.min(...took)).toBeGreaterThan(0)
+})

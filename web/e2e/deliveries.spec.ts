@@ -1,0 +1,162 @@
+import { type Page } from '@playwright/test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { axe, expect, server, test, type World } from './fixtures'
+import { Receiver, subscribe } from './receiver'
+
+const card = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
+const log = (page: Page) => page.getByRole('list', { name: 'Deliveries' })
+const rows = (page: Page) => log(page).getByRole('listitem')
+const panel = (page: Page) => page.getByRole('region', { name: 'Card created' })
+
+for (const as of ['light', 'dark', 'phone'] as const) {
+  test(`axe finds nothing on the log, ${as}`, async ({ page, world }) => {
+    await using receiver = await Receiver.start({ status: 418, text: '{"error":"no coffee"}' })
+    const id = await subscribe(world, receiver)
+    await card(world, 'One more')
+    receiver.answer = { status: 204 }
+    await expect.poll(() => receiver.got.length).toBe(1)
+    await card(world, 'And another')
+    await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: as === 'dark' ? 'dark' : 'light' })
+    if (as === 'phone') await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`/webhooks/${id}/deliveries`)
+    await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(1)
+    await page.waitForLoadState('networkidle')
+    expect(await axe(page)).toEqual([])
+    await rows(page).filter({ hasText: 'Failed' }).getByRole('link').click()
+    await expect(panel(page)).toContainText('no coffee')
+    expect(await axe(page)).toEqual([])
+    const width = page.viewportSize()!.width
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+  })
+}
+
+test('a change on the board is in the log without loading again', async ({ page, world }) => {
+  await using receiver = await Receiver.start()
+  const id = await subscribe(world, receiver)
+  await page.goto(`/webhooks/${id}/deliveries`)
+  await expect(page.getByText('Nothing was sent yet')).toBeVisible()
+  await card(world, 'Live')
+  await expect(rows(page)).toHaveCount(1)
+  await expect(rows(page)).toContainText('Delivered')
+  await expect(rows(page)).toContainText('HTTP 204')
+  await expect(page.getByRole('progressbar', { name: 'Deliveries today' })).toHaveAttribute('value', '1')
+  await rows(page).getByRole('link').click()
+  await expect(panel(page).getByRole('region', { name: 'Body' })).toContainText('"type": "card.created"')
+  await page.goBack()
+  await expect(panel(page)).toHaveCount(0)
+})
+
+test('attempts are a timeline, and what gave up is sent again', async ({ page, world }) => {
+  test.setTimeout(60_000)
+  await using receiver = await Receiver.start({ status: 503, text: 'try later' })
+  const id = await subscribe(world, receiver)
+  await page.goto(`/webhooks/${id}/deliveries`)
+  await card(world, 'Tried')
+  await rows(page).getByRole('link').click()
+  await expect(panel(page)).toContainText('Next attempt')
+  await expect(panel(page).getByText('Gave up', { exact: true })).toBeVisible({ timeout: 20_000 })
+  const attempts = panel(page).getByRole('list').getByRole('listitem')
+  await expect(attempts).toHaveCount(3)
+  await expect(attempts.first()).toContainText('HTTP 503')
+  await expect(attempts.first()).toContainText('try later')
+  receiver.answer = { status: 200, text: 'here now' }
+  await panel(page).getByRole('button', { name: 'Send again' }).click()
+  await expect(panel(page).getByText('Delivered', { exact: true })).toBeVisible({ timeout: 15_000 })
+  await expect(attempts).toHaveCount(4)
+  await expect(attempts.last()).toContainText('here now')
+  const ids = new Set(receiver.got.map((g) => g.headers['webhook-id']))
+  expect(ids.size).toBe(1)
+})
+
+test('many are selected and sent again, by mouse and by keyboard; the filter stands in the address', async ({
+  page,
+  world,
+}) => {
+  test.setTimeout(90_000)
+  await using receiver = await Receiver.start({ status: 400 })
+  const id = await subscribe(world, receiver)
+  for (const title of ['One', 'Two', 'Three', 'Four']) await card(world, title)
+  await page.goto(`/webhooks/${id}/deliveries`)
+  await expect(rows(page).filter({ hasText: 'Failed' })).toHaveCount(4)
+  receiver.answer = { status: 204 }
+
+  await rows(page).first().getByRole('link').focus()
+  await page.keyboard.press('x')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('x')
+  await expect(page.getByText('2 selected')).toBeVisible()
+  await page.keyboard.press('r')
+  await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(2)
+
+  await page.getByRole('navigation', { name: 'Show' }).getByRole('link', { name: 'Failed' }).click()
+  await expect(page).toHaveURL(/\?status=failed$/)
+  await expect(rows(page)).toHaveCount(2)
+  await page.reload()
+  await expect(rows(page)).toHaveCount(2)
+  await page.getByRole('checkbox', { name: 'Select all that can be sent again' }).check()
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await expect(page.getByText('No delivery of the last hundred is “failed”.')).toBeVisible()
+  await page.getByRole('navigation', { name: 'Show' }).getByRole('link', { name: 'All' }).click()
+  await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(4)
+  expect(receiver.got).toHaveLength(8)
+})
+
+/** The link of the letter about a webhook, once the server has written it. */
+async function letterLink(name: string): Promise<string> {
+  const outbox = process.env.CARDWALL_E2E_OUTBOX
+  test.skip(!outbox, 'the server runs elsewhere, and its letters are not here')
+  let link = ''
+  await expect
+    .poll(
+      () => {
+        const letters = readdirSync(outbox!).map((file) => readFileSync(join(outbox!, file), 'utf8'))
+        const letter = letters.find((text) => text.includes(`Webhook switched off: ${name}`)) ?? ''
+        const text = letter
+          .replace(/=\r?\n/g, '')
+          .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+        link = /https?:\/\/\S+\/webhooks\/\S+/.exec(text)?.[0] ?? ''
+        return link
+      },
+      { timeout: 15_000 },
+    )
+    .not.toBe('')
+  return link
+}
+
+test('a receiver fails, its owner gets a letter, follows the link, and has it sent again', async ({
+  page,
+  world,
+  browser,
+}) => {
+  test.setTimeout(120_000)
+  await using receiver = await Receiver.start({ status: 400, text: 'unknown field' })
+  const name = `Bot ${crypto.randomUUID().slice(0, 8)}`
+  const id = await subscribe(world, receiver, { name })
+  for (let i = 0; i < 10; i++) await card(world, `Card ${i}`)
+  await page.goto(`/webhooks/${id}/deliveries`)
+  await expect(page.getByText('Ten deliveries in a row failed')).toBeVisible({ timeout: 15_000 })
+  const link = await letterLink(name)
+  const last = receiver.got.at(-1)!.event.id
+
+  // Signed out, as a person is who opens a letter.
+  const context = await browser.newContext()
+  const other = await context.newPage()
+  await other.goto(link)
+  await other.getByLabel('E-mail').fill(server().email)
+  await other.getByLabel('Password').fill(server().password)
+  await other.keyboard.press('Enter')
+  await expect(other).toHaveURL(link)
+  await expect(panel(other)).toContainText(last)
+  await expect(panel(other)).toContainText('unknown field')
+  await expect(panel(other).getByRole('button', { name: 'Send again' })).toBeDisabled()
+
+  receiver.answer = { status: 204 }
+  await other.getByRole('button', { name: 'Switch on…' }).click()
+  await expect(other.getByText('so the webhook is on')).toBeVisible()
+  await other.getByRole('button', { name: 'Done' }).click()
+  await panel(other).getByRole('button', { name: 'Send again' }).click()
+  await expect(panel(other).getByText('Delivered', { exact: true })).toBeVisible()
+  expect(receiver.got.at(-1)!.event.id).toBe(last)
+  await context.close()
+})

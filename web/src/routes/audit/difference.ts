@@ -1,0 +1,71 @@
+// What an entry of the audit changed, in words.
+import type { AuditEntry } from '../../api/contract'
+import { eventsText } from '../webhooks/events'
+import { momentText } from '../webhooks/moment'
+
+export type Line = { field: string; from: string | null; to: string | null }
+
+const labels: Record<string, string> = {
+  archivedAt: 'Archived',
+  assignees: 'People',
+  boardId: 'Board',
+  done: 'Done',
+  dueAt: 'Due at',
+  dueDate: 'Due',
+  email: 'E-mail',
+  lastFour: 'Address ends in',
+  listId: 'List',
+  oldSecretUntil: 'Old secret until',
+  on: 'On',
+  startAt: 'Starts at',
+  startDate: 'Starts',
+  timeZone: 'Time zone',
+  userId: 'Person',
+  wipLimit: 'WIP limit',
+  wipMode: 'WIP mode',
+}
+
+/** "WIP limit"; other names fall apart at their capitals. */
+export function fieldText(field: string): string {
+  const words = labels[field] ?? field.replace(/([A-Z])/g, ' $1').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+
+/** A value as people read it; null for nothing. Names knows some ids. */
+export function valueText(
+  value: unknown,
+  field: string,
+  names: ReadonlyMap<string, string>,
+  zone: string,
+): string | null {
+  if (value === null || value === undefined || value === '') return null
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string') return instant.test(value) ? momentText(value, zone) : (names.get(value) ?? value)
+  if (Array.isArray(value)) {
+    if (field === 'events') return value.length ? eventsText(value as string[]) : null
+    const words = value.map((v) => valueText(v, field, names, zone) ?? '')
+    return words.length ? words.join(', ') : null
+  }
+  if (typeof value === 'object') {
+    const parts = Object.entries(value).map(([k, v]) => `${fieldText(k)}: ${valueText(v, k, names, zone) ?? 'none'}`)
+    return parts.join('\n')
+  }
+  return String(value)
+}
+
+// Where a thing stands is said by its neighbour, which tells people nothing.
+const silent = new Set(['position', 'number'])
+
+/** The lines of a difference, those that say something. */
+export function difference(changes: AuditEntry['changes'], names: ReadonlyMap<string, string>, zone: string): Line[] {
+  return Object.entries(changes)
+    .filter(([field]) => !silent.has(field))
+    .map(([field, { from, to }]) => ({
+      field,
+      from: valueText(from, field, names, zone),
+      to: valueText(to, field, names, zone),
+    }))
+    .filter((line) => line.from !== line.to)
+}

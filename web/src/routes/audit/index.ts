@@ -1,0 +1,1 @@
+export const routes = [{ path: '/workspaces/:workspaceId/audit', load: () => import('./Audit.svelte') }]

@@ -1,0 +1,30 @@
+/** "21 Nov, 14:02:10", and the year when it is another one. */
+export function momentText(instant: string, timeZone: string, now = new Date(), language = 'en-GB'): string {
+  const at = new Date(instant)
+  const year = at.getUTCFullYear() === now.getUTCFullYear() ? undefined : 'numeric'
+  return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(at)
+}
+
+// To make a format costs more than to use it a hundred times.
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function format(language: string, timeZone: string, year: 'numeric' | undefined): Intl.DateTimeFormat {
+  const key = [language, timeZone, year].join(' ')
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+  const made =
+    formats.get(key) ?? new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year, ...clock, timeZone })
+  formats.set(key, made)
+  return made
+}
+
+/** "in 28 s", "in 9 min", "in 3 h"; "now" when it is due. */
+export function soonText(instant: string, now: number): string {
+  const seconds = Math.ceil((Date.parse(instant) - now) / 1000)
+  if (seconds <= 0) return 'now'
+  if (seconds < 90) return `in ${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 90 ? `in ${minutes} min` : `in ${Math.round(minutes / 60)} h`
+}
+
+/** "84 ms", "1.2 s". */
+export const durationText = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { Delivery, Webhook } from '../../api/contract'
+import { eventGroups, eventKinds, eventsText, eventText } from './events'
+import { pieces } from './json'
+import { durationText, momentText, soonText } from './moment'
+import { asFilter, canSendAgain, passes, pauseOf, stateOf, webhookName } from './words'
+
+const hook = (more: Partial<Webhook>) =>
+  ({ name: '', host: 'hooks.example.com', offReason: null, heldSince: null, failures: 0, ...more }) as Webhook
+const delivery = (more: Partial<Delivery>) => ({ status: 'delivered', nextAttemptAt: null, ...more }) as Delivery
+
+describe('events', () => {
+  it('have words, each once', () => {
+    expect(new Set(eventKinds).size).toBe(15)
+    for (const kind of [...eventKinds, 'webhook.test']) expect(eventText(kind)).not.toContain('.')
+    expect(eventGroups.every((g) => g.events.length > 0)).toBe(true)
+  })
+  it('are summed up', () => {
+    expect(eventsText(eventKinds)).toBe('All events')
+    expect(eventsText(['webhook.test'])).toBe('Test events only')
+    expect(eventsText(['card.created'])).toBe('Card created')
+    expect(eventsText(['card.created', 'card.moved'])).toBe('Card created and card moved')
+    expect(eventsText(eventKinds.slice(0, 5))).toBe('Card created, card changed and 3 more')
+  })
+})
+
+describe('a webhook', () => {
+  it('says how it is doing, the worst first', () => {
+    expect(stateOf(hook({})).label).toBe('On')
+    expect(stateOf(hook({ failures: 1 })).label).toBe('Failed once in a row')
+    expect(stateOf(hook({ failures: 3, heldSince: '2026-11-21T09:00:00Z' })).label).toBe('Held')
+    expect(stateOf(hook({ failures: 10, offReason: 'failures' })).tone).toBe('danger')
+    expect(stateOf(hook({ offReason: 'paused' })).label).toBe('Paused')
+  })
+  it('is called by its host when it has no name', () => {
+    expect(webhookName(hook({}))).toBe('hooks.example.com')
+    expect(webhookName(hook({ name: 'Bot' }))).toBe('Bot')
+  })
+})
+
+describe('the log', () => {
+  it('is filtered as the address says', () => {
+    expect(asFilter('gave up')).toBe('gave up')
+    expect(asFilter('nonsense')).toBe('')
+    expect(passes('open', delivery({ status: 'pending retry' }))).toBe(true)
+    expect(passes('failed', delivery({}))).toBe(false)
+    expect(canSendAgain(delivery({ status: 'skipped' }))).toBe(true)
+    expect(canSendAgain(delivery({ status: 'delivering' }))).toBe(false)
+  })
+  it('is read sooner while something is about to happen', () => {
+    const now = Date.parse('2026-11-21T09:00:00Z')
+    expect(pauseOf([delivery({})], now)).toBe(4000)
+    expect(pauseOf([delivery({ status: 'pending' })], now)).toBe(1000)
+    expect(pauseOf([delivery({ status: 'pending retry', nextAttemptAt: '2026-11-21T12:00:00Z' })], now)).toBe(4000)
+  })
+})
+
+it('says times short', () => {
+  const now = Date.parse('2026-11-21T09:00:00Z')
+  expect(soonText('2026-11-21T09:00:28Z', now)).toBe('in 28 s')
+  expect(soonText('2026-11-21T09:10:00Z', now)).toBe('in 10 min')
+  expect(soonText('2026-11-21T15:00:00Z', now)).toBe('in 6 h')
+  expect(soonText('2026-11-21T08:59:00Z', now)).toBe('now')
+  expect(durationText(84)).toBe('84 ms')
+  expect(durationText(1234)).toBe('1.2 s')
+  expect(momentText('2026-11-21T14:02:10Z', 'Europe/Zurich', new Date(now))).toBe('21 Nov, 15:02:10')
+  expect(momentText('2025-01-02T14:02:10Z', 'UTC', new Date(now))).toBe('2 Jan 2025, 14:02:10')
+})
+
+it('indents a body in pieces that are the text again', () => {
+  const body = '{"id":"itg_1:v4","n":-1.5e3,"no":null,"s":"a \\"b\\": 1","l":[true,[]]}'
+  const shown = pieces(body)
+  expect(shown.map((p) => p.text).join('')).toBe(JSON.stringify(JSON.parse(body), null, 2))
+  expect(shown.filter((p) => p.as === 'name').map((p) => p.text)).toEqual(['"id"', '"n"', '"no"', '"s"', '"l"'])
+  expect(shown.find((p) => p.as === 'number')?.text).toBe('-1500')
+  expect(shown.filter((p) => p.as === 'word').map((p) => p.text)).toEqual(['null', 'true'])
+  expect(pieces('not json')).toEqual([{ text: 'not json', as: 'sign' }])
+})
