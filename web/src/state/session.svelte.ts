@@ -2,7 +2,10 @@
 import { ApiError, app, data } from '../api/client'
 import type { Home, Session, Theme } from '../api/contract'
 
-type State = { status: 'asking' | 'out' | 'in' | 'unreachable'; session: Session | null; home: Home | null }
+/** What the session brings of home at once; the rest comes with loadHome. */
+type KnownHome = Pick<Home, 'workspaces'> & Partial<Home>
+
+type State = { status: 'asking' | 'out' | 'in' | 'unreachable'; session: Session | null; home: KnownHome | null }
 
 const state = $state<State>({ status: 'asking', session: null, home: null })
 
