@@ -59,7 +59,9 @@ func visible(body []byte) []byte {
 			out = append(out, body[i:i+6]...)
 			i += 6
 		case c == '\\' && i+1 < len(body):
-			out = append(out, c, body[i+1])
+			if next := body[i+1]; next != 'b' && next != 'f' { // backspace and form feed
+				out = append(out, c, next)
+			}
 			i += 2
 		case c < utf8.RuneSelf && c != 0x7F:
 			out = append(out, c)

@@ -49,6 +49,7 @@ func TestVisible(t *testing.T) {
 		`{"a":"\\u200b"}`:                     `{"a":"\\u200b"}`, // a backslash and a word
 		`{"a":"\"\\\u200b\n"}`:                `{"a":"\"\\\n"}`,
 		`{"a":"\u00e9\ud83d\ude00"}`:          `{"a":"\u00e9\ud83d\ude00"}`,
+		`{"a":"x\by\fz\\b"}`:                  `{"a":"xyz\\b"}`,
 		"{\"a\u200b\":1}":                     `{"a":1}`,
 	} {
 		if got := string(visible([]byte(give))); got != want {
