@@ -161,6 +161,15 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	for _, name := range []string{"examples", "format"} {
 		delete(plain, name)
 	}
+	// Some models' dialects know one type a schema.
+	if types, several := plain["type"].([]any); several {
+		delete(plain, "type")
+		each := make([]any, len(types))
+		for i, name := range types {
+			each[i] = map[string]any{"type": name}
+		}
+		plain["anyOf"] = each
+	}
 	if plain["maxLength"] == float64(idLength) {
 		delete(plain, "maxLength")
 	}

@@ -1,0 +1,144 @@
+// Package conformance holds what the official conformance suite of the Model
+// Context Protocol expects to find on a server: tools, resources and prompts of
+// names that it chose, such as test_simple_text. The suite tries a server by
+// calling them, so they say nothing of boards and do nothing to them.
+//
+// Only a program built with the tag "conformance" has them, on the same
+// handler as its own tools: see cmd/cardwall. The suite says at
+// https://github.com/modelcontextprotocol/conformance what each must answer.
+package conformance
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Register adds the fixtures to a server.
+func Register(s *mcp.Server) {
+	add := func(name, schema string, call mcp.ToolHandler) {
+		s.AddTool(&mcp.Tool{Name: name, Description: "A fixture of the conformance suite.", InputSchema: rawSchema(schema)}, call)
+	}
+	for _, f := range contents() {
+		add(f.name, noInput, answer(f.content...))
+	}
+	add("test_error_handling", noInput, fail)
+	add("test_tool_with_progress", noInput, progress)
+	add("test_tool_with_logging", noInput, log)
+	add("test_logging_tool", noInput, log)
+	add("test_streaming_elicitation", noInput, answer(text("Nothing is asked behind the answer.")))
+	add("test_missing_capability", noInput, needSampling)
+	add("json_schema_2020_12_tool", schemaOfAllWords, answer(text("The input is well formed.")))
+	add("test_x_mcp_header", schemaWithHeader, answer(text("The header says what the input says.")))
+	states := newSealer()
+	for name, call := range map[string]mcp.ToolHandler{
+		"test_sampling":                              ask(samplingPrompt),
+		"test_elicitation":                           ask(username),
+		"test_elicitation_sep1034_defaults":          ask(defaults),
+		"test_elicitation_sep1330_enums":             ask(enums),
+		"test_input_required_result_elicitation":     ask(userName),
+		"test_input_required_result_sampling":        ask(capital),
+		"test_input_required_result_list_roots":      ask(roots),
+		"test_input_required_result_multiple_inputs": states.ask(userName, capital, roots),
+		"test_input_required_result_request_state":   states.ask(confirmation),
+		"test_input_required_result_tampered_state":  states.ask(confirmation),
+		"test_input_required_result_multi_round":     states.askInTurn(stepOne, stepTwo),
+		"test_input_required_result_capabilities":    askWhatIsOffered(userName, capital, roots),
+	} {
+		add(name, noInput, call)
+	}
+	addResources(s)
+	addPrompts(s)
+}
+
+// newSealer makes a key of its own for each server: what one has sealed,
+// another refuses, as for any client that made it up.
+func newSealer() sealer {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return sealer{key}
+}
+
+// contents are the tools that answer with one kind of content each, or all.
+func contents() []struct {
+	name    string
+	content []mcp.Content
+} {
+	type fixture = struct {
+		name    string
+		content []mcp.Content
+	}
+	return []fixture{
+		{"test_simple_text", []mcp.Content{text("This is a simple text response for testing.")}},
+		{"test_image_content", []mcp.Content{image()}},
+		{"test_audio_content", []mcp.Content{&mcp.AudioContent{Data: silence(), MIMEType: "audio/wav"}}},
+		{"test_embedded_resource", []mcp.Content{embedded("test://embedded-resource")}},
+		{"test_multiple_content_types", []mcp.Content{text("Several kinds."), image(), embedded("test://mixed-content-resource")}},
+	}
+}
+
+func answer(content ...mcp.Content) mcp.ToolHandler {
+	return func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: content}, nil
+	}
+}
+
+func fail(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{text("This tool intentionally returns an error for testing.")}}, nil
+}
+
+// pause lies between two notifications.
+const pause = 20 * time.Millisecond
+
+func progress(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	for _, done := range []float64{0, 50, 100} {
+		if token := r.Params.GetProgressToken(); token != nil {
+			if err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: 100}); err != nil {
+				return nil, fmt.Errorf("notify of progress: %w", err)
+			}
+		}
+		time.Sleep(pause)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{text("Done.")}}, nil
+}
+
+func log(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	for _, line := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
+		//lint:ignore SA1019 the revision of 2025 has it, and the suite asks for it
+		if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: line}); err != nil {
+			return nil, fmt.Errorf("log: %w", err)
+		}
+		time.Sleep(pause)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{text("Done.")}}, nil
+}
+
+func text(s string) *mcp.TextContent { return &mcp.TextContent{Text: s} }
+
+func embedded(uri string) *mcp.EmbeddedResource {
+	return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: uri, MIMEType: "text/plain", Text: "This is an embedded resource."}}
+}
+
+func image() *mcp.ImageContent { return &mcp.ImageContent{Data: pixel(), MIMEType: "image/png"} }
+
+// pixel is a PNG of one red pixel.
+func pixel() []byte {
+	return decoded("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
+}
+
+// silence is a WAV file of one sample.
+func silence() []byte {
+	return decoded("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
+}
+
+func decoded(base string) []byte {
+	data, err := base64.StdEncoding.DecodeString(base)
+	if err != nil {
+		panic(err) // the texts above are constants
+	}
+	return data
+}

@@ -1,0 +1,46 @@
+package conformance
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// rawSchema is a schema that goes out as it was written.
+type rawSchema string
+
+// MarshalJSON gives the text of the schema.
+func (s rawSchema) MarshalJSON() ([]byte, error) { return jsontext.Value(s), nil }
+
+const noInput = `{"type":"object"}`
+
+// schemaOfAllWords has the words of JSON Schema 2020-12 that a server must not
+// lose on the way to a client.
+const schemaOfAllWords = `{
+	"$schema": "https://json-schema.org/draft/2020-12/schema",
+	"type": "object",
+	"$defs": {
+		"address": {
+			"$anchor": "addressDef",
+			"type": "object",
+			"properties": {"street": {"type": "string"}, "city": {"type": "string"}}
+		}
+	},
+	"properties": {
+		"name": {"type": "string"},
+		"address": {"$ref": "#/$defs/address"},
+		"contactMethod": {"type": "string", "enum": ["phone", "email"]},
+		"phone": {"type": "string"},
+		"email": {"type": "string"}
+	},
+	"allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+	"if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+	"then": {"required": ["phone"]},
+	"else": {"required": ["email"]},
+	"additionalProperties": false
+}`
+
+// schemaWithHeader names a field that the client repeats in a header.
+const schemaWithHeader = `{
+	"type": "object",
+	"properties": {
+		"region": {"type": "string", "x-mcp-header": "Region"},
+		"level": {"type": "integer"}
+	}
+}`

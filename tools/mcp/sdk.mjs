@@ -1,0 +1,33 @@
+// The first generation of the TypeScript client: sdk.mjs URL TITLE, with a token
+// in TOKEN or by the person's consent. Prints what it saw as JSON.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { connectByConsent } from './authorize.mjs'
+import { visit } from './visit.mjs'
+
+const [url, title] = process.argv.slice(2)
+const name = 'SDK of the first generation'
+
+async function open(provider) {
+  const headers = process.env.TOKEN && { Authorization: `Bearer ${process.env.TOKEN}` }
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    authProvider: provider,
+    requestInit: { headers },
+  })
+  return { client: new Client({ name, version: '1' }), transport }
+}
+
+let client, transport, refreshed
+if (process.env.TOKEN) {
+  ;({ client, transport } = await open())
+  await client.connect(transport)
+} else {
+  const finish = (transport, parameters) => transport.finishAuth(parameters.get('code'))
+  ;({ client, refreshed } = await connectByConsent(name, open, UnauthorizedError, finish))
+}
+const seen = await visit(client, title)
+console.log(
+  JSON.stringify({ ...seen, protocol: client.transport.protocolVersion, refreshed: (await refreshed?.()) ?? false }),
+)
+await client.close()
