@@ -60,7 +60,8 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 # Tests that wait for a disk or a server give way to others: four at a time.
 # `make check` vets.
 # The guard of webhooks is tried in a network that iproute2 makes, their
-# signatures by a library from npm, and docs/webhooks.md with curl, jq, openssl.
+# signatures by a library from npm, docs/webhooks.md with curl, jq, openssl, and
+# /mcp by the official conformance suite and the clients that people use.
 .PHONY: test-go
 test-go: tools/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
 	@tools/need go gcc postgresql iproute2 curl jq openssl
@@ -99,6 +100,7 @@ check-format:
 .PHONY: check-vet
 check-vet:
 	go vet ./...
+	go vet -tags conformance ./cmd/cardwall
 
 .PHONY: check-staticcheck
 check-staticcheck:
@@ -143,17 +145,18 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: tools
-tools: tools/node_modules/.installed ## install what building, checking and testing need
+tools: tools/node_modules/.installed tools/mcp/node_modules/.installed ## install what building, checking and testing need
 	@tools/need git go gcc postgresql iproute2 curl jq openssl
 	go mod download
 	go tool staticcheck -version
 
-# Installed anew only when what is wanted has changed.
-tools/node_modules/.installed: tools/package.json tools/package-lock.json tools/.npmrc
+# Installed anew only when what is wanted has changed. Among it is the Node.js
+# that the suite and clients of MCP need, newer than the machine's may be.
+tools/node_modules/.installed tools/mcp/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	@tools/need npm
-	cd tools && npm ci --loglevel=error
+	cd $* && npm ci --loglevel=error
 	@touch $@
 
 .PHONY: clean
 clean: ## remove what was built and installed here; ./data stays
-	rm -rf bin tools/node_modules web/node_modules web/dist/assets web/dist/*.*
+	rm -rf bin tools/node_modules tools/mcp/node_modules web/node_modules web/dist/assets web/dist/*.*
