@@ -138,7 +138,7 @@ test('a program is let in and sent away by keyboard', async ({ page, program }) 
     for (let i = 0; i < 30; i++) {
       const focused = page.locator(':focus')
       const text = (await focused.count())
-        ? await focused.evaluate((e) => e.closest('label')?.innerText ?? e.innerText)
+        ? await focused.evaluate((e) => (e.closest('label') ?? (e as HTMLElement)).innerText)
         : ''
       if (name.test(text)) return
       await page.keyboard.press('Tab')
