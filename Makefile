@@ -63,7 +63,7 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 # signatures by a library from npm, docs/webhooks.md with curl, jq, openssl, and
 # /mcp by the official conformance suite and the clients that people use.
 .PHONY: test-go
-test-go: tools/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
+test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
 	@tools/need go gcc postgresql iproute2 curl jq openssl
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -parallel 4 -timeout 25m $(TESTFLAGS) $(PACKAGES)
 

@@ -9,6 +9,8 @@ export default defineConfig({
   forbidOnly: !!process.env.CI,
   // Twice and more of what an idle machine needs: a loaded one is no failure.
   timeout: 60_000,
+  // Where nobody can look again, a test may have a second try; the list shows that it needed one.
+  retries: process.env.CI ? 1 : 0,
   expect: { timeout: 10_000 },
   reporter: [['list'], ['./e2e/count.ts']],
   use: {
