@@ -190,7 +190,7 @@ func shorten(from *jsontext.Decoder, to *jsontext.Encoder) error {
 type stableIDs map[string]string
 
 var (
-	anyID       = regexp.MustCompile(`\b([a-z]{3}_)[0-9a-hjkmnp-tv-z]{26}\b`)
+	anyID       = regexp.MustCompile(`([a-z]{3}_)[0-9a-hjkmnp-tv-z]{26}\b`)
 	anyInstant  = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b`)
 	anySecret   = regexp.MustCompile(`whsec_[0-9A-Za-z+/]{43}=`)
 	anyLastFour = regexp.MustCompile(`"lastFour":"[0-9A-Za-z]{4}"`)

@@ -7463,8 +7463,8 @@ export interface operations {
                 content: {
                     /**
                      * @example id,at,operation,actorType,actorId,actorName,tokenId,tokenName,boardId,boardName,boardVersion,subject,subjectName,changes,requestId
-                     *     aud_06gzwep13hrqb8smdyxk3tvqr4,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""},""text"":{""from"":null,""to"":""Now.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
-                     *     aud_06gzwep139wg1ftff99k9c2rp4,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""},""text"":{""from"":null,""to"":""Soon.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
+                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2y,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""},""text"":{""from"":null,""to"":""Now.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2z,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""},""text"":{""from"":null,""to"":""Soon.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
                      */
                     "text/csv": string;
                 };
