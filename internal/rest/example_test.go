@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,14 +56,14 @@ func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path m
 	t.Helper()
 	method := strings.ToLower(o.Method)
 	at := "mem:openapi.json#/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + method
-	check := func(what, where string, content any) {
-		kind, ok := content.(map[string]any)["application/json"].(map[string]any)
+	check := func(what, where, media string, content any) {
+		kind, ok := content.(map[string]any)[media].(map[string]any)
 		example, given := kind["example"]
 		if !ok || !given {
 			t.Errorf("%s shows no %s: run make golden", o.Name, what)
 			return
 		}
-		s, err := c.Compile(at + where + "/content/application~1json/schema")
+		s, err := c.Compile(at + where + "/content/" + strings.ReplaceAll(media, "/", "~1") + "/schema")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +73,11 @@ func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path m
 	}
 	entry := path[method].(map[string]any)
 	if body, ok := entry["requestBody"].(map[string]any); ok {
-		check("request", "/requestBody", body["content"])
+		check("request", "/requestBody", op.JSON, body["content"])
 	}
 	for status, response := range entry["responses"].(map[string]any) {
 		if n, err := strconv.Atoi(status); err == nil && n < 300 {
-			check("answer", "/responses/"+status, response.(map[string]any)["content"])
+			check("answer", "/responses/"+status, cmp.Or(o.Media, op.JSON), response.(map[string]any)["content"])
 		}
 	}
 }

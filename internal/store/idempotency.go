@@ -106,6 +106,9 @@ func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) err
 			return nil
 		}
 		_, err := tx.View.Workspace(ctx, workspaceID, board.ViewWorkspace)
+		if board.IsCode(err, board.CodeNotFound) {
+			return tx.TrashedWorkspace(ctx, workspaceID) // for who put it there
+		}
 		return err
 	}
 	var s accessScan
