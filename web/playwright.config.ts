@@ -12,6 +12,11 @@ export default defineConfig({
   // Where nobody can look again, a test may have a second try; the list shows that it needed one.
   retries: process.env.CI ? 1 : 0,
   expect: { timeout: 10_000 },
+  // The screens first: their checks read all of a page, and each test leaves a workspace on the demo person's.
+  projects: [
+    { name: 'screens', testMatch: /(axe|keyboard)\.spec\.ts/ },
+    { name: 'work', testIgnore: /(axe|keyboard)\.spec\.ts/ },
+  ],
   reporter: [['list'], ['./e2e/count.ts']],
   use: {
     launchOptions: {

@@ -35,7 +35,7 @@ for (const as of ['light', 'dark', 'phone'] as const) {
 test('a difference is read, and filters stand in the address', async ({ page, world }) => {
   await rename(page, world, 'First of all')
   await page.goto(`/workspaces/${world.workspaceId}/members`)
-  await page.getByRole('link', { name: 'Audit log' }).click()
+  await page.getByRole('link', { name: 'Audit log', exact: true }).click()
   const changed = entries(page).first()
   await expect(changed).toContainText('changed the card First of all on Plan')
   await changed.getByRole('button').click()

@@ -57,7 +57,10 @@ export const test = base.extend<Fixtures>({
     { auto: true },
   ],
   world: async ({ page }, use, info) => {
-    await use(await makeWorld(page, info.title))
+    const made = await makeWorld(page, info.retry ? `${info.title.slice(0, 50)} (${info.retry + 1})` : info.title)
+    await use(made)
+    await page.goto('about:blank').catch(() => undefined) // a test may have closed it
+    await removeWorkspace(made.workspaceId)
   },
   elsewhere: async ({ browser, complaints }, use) => {
     const others: Awaited<ReturnType<Browser['newContext']>>[] = []
@@ -88,22 +91,38 @@ async function listen(page: Page, complaints: string[]): Promise<void> {
   })
 }
 
-let cookie: Promise<{ name: string; value: string; url: string; secure: boolean }> | undefined
+type Cookie = { name: string; value: string; url: string; secure: boolean }
+
+let cookie: Promise<Cookie> | undefined
+let recent: { cookie: Promise<Cookie>; at: number } | undefined
 
 /** The cookie of one session for all tests of a worker. */
-function signIn() {
-  cookie ??= (async () => {
-    const { url, email, password } = server()
-    const answer = await fetch(`${url}/api/app/v1/sign-in`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), Origin: url },
-      body: JSON.stringify({ email, password }),
-    })
-    expect(answer.ok, await answer.text()).toBeTruthy()
-    const [name = '', value = ''] = answer.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
-    return { name, value, url: url.replace('http:', 'https:'), secure: true }
-  })()
+function signIn(): Promise<Cookie> {
+  cookie ??= newSession()
   return cookie
+}
+
+async function newSession(): Promise<Cookie> {
+  const { url, email, password } = server()
+  const answer = await fetch(`${url}/api/app/v1/sign-in`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), Origin: url },
+    body: JSON.stringify({ email, password }),
+  })
+  expect(answer.ok, await answer.text()).toBeTruthy()
+  const [name = '', value = ''] = answer.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
+  return { name, value, url: url.replace('http:', 'https:'), secure: true }
+}
+
+/** Deletes a workspace of a test, since a person owns at most 50; that needs a recent sign-in. */
+async function removeWorkspace(id: string): Promise<void> {
+  if (!recent || Date.now() - recent.at > 5 * 60_000) recent = { cookie: newSession(), at: Date.now() }
+  const { name, value } = await recent.cookie
+  const { url } = server()
+  await fetch(`${url}/api/app/v1/workspaces/${id}`, {
+    method: 'DELETE',
+    headers: { 'Idempotency-Key': crypto.randomUUID(), Origin: url, Cookie: `${name}=${value}` },
+  })
 }
 
 async function makeWorld(page: Page, title: string): Promise<World> {

@@ -534,6 +534,56 @@ const profile: Screen[] = [
   },
 ]
 
+const webhooks: Screen[] = [
+  {
+    name: 'webhooks',
+    route: '/workspaces/:workspaceId/webhooks',
+    at: (s) => `/workspaces/${s.workspaceId}/webhooks`,
+    shows: (page) => page.getByText('Deploy bot').first(),
+  },
+  {
+    name: 'webhooks-none',
+    route: '/workspaces/:workspaceId/webhooks',
+    who: 'founder',
+    at: (s) => `/workspaces/${s.empty.workspaceId}/webhooks`,
+    shows: (page) => page.getByText('No webhooks yet'),
+  },
+  {
+    name: 'webhooks-of-a-board',
+    route: '/boards/:boardId/webhooks',
+    at: (s) => `/boards/${s.boardId}/webhooks`,
+    shows: (page) => page.getByText('Deploy bot').first(),
+  },
+  {
+    name: 'webhook-new',
+    route: '/boards/:boardId/webhooks',
+    at: (s) => `/boards/${s.boardId}/webhooks`,
+    shows: (page) => page.getByText('Deploy bot').first(),
+    then: async (page) => {
+      await button(page, 'New webhook').first().click()
+      await expect(dialog(page)).toBeVisible()
+    },
+  },
+  {
+    name: 'webhook',
+    route: '/webhooks/:webhookId',
+    at: (s) => `/webhooks/${s.webhookId}`,
+    shows: (page) => page.getByText('Deploy bot').first(),
+  },
+  {
+    name: 'deliveries',
+    route: '/webhooks/:webhookId/deliveries',
+    at: (s) => `/webhooks/${s.webhookId}/deliveries`,
+    shows: (page) => page.getByRole('list', { name: 'Deliveries' }).getByRole('listitem').first(),
+  },
+  {
+    name: 'audit',
+    route: '/workspaces/:workspaceId/audit',
+    at: (s) => `/workspaces/${s.workspaceId}/audit`,
+    shows: (page) => page.getByText('Demo Person').first(),
+  },
+]
+
 const errors: Screen[] = [
   { name: 'not-found', route: '', at: () => '/nowhere' },
   { name: 'unreachable', route: '', at: () => '/', first: unreachable('**/api/app/v1/session') },
@@ -547,6 +597,7 @@ export const screens: readonly Screen[] = [
   ...board,
   ...search,
   ...profile,
+  ...webhooks,
   ...errors,
 ]
 

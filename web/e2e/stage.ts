@@ -23,6 +23,8 @@ export type Stage = {
   request: string
   userCode: () => Promise<string>
   empty: { workspaceId: string; boardId: string }
+  /** A webhook of the board whose receiver does not answer. */
+  webhookId: string
 }
 
 const password = 'correct horse battery'
@@ -152,6 +154,13 @@ async function make(): Promise<Stage> {
     workspaceId: own.id,
     name: 'First board',
   })
+  const webhook = await as<{ id: string }>(demo, 'POST', '/public/v1/webhooks', {
+    boardId,
+    url: 'http://127.0.0.1:9/cards',
+    events: ['card.created', 'card.moved'],
+    name: 'Deploy bot',
+  })
+  await as(demo, 'POST', `/app/v1/webhooks/${webhook.id}/test`, {})
   return {
     people: { demo, founder, newcomer: await signUp('Noah Berg') },
     workspaceId,
@@ -160,6 +169,7 @@ async function make(): Promise<Stage> {
     invitation: await secretOf(invited),
     ...(await connect(demo)),
     empty: { workspaceId: own.id, boardId: bare.id },
+    webhookId: webhook.id,
   }
 }
 

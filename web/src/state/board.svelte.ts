@@ -21,7 +21,7 @@ import {
 import { session } from './session.svelte'
 import { toast } from './toasts.svelte'
 
-/** How to take something back: by operations, whose first answer is told, or by not sending what is still held. */
+/** How to take something back: by operations, whose last answer is told, or by not sending what is still held. */
 export type Undo = { text: string; operations: Operation[]; held?: readonly string[]; told?: () => void }
 
 /** For how long an undo stands on the page, and what cannot be taken back is held. */
@@ -87,11 +87,11 @@ export class BoardStore {
   /** Does operations now; each is sent in turn. With undo, Ctrl+Z does that. */
   do(operations: Operation | Operation[], undo?: Undo, told?: () => void): void {
     const at = new Date().toISOString()
-    const fresh = [operations].flat().map((one, i) => ({
+    const fresh = [operations].flat().map((one, i, all) => ({
       key: randomId(),
       operation: one,
       at,
-      told: i === 0 ? told : undefined,
+      told: i === all.length - 1 ? told : undefined,
     }))
     this.pending = [...this.pending, ...fresh]
     if (undo) this.#undos = [...this.#undos.slice(-49), undo]
