@@ -98,6 +98,7 @@ test('older entries follow, and both exports hold what the filters leave', async
   await expect(entries(page)).toHaveCount(55)
   await expect(page.getByText('That is all that fits.')).toBeVisible()
   const save = async (item: string) => {
+    await expect(page.getByRole('menu')).toHaveCount(0) // that of the export before
     await page.getByRole('button', { name: 'Export' }).click()
     const [file] = await Promise.all([
       page.waitForEvent('download'),

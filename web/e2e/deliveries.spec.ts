@@ -14,8 +14,8 @@ for (const as of ['light', 'dark', 'phone'] as const) {
     await using receiver = await Receiver.start({ status: 418, text: '{"error":"no coffee"}' })
     const id = await subscribe(world, receiver)
     await card(world, 'One more')
-    receiver.answer = { status: 204 }
     await expect.poll(() => receiver.got.length).toBe(1)
+    receiver.answer = { status: 204 }
     await card(world, 'And another')
     await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: as === 'dark' ? 'dark' : 'light' })
     if (as === 'phone') await page.setViewportSize({ width: 390, height: 844 })

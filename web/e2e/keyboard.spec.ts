@@ -1,11 +1,11 @@
-// Every screen with the keyboard alone: Tab reaches each control, in view, with
+// The screens of every address with the keyboard alone: Tab reaches each control, in view, with
 // a ring to see and a name to hear; Escape closes what is open and gives the
 // focus back.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type JSHandle, type Locator, type Page } from '@playwright/test'
 import { expect, test } from './fixtures'
-import { screens, show } from './screens'
+import { mains, screens, show } from './screens'
 import { stage } from './stage'
 
 test.use({ signedIn: false, contextOptions: { reducedMotion: 'reduce' } })
@@ -72,7 +72,7 @@ function missed(room: HTMLElement): string[] {
     .map((one) => `${one.tagName.toLowerCase()}.${one.className} ${one.getAttribute('aria-label') ?? one.textContent}`)
 }
 
-for (const screen of screens) {
+for (const screen of mains) {
   test(`Tab walks through ${screen.name}`, async ({ page }) => {
     test.slow()
     await show(page, screen)

@@ -601,6 +601,9 @@ export const screens: readonly Screen[] = [
   ...errors,
 ]
 
+/** The first screen of each address: what is looked at in every way. */
+export const mains = screens.filter((one, i) => screens.findIndex((other) => other.route === one.route) === i)
+
 /** Brings a page to a screen. */
 export async function show(page: Page, screen: Screen): Promise<void> {
   const s = await stage()

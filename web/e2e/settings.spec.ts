@@ -94,7 +94,10 @@ test('a board becomes a template, and a board is made of it', async ({ page }) =
   await dialog.getByRole('button', { name: 'Save template' }).click()
   await expect(page.getByText(`“${name}” is a template now`)).toBeVisible()
   await page.goto('/')
-  await page.getByRole('button', { name: 'Templates' }).last().click()
+  await page
+    .getByRole('region', { name: 'a board becomes a template' })
+    .getByRole('button', { name: 'Templates' })
+    .click()
   await page.getByRole('dialog').getByText(name, { exact: true }).click()
   await page.getByRole('button', { name: /^(Create|Make)/ }).click()
   await expect(page).toHaveURL(/\/boards\/brd_/)

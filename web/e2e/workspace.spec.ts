@@ -23,7 +23,7 @@ test('many pasted addresses are invited at once; one is withdrawn and invited ag
     .getByLabel('E-mail addresses')
     .fill(`"Lovelace, Ada" <ada.${some}@example.com>; grace.${some}@example.com\nnobody\n${server().email}`)
   await expect(page.getByText('2 addresses')).toBeVisible()
-  await expect(page.getByText('nobody is no address')).toBeVisible()
+  await expect(page.getByText('“nobody” is no address')).toBeVisible()
   await expect(page.getByText('1 here already')).toBeVisible()
   await page.getByLabel('Role of who is invited').selectOption('admin')
   await page.getByRole('button', { name: 'Invite 2 people' }).click()
