@@ -18,7 +18,8 @@ function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
     const { reached } = globalThis as unknown as { reached: Set<Element> }
     const at = document.activeElement
     if (!at || at === document.body || at.matches('dialog, .inside')) return { wrong: [], over: false }
-    if (reached.has(at)) return { wrong: [], over: true }
+    // Tab walks the parts of a date field, too.
+    if (reached.has(at)) return { wrong: [], over: !at.matches('input[type=date]') }
     reached.add(at)
     const wrong: string[] = []
     const which = `${at.tagName.toLowerCase()}.${at.className} “${at.textContent.trim().slice(0, 40)}”`

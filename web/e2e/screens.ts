@@ -580,7 +580,7 @@ const webhooks: Screen[] = [
     name: 'audit',
     route: '/workspaces/:workspaceId/audit',
     at: (s) => `/workspaces/${s.workspaceId}/audit`,
-    shows: (page) => page.getByText('Demo Person').first(),
+    shows: (page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem').first(),
   },
 ]
 
