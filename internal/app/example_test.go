@@ -60,25 +60,7 @@ func TestGoldenExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	file := filepath.Join("..", "rest", "examples.json")
-	if os.Getenv("UPDATE_GOLDEN") == "1" {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; run make golden", err)
-	}
-	if g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n")); !bytes.Equal(got, want) {
-		for i := range min(len(g), len(w)) {
-			if !bytes.Equal(g[i], w[i]) {
-				t.Fatalf("the service does not answer as in %s, from line %d on: %s, was %s; if that is meant, run make golden and review the difference", file, i+1, bytes.TrimSpace(g[i]), bytes.TrimSpace(w[i]))
-			}
-		}
-		t.Fatalf("the service does not answer as in %s: %d lines, were %d; if that is meant, run make golden and review the difference", file, len(g), len(w))
-	}
+	apptest.Golden(t, filepath.Join("..", "rest", "examples.json"), "what the service answers", got)
 }
 
 // asText is the first three lines of an answer that is no JSON.

@@ -1,8 +1,6 @@
 package mcp_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -46,27 +44,5 @@ func TestGoldenTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	file := filepath.Join("testdata", "tools.json")
-	if os.Getenv("UPDATE_GOLDEN") == "1" {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; run make golden", err)
-	}
-	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
-	for i := range min(len(g), len(w)) {
-		if !bytes.Equal(g[i], w[i]) {
-			t.Fatalf("the tools are not what %s says, from line %d on: %s, was %s; if that is meant, run make golden and review the difference", file, i+1, bytes.TrimSpace(g[i]), bytes.TrimSpace(w[i]))
-		}
-	}
-	if len(g) != len(w) {
-		t.Fatalf("the tools are not what %s says: %d lines, were %d; if that is meant, run make golden and review the difference", file, len(g), len(w))
-	}
+	apptest.Golden(t, filepath.Join("testdata", "tools.json"), "the list of tools", got)
 }

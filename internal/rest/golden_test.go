@@ -1,8 +1,6 @@
 package rest_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,6 +8,7 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/apptest"
 	"cardwall/internal/connect"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
@@ -31,28 +30,5 @@ func golden(t *testing.T, name string, document *huma.OpenAPI) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join("testdata", name)
-	if os.Getenv("UPDATE_GOLDEN") == "1" {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; run make golden", err)
-	}
-	if bytes.Equal(got, want) {
-		return
-	}
-	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
-	for i := range min(len(g), len(w)) {
-		if !bytes.Equal(g[i], w[i]) {
-			t.Fatalf("the interface is not what %s says, from line %d on: %s, was %s; if that is meant, run make golden and review the difference", file, i+1, bytes.TrimSpace(g[i]), bytes.TrimSpace(w[i]))
-		}
-	}
-	t.Fatalf("the interface is not what %s says: %d lines, were %d; if that is meant, run make golden and review the difference", file, len(g), len(w))
+	apptest.Golden(t, filepath.Join("testdata", name), "the interface", got)
 }

@@ -1,0 +1,38 @@
+package apptest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Golden compares a text with a golden file, or writes the file for `make
+// golden`. What says whose text it is, for the first line that differs.
+func Golden(t testing.TB, file, what string, got []byte) {
+	t.Helper()
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; run make golden", err)
+	}
+	if bytes.Equal(got, want) {
+		return
+	}
+	const review = "if that is meant, run make golden and review the difference"
+	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
+	for i := range min(len(g), len(w)) {
+		if !bytes.Equal(g[i], w[i]) {
+			t.Fatalf("%s is not what %s says, from line %d on: %s, was %s; %s", what, file, i+1, bytes.TrimSpace(g[i]), bytes.TrimSpace(w[i]), review)
+		}
+	}
+	t.Fatalf("%s is not what %s says: %d lines, were %d; %s", what, file, len(g), len(w), review)
+}
