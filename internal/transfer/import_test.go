@@ -238,7 +238,7 @@ func TestExportInConstantMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("6,000 cards take some seconds")
 	}
-	const cards, most = 6_000, 4 << 20
+	const cards, most = 20_000, 4 << 20
 	limits := board.DefaultLimits()
 	limits.OpenCards = cards
 	for name, database := range map[string]func() string{

@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { type Page } from '@playwright/test'
-import { axe, expect, server, test as base } from './fixtures'
+import { axe, expect, linkOfLetter, server, test as base } from './fixtures'
 
 /** A program that wants in: it listens for the browser that comes back. */
 type Program = {
@@ -84,25 +82,6 @@ async function look(page: Page): Promise<void> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     expect(await axe(page)).toEqual([])
   }
-}
-
-/** The link of the letter to an address. */
-async function letter(to: string): Promise<string> {
-  const outbox = process.env.CARDWALL_E2E_OUTBOX
-  if (!outbox) throw new Error('the outbox of the server is not known')
-  let link: string | undefined
-  await expect
-    .poll(
-      () => {
-        if (!existsSync(outbox)) return undefined // before the first letter
-        const all = readdirSync(outbox).map((file) => readFileSync(join(outbox, file), 'utf8').replace(/=\r?\n/g, ''))
-        link = /\/verify#[A-Z2-7]+/.exec(all.find((text) => text.includes(to)) ?? '')?.[0]
-        return link
-      },
-      { timeout: 20_000 },
-    )
-    .toBeTruthy()
-  return link ?? ''
 }
 
 test('a program is let in by mouse, into one workspace', async ({ page, program, name, world }) => {
@@ -269,7 +248,7 @@ test.describe('somebody new', () => {
     await page.getByLabel('Password').fill('correct horse battery')
     await page.keyboard.press('Enter')
     await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
-    await page.goto(await letter(email))
+    await page.goto(await linkOfLetter(email))
     await page.getByRole('button', { name: 'Confirm my address' }).click()
     await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
     await expect(page.getByRole('main')).toContainText(email)

@@ -1,7 +1,5 @@
 import { type Page } from '@playwright/test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { axe, expect, server, test, type World } from './fixtures'
+import { axe, expect, linkInLetter, server, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
 const card = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
@@ -102,28 +100,6 @@ test('many are selected and sent again, by mouse and by keyboard; the filter sta
   expect(receiver.got).toHaveLength(8)
 })
 
-/** The link of the letter about a webhook, once the server has written it. */
-async function letterLink(name: string): Promise<string> {
-  const outbox = process.env.CARDWALL_E2E_OUTBOX
-  test.skip(!outbox, 'the server runs elsewhere, and its letters are not here')
-  let link = ''
-  await expect
-    .poll(
-      () => {
-        const letters = readdirSync(outbox!).map((file) => readFileSync(join(outbox!, file), 'utf8'))
-        const letter = letters.find((text) => text.includes(`Webhook switched off: ${name}`)) ?? ''
-        const text = letter
-          .replace(/=\r?\n/g, '')
-          .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-        link = /https?:\/\/\S+\/webhooks\/\S+/.exec(text)?.[0] ?? ''
-        return link
-      },
-      { timeout: 15_000 },
-    )
-    .not.toBe('')
-  return link
-}
-
 test('a receiver fails, its owner gets a letter, follows the link, and has it sent again', async ({
   page,
   world,
@@ -136,7 +112,7 @@ test('a receiver fails, its owner gets a letter, follows the link, and has it se
   for (let i = 0; i < 10; i++) await card(world, `Card ${i}`)
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(page.getByText('Ten deliveries in a row failed')).toBeVisible({ timeout: 15_000 })
-  const link = await letterLink(name)
+  const link = await linkInLetter(`Webhook switched off: ${name}`, /https?:\/\/\S+\/webhooks\/\S+/)
   const last = receiver.got.at(-1)!.event.id
 
   // Signed out, as a person is who opens a letter.

@@ -191,24 +191,31 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
   }, only)
 }
 
-/** The link of the letter that the server wrote to an address, from the folder where it puts letters. */
-export async function linkOfLetter(email: string): Promise<string> {
+/** The link of the letter that the server wrote to an address. */
+export const linkOfLetter = (email: string): Promise<string> => linkInLetter(`<${email}>`, /https?:\/\/\S+#\w+/)
+
+/** A link in a letter that has a mark in it, from the folder where the server puts letters, once it is there. */
+export async function linkInLetter(mark: string, link: RegExp): Promise<string> {
   const { outbox } = server()
-  let link: string | undefined
+  if (!outbox) throw new Error('The letters of the server are not here: give their folder as CARDWALL_E2E_OUTBOX.')
+  let found: string | undefined
   await expect
-    .poll(() => {
-      for (const name of existsSync(outbox) ? readdirSync(outbox) : []) {
-        const letter = readFileSync(join(outbox, name), 'utf8')
-        // The body is quoted-printable (RFC 2045, 6.7): lines are broken behind =.
-        const text = letter
-          .replace(/=\r?\n/g, '')
-          .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-        if (letter.includes(`<${email}>`)) link = /https?:\/\/\S+#\w+/.exec(text)?.[0]
-      }
-      return link
-    }, 'a letter with a link')
+    .poll(
+      () => {
+        for (const name of existsSync(outbox) ? readdirSync(outbox) : []) {
+          const letter = readFileSync(join(outbox, name), 'utf8')
+          // The body is quoted-printable (RFC 2045, 6.7): lines are broken behind =.
+          const text = letter
+            .replace(/=\r?\n/g, '')
+            .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+          if (letter.includes(mark)) found = link.exec(text)?.[0] ?? found
+        }
+        return found
+      },
+      { message: 'a letter with a link', timeout: 20_000 },
+    )
     .toBeTruthy()
-  return link!
+  return found!
 }
 
 /** Goes on with Tab until what a person looks for has the focus. */

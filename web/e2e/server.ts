@@ -71,7 +71,6 @@ export default async function start(): Promise<() => Promise<void>> {
   process.env.CARDWALL_E2E_PASSWORD = running.password
   process.env.CARDWALL_E2E_TOKEN = running.token
   process.env.CARDWALL_E2E_OUTBOX = join(folder, 'outbox')
-  process.env.CARDWALL_E2E_DATA = folder
   return async () => {
     await running.stop('SIGTERM')
     remove()

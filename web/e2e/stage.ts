@@ -1,10 +1,8 @@
 // The people and things that the screens of screens.ts need beside the demo
 // data: made once for a worker, through the doors that people use.
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import { server } from './fixtures'
+import { linkOfLetter, server } from './fixtures'
 
 /** The demo person; somebody without a workspace; somebody whose workspace and board are empty; nobody. */
 export type Who = 'demo' | 'newcomer' | 'founder' | 'nobody'
@@ -42,25 +40,8 @@ async function ask<T>(method: string, path: string, given?: object, cookie?: str
   return { data, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
 }
 
-/** The secret in the link of the letter that lies, or will soon lie, in the server's outbox. */
-async function secretOf(email: string): Promise<string> {
-  const data = process.env.CARDWALL_E2E_DATA
-  if (!data) throw new Error('The screens read letters: give the data folder of the server as CARDWALL_E2E_DATA.')
-  const outbox = join(data, 'outbox')
-  for (let tries = 0; tries < 150; tries++) {
-    try {
-      for (const name of readdirSync(outbox)) {
-        const letter = readFileSync(join(outbox, name), 'utf8').replaceAll('=\r\n', '').replaceAll('=3D', '=')
-        const secret = /https?:\/\/\S+#([\w-]+)/.exec(letter)?.[1]
-        if (letter.includes(`<${email}>`) && secret) return secret
-      }
-    } catch {
-      // There is no outbox before the first letter.
-    }
-    await new Promise((later) => setTimeout(later, 100))
-  }
-  throw new Error(`no letter to ${email} came`)
-}
+/** The secret in the link of the letter to an address. */
+const secretOf = async (email: string): Promise<string> => (await linkOfLetter(email)).split('#')[1]!
 
 async function signUp(name: string): Promise<Person> {
   const email = `${name.split(' ')[0]!.toLowerCase()}-${randomUUID().slice(0, 8)}@example.com`
