@@ -1,0 +1,70 @@
+import { expect, type Page } from '@playwright/test'
+import type { Screen } from './screen'
+
+async function signUp(page: Page): Promise<void> {
+  await page.getByLabel('Your name').fill('Ines Castro')
+  await page.getByLabel('E-mail address').fill('ines@example.com')
+  await page.getByLabel('Password').fill('correct horse battery')
+}
+
+export const accounts: readonly Screen[] = [
+  { name: 'sign-in', route: '/sign-in', who: 'nobody', at: () => '/sign-in' },
+  {
+    name: 'sign-in-refused',
+    route: '/sign-in',
+    who: 'nobody',
+    at: () => '/sign-in',
+    then: async (page) => {
+      await page.getByLabel('E-mail address').fill('ines@example.com')
+      await page.getByLabel('Password').fill('not this one')
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('alert')).toContainText('password')
+    },
+  },
+  {
+    name: 'sign-in-expired',
+    route: '/sign-in',
+    at: () => '/my-cards',
+    shows: (page) => page.getByRole('heading', { level: 1 }),
+    then: async (page) => {
+      await page.context().clearCookies()
+      await page.getByRole('link', { name: 'Search' }).first().dispatchEvent('click')
+      await page.reload()
+      await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
+    },
+  },
+  {
+    name: 'sign-up',
+    route: '/sign-up',
+    who: 'nobody',
+    at: () => '/sign-up',
+    then: signUp,
+  },
+  {
+    name: 'sign-up-check-your-mail',
+    route: '/sign-up',
+    who: 'nobody',
+    at: () => '/sign-up',
+    then: async (page) => {
+      await signUp(page)
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+    },
+  },
+  { name: 'verify', route: '/verify', who: 'nobody', at: () => '/verify#secret' },
+  { name: 'reset', route: '/reset', who: 'nobody', at: () => '/reset' },
+  {
+    name: 'reset-check-your-mail',
+    route: '/reset',
+    who: 'nobody',
+    at: () => '/reset',
+    then: async (page) => {
+      await page.getByLabel('E-mail address').fill('ines@example.com')
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+    },
+  },
+  { name: 'reset-new-password', route: '/reset', who: 'nobody', at: () => '/reset#secret' },
+  { name: 'invitation', route: '/invitation', who: 'nobody', at: (s) => `/invitation#${s.invitation}` },
+  { name: 'invitation-none', route: '/invitation', who: 'nobody', at: () => '/invitation#wrong' },
+]

@@ -1,0 +1,55 @@
+// Every screen of the application, and how a person comes to it. The pictures,
+// the checks of axe, of the keyboard and of narrow windows loop over this table;
+// axe.spec.ts fails when an address of routes.ts is missing here.
+import { expect, type Page } from '@playwright/test'
+import { server } from '../fixtures'
+import { enter, stage } from '../stage'
+import { accounts } from './accounts'
+import { home } from './home'
+import { workspace } from './workspace'
+import { board } from './board'
+import { search } from './search'
+import { profile } from './profile'
+import { webhooks } from './webhooks'
+import { errors } from './errors'
+import type { Screen } from './screen'
+
+export const screens: readonly Screen[] = [
+  ...accounts,
+  ...home,
+  ...workspace,
+  ...board,
+  ...search,
+  ...profile,
+  ...webhooks,
+  ...errors,
+]
+
+/** The first screen of each address: what is looked at in every way. */
+export const mains = screens.filter((one, i) => screens.findIndex((other) => other.route === one.route) === i)
+
+/** Brings a page to a screen. */
+export async function show(page: Page, screen: Screen): Promise<void> {
+  const s = await stage()
+  await enter(page, screen.who ?? 'demo')
+  await screen.first?.(page)
+  await page.goto(server().url + screen.at(s))
+  await expect((screen.shows ?? ((p) => p.getByRole('heading').first()))(page)).toBeVisible({ timeout: 15_000 })
+  await screen.then?.(page, s)
+  await expect(page.locator('.skeleton')).toHaveCount(0)
+  await page.evaluate(() => document.fonts.ready.then(() => undefined))
+  await settle(page)
+}
+
+/** Waits until a change of the page has been painted and nothing moves any more; at most a second. */
+export async function settle(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((painted) => requestAnimationFrame(painted))
+    const still = async () => {
+      await frame()
+      await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
+      await frame()
+    }
+    await Promise.race([still(), new Promise((later) => setTimeout(later, 1000))])
+  })
+}

@@ -1,0 +1,77 @@
+import type { Screen } from './screen'
+
+export const workspace: readonly Screen[] = [
+  {
+    name: 'members',
+    route: '/workspaces/:workspaceId/members',
+    at: (s) => `/workspaces/${s.workspaceId}/members`,
+    shows: (page) => page.getByText('Jonas Lindqvist'),
+  },
+  {
+    name: 'members-invite',
+    route: '/workspaces/:workspaceId/members',
+    at: (s) => `/workspaces/${s.workspaceId}/members`,
+    shows: (page) => page.getByText('Jonas Lindqvist'),
+    then: (page) =>
+      page
+        .getByRole('textbox')
+        .first()
+        .fill('Lena <lena@example.com>, tom@example.com, jonas@example.com, not an address'),
+  },
+  {
+    name: 'members-alone',
+    route: '/workspaces/:workspaceId/members',
+    who: 'founder',
+    at: (s) => `/workspaces/${s.empty.workspaceId}/members`,
+  },
+  {
+    name: 'archive',
+    route: '/workspaces/:workspaceId/archive',
+    at: (s) => `/workspaces/${s.workspaceId}/archive`,
+    shows: (page) => page.getByText('Spring campaign').last(),
+  },
+  {
+    name: 'archive-of-a-board',
+    route: '/workspaces/:workspaceId/archive',
+    at: (s) => `/workspaces/${s.workspaceId}/archive?board=${s.boardId}`,
+    shows: (page) => page.getByText('Postcards for the old customers'),
+  },
+  {
+    name: 'archive-empty',
+    route: '/workspaces/:workspaceId/archive',
+    who: 'founder',
+    at: (s) => `/workspaces/${s.empty.workspaceId}/archive`,
+    shows: (page) => page.getByText('No archived boards'),
+  },
+  {
+    name: 'trash',
+    route: '/workspaces/:workspaceId/trash',
+    at: (s) => `/workspaces/${s.workspaceId}/trash`,
+    shows: (page) => page.getByText('Old newsletter'),
+  },
+  {
+    name: 'trash-empty',
+    route: '/workspaces/:workspaceId/trash',
+    who: 'founder',
+    at: (s) => `/workspaces/${s.empty.workspaceId}/trash`,
+    shows: (page) => page.getByText('The trash is empty'),
+  },
+  {
+    name: 'archive-at-its-board',
+    route: '/boards/:boardId/archive',
+    at: (s) => `/boards/${s.boardId}/archive`,
+    shows: (page) => page.getByRole('heading', { level: 1, name: 'Archive' }),
+  },
+  {
+    name: 'settings-of-a-workspace',
+    route: '/workspaces/:workspaceId/settings',
+    at: (s) => `/workspaces/${s.workspaceId}/settings`,
+    shows: (page) => page.getByRole('heading', { level: 1, name: 'Settings' }),
+  },
+  {
+    name: 'import',
+    route: '/workspaces/:workspaceId/import',
+    at: (s) => `/workspaces/${s.workspaceId}/import`,
+    shows: (page) => page.getByText('Download').first(),
+  },
+]
