@@ -68,41 +68,30 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return fmt.Errorf("listen on %s: %w", c.Addr, err)
 	}
 	defer func() { _ = listener.Close() }() // closed by the server already, unless it never ran
+	ready := make(chan parts, 1)
+	go func() { ready <- c.assemble(g) }() // meanwhile the database opens
 	db, err := g.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	with := <-ready
+	if with.err != nil {
+		return with.err
+	}
 	g.warnOfKeyFile(db)
 	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off", Proxies: c.TrustedProxies})
 	defer gate.Close()
-	accounts, err := account.New(account.Options{BaseURL: g.BaseURL, OIDC: c.provider(), Unlimited: c.RateLimits == "off", Log: g.log})
-	if err != nil {
-		return err
-	}
 	if !session.Trustworthy(g.BaseURL) {
 		g.log.Warn("the address of --base-url is not https: passwords and sessions travel in the open", "base", g.BaseURL)
 	}
-	guard, err := c.guard()
-	if err != nil {
-		return err
-	}
 	engine := op.NewEngine(db)
-	engine.CheckAddress = guard.Check
-	application, err := servePages(g)
-	if err != nil {
-		return err
-	}
-	programs, err := c.authorization(g, guard, c.RateLimits == "off", c.WebhookCAFile)
-	if err != nil {
-		return err
-	}
-	served := programs.Pages(db, gate, application)
-	maps.Copy(served, accounts.Pages(db, gate, rest.ApplicationPrefix))
+	engine.CheckAddress = with.guard.Check
+	served := with.programs.Pages(db, gate, with.application)
+	maps.Copy(served, with.accounts.Pages(db, gate, rest.ApplicationPrefix))
 	hub := live.NewHub(db, g.log)
 	defer hub.Close()
-	operations := connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), accounts), programs)
-	tools, err := mcp.New(mcp.Config{Registry: operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log, Extra: extraTools()})
+	tools, err := mcp.New(mcp.Config{Registry: with.operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log, Extra: extraTools()})
 	if err != nil {
 		return err
 	}
@@ -112,9 +101,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
 		},
-		Application: application,
+		Application: with.application,
 		Pages:       served,
-		DB:          db, Registry: operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		DB:          db, Registry: with.operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
 	})
 	if err != nil {
 		return err
@@ -127,7 +116,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		}
 		defer stopMetrics()
 	}
-	stopHooks, err := c.startHooks(ctx, g, db, guard, holder, metrics)
+	stopHooks, err := c.startHooks(ctx, g, db, with.guard, holder, metrics)
 	if err != nil {
 		return err
 	}
@@ -149,6 +138,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	g.log.Info("serving", "address", "http://"+listener.Addr().String(), "base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
+	go debug.FreeOSMemory() // the start needs three times the memory that a server at rest does
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
 	for {
@@ -165,6 +155,34 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 			return server.Shutdown(stopping)
 		}
 	}
+}
+
+// parts are what a server consists of that needs no database.
+type parts struct {
+	accounts    *account.Accounts
+	guard       *hook.Guard
+	programs    *connect.Server
+	application http.Handler // nil when the pages were not built
+	operations  *op.Registry
+	err         error
+}
+
+func (c *serveCommand) assemble(g *globals) (p parts) {
+	unlimited := c.RateLimits == "off"
+	if p.accounts, p.err = account.New(account.Options{BaseURL: g.BaseURL, OIDC: c.provider(), Unlimited: unlimited, Log: g.log}); p.err != nil {
+		return p
+	}
+	if p.guard, p.err = c.guard(); p.err != nil {
+		return p
+	}
+	if p.application, p.err = servePages(g); p.err != nil {
+		return p
+	}
+	if p.programs, p.err = c.authorization(g, p.guard, unlimited, c.WebhookCAFile); p.err != nil {
+		return p
+	}
+	p.operations = connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), p.accounts), p.programs)
+	return p
 }
 
 // servePages is the application, or nil with a line in the log when it was not

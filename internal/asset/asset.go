@@ -37,12 +37,17 @@ func New(body []byte, kind string) (*Asset, error) {
 	if err := z.Close(); err != nil {
 		return nil, fmt.Errorf("asset: pack: %w", err)
 	}
-	sum := sha256.Sum256(body)
-	a := &Asset{Hash: hex.EncodeToString(sum[:8]), kind: kind, plain: body}
-	if packed.Len() < len(body)*9/10 {
-		a.packed = packed.Bytes()
+	if packed.Len() >= len(body)*9/10 {
+		return Packed(body, nil, kind), nil
 	}
-	return a, nil
+	return Packed(body, packed.Bytes(), kind), nil
+}
+
+// Packed takes a body together with its gzip form, packed before the program was
+// built; nil is none.
+func Packed(body, packed []byte, kind string) *Asset {
+	sum := sha256.Sum256(body)
+	return &Asset{Hash: hex.EncodeToString(sum[:8]), kind: kind, plain: body, packed: packed}
 }
 
 // ServeHTTP answers GET and HEAD with the body, or with 304 for who has it. What

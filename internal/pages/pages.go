@@ -2,8 +2,8 @@
 // that is a page, and the files that it loads. It knows nothing of what the
 // pages do.
 //
-// The files are compressed once, at the start, and their names hold a hash of
-// their content, so browsers keep them for good. The document is asked for again
+// The build left the packed form of each file beside it, as NAME.gz. The names of
+// most files hold a hash of their content, so browsers keep them for good. The document is asked for again
 // each time, and answered with 304 while it is the same.
 package pages
 
@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"cardwall/internal/asset"
 )
@@ -28,7 +29,10 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // ErrNotBuilt is that there is no application in the program.
 var ErrNotBuilt = errors.New("pages: the application was not built; run make web")
 
-const document = "index.html"
+const (
+	document = "index.html"
+	packed   = ".gz"
+)
 
 // Pages is the handler of the application's addresses.
 type Pages struct {
@@ -36,8 +40,9 @@ type Pages struct {
 	hsts  bool
 }
 
+// Most files are never asked for: each is read when it is first.
 type file struct {
-	*asset.Asset
+	load    func() (*asset.Asset, error)
 	forGood bool // its name changes with its content
 }
 
@@ -46,16 +51,19 @@ type file struct {
 func New(dist fs.FS, hsts bool) (*Pages, error) {
 	p := &Pages{files: map[string]*file{}, hsts: hsts}
 	err := fs.WalkDir(dist, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") {
+		switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
+		case err != nil:
 			return err
+		case hidden && d.IsDir():
+			return fs.SkipDir
+		case hidden, d.IsDir(), path.Ext(name) == packed:
+			return nil
 		}
-		plain, err := fs.ReadFile(dist, name)
-		if err != nil {
-			return err
+		p.files["/"+name] = &file{
+			load:    sync.OnceValues(func() (*asset.Asset, error) { return load(dist, name) }),
+			forGood: strings.HasPrefix(name, "assets/"),
 		}
-		f, err := newFile(name, plain)
-		p.files["/"+name] = f
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pages: read the application: %w", err)
@@ -66,7 +74,15 @@ func New(dist fs.FS, hsts bool) (*Pages, error) {
 	return p, nil
 }
 
-func newFile(name string, plain []byte) (*file, error) {
+func load(dist fs.FS, name string) (*asset.Asset, error) {
+	plain, err := fs.ReadFile(dist, name)
+	if err != nil {
+		return nil, err
+	}
+	small, err := fs.ReadFile(dist, name+packed)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	var kind string
 	switch path.Ext(name) {
 	case ".js":
@@ -83,8 +99,7 @@ func newFile(name string, plain []byte) (*file, error) {
 	if kind == "" {
 		kind = "application/octet-stream"
 	}
-	packed, err := asset.New(plain, kind)
-	return &file{packed, strings.HasPrefix(name, "assets/")}, err
+	return asset.Packed(plain, small, kind), nil
 }
 
 // ServeHTTP answers a file by its name, and the document for any other address.
@@ -114,9 +129,15 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		f = p.files["/"+document]
 	}
+	body, err := f.load()
+	if err != nil {
+		header.Set("Cache-Control", "no-store")
+		http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
+		return
+	}
 	header.Set("Cache-Control", "no-cache")
 	if f.forGood {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	f.ServeHTTP(w, r)
+	body.ServeHTTP(w, r)
 }

@@ -18,11 +18,19 @@ const script = "console.log('board');\n"
 
 func built(t *testing.T, hsts bool) *pages.Pages {
 	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, werr := z.Write([]byte(strings.Repeat(script, 100)))
+	if err := errors.Join(werr, z.Close()); err != nil {
+		t.Fatal(err)
+	}
 	p, err := pages.New(fstest.MapFS{
-		"index.html":            {Data: []byte("<!doctype html><title>Cardwall</title>")},
-		"assets/board-1a2b.js":  {Data: []byte(strings.Repeat(script, 100))},
-		"assets/inter-3c.woff2": {Data: []byte{0, 1, 2}},
-		".gitkeep":              {},
+		"index.html":              {Data: []byte("<!doctype html><title>Cardwall</title>")},
+		"assets/board-1a2b.js":    {Data: []byte(strings.Repeat(script, 100))},
+		"assets/board-1a2b.js.gz": {Data: packed.Bytes()},
+		"assets/inter-3c.woff2":   {Data: []byte{0, 1, 2}},
+		".gitkeep":                {},
+		".vite/manifest.json":     {Data: []byte("{}")},
 	}, hsts)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +93,7 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 			t.Errorf("to who takes %q: %v", encoding, r.Header)
 		}
 	}
-	for _, absent := range []string{"/assets/board-9.js", "/robots.txt", "/.gitkeep", "/assets/"} {
+	for _, absent := range []string{"/assets/board-9.js", "/assets/board-1a2b.js.gz", "/robots.txt", "/.gitkeep", "/.vite/manifest.json", "/assets/"} {
 		if r := get(p, absent); r.StatusCode != 404 {
 			t.Errorf("%s: %d", absent, r.StatusCode)
 		}
