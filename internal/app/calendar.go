@@ -14,6 +14,7 @@ import (
 const (
 	calendarDays  = 92   // of a window, at most
 	calendarCards = 5000 // in a window, at most
+	calendarBatch = 64   // cards are understood while more are read
 	// zonesApart is by how many days the date in two zones can differ: they are
 	// up to 26 hours apart.
 	zonesApart = 2
@@ -52,24 +53,50 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 		return out, err
 	}
 	out = board.WorkspaceCalendar{From: in.From, To: in.To, TimeZone: days.zone.String()}
-	out.Cards, err = v.Calendar(ctx, store.CalendarWindow{
+	window := store.CalendarWindow{
 		WorkspaceID: in.WorkspaceID, From: query.DayEdge(first, days.zone), To: query.DayEdge(last.AddDate(0, 0, 1), days.zone),
-		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout), After: last.AddDate(0, 0, zonesApart+1).Format(board.DateLayout),
-		Limit: calendarCards + 1,
-	})
-	if err != nil {
+		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout), Limit: calendarCards + 1,
+	}
+	after := last.AddDate(0, 0, zonesApart+1)
+	window.After = after.Format(board.DateLayout)
+	window.MonthBefore = after.AddDate(0, -1, 1-after.Day()).Format(board.DateLayout)
+	cards := make([]board.CalendarCard, 0, 1000)
+	if err := beside(func(then func(func() error)) error {
+		var rows []store.CalendarRow
+		hand := func() {
+			some := rows
+			rows = make([]store.CalendarRow, 0, calendarBatch)
+			then(func() error {
+				for _, row := range some {
+					c, err := row.Card()
+					if err != nil {
+						return err
+					}
+					c.FirstDay, c.LastDay = days.span(c.Due)
+					cards = append(cards, c)
+				}
+				return nil
+			})
+		}
+		if err := v.Calendar(ctx, window, func(row store.CalendarRow) {
+			if rows = append(rows, row); len(rows) >= calendarBatch {
+				hand()
+			}
+		}); err != nil {
+			return err
+		}
+		hand()
+		var err error
+		out.UndatedCount, err = v.CountUndated(ctx, in.WorkspaceID)
+		return err
+	}); err != nil {
 		return out, err
 	}
-	if len(out.Cards) > calendarCards {
+	if len(cards) > calendarCards {
 		return out, board.Refuse(board.CodeLimitReached, "The window from %s to %s holds more than %d cards; ask for fewer days.", in.From, in.To, calendarCards)
 	}
-	for i := range out.Cards {
-		c := &out.Cards[i]
-		c.FirstDay, c.LastDay = days.span(c.Due)
-	}
-	out.Cards = inOrder(out.Cards)
-	out.UndatedCount, err = v.CountUndated(ctx, in.WorkspaceID)
-	return out, err
+	out.Cards = inOrder(cards)
+	return out, nil
 }
 
 // inOrder are the cards by first day, last day and id. It sorts pointers: a card

@@ -164,10 +164,10 @@ func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *r
 	for c.DueDate == nil && c.StartDate == nil && !maybe("undated", 3) {
 		in := board.DueInput{TimeZone: rapid.SampledFrom(reportZones).Draw(rt, "card zone")}
 		if !maybe("no due", 4) {
-			in.DueDate, in.DueTime = day("due", -5, 10), clock("due time")
+			in.DueDate, in.DueTime = day("due", -5, rapid.SampledFrom([]int{10, 100}).Draw(rt, "how late")), clock("due time")
 		}
 		if !maybe("no start", 2) {
-			in.StartDate, in.StartTime = day("start", -30, 8), clock("start time")
+			in.StartDate, in.StartTime = day("start", rapid.SampledFrom([]int{-30, -150}).Draw(rt, "how early"), 8), clock("start time")
 		}
 		if due, err := in.Resolve(); err == nil {
 			c.Due = due

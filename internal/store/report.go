@@ -260,38 +260,91 @@ type CalendarWindow struct {
 	WorkspaceID     string
 	From, To        query.Edge // the beginning of the first day, and of the day behind the last
 	Earliest, After string     // the window's dates in whatever zone: wider by what zones differ
+	MonthBefore     string     // the first day of the month before that of After
 	Limit           int
 }
 
-// Calendar are the cards whose span touches the window, in no order: not
+// CalendarRow is a card of a calendar as the database tells it: one text, since
+// a row costs SQLite as much for each of its columns as for being found.
+type CalendarRow struct{ text string }
+
+// calendarParts are those of a row's text: the title is the last, for it alone
+// may hold spaces.
+const calendarParts = 11
+
+// Card is the card; its days are for the caller to find.
+func (r CalendarRow) Card() (c board.CalendarCard, err error) {
+	var parts [calendarParts]string
+	rest := r.text
+	for i := range parts[:calendarParts-1] {
+		parts[i], rest, _ = strings.Cut(rest, " ")
+	}
+	c.ID, c.BoardID, c.ListID, c.Done, c.Title = parts[0], parts[1], parts[2], parts[4] != "", rest
+	if c.Number, err = strconv.Atoi(parts[3]); err != nil {
+		return c, fmt.Errorf("number of %s in the calendar: %w", c.ID, err)
+	}
+	for _, text := range []struct {
+		part string
+		to   **string
+	}{{parts[5], &c.DueDate}, {parts[7], &c.StartDate}, {parts[9], &c.TimeZone}} {
+		if text.part != "" {
+			*text.to = &text.part
+		}
+	}
+	for _, instant := range []struct {
+		part string
+		to   **board.Instant
+	}{{parts[6], &c.DueAt}, {parts[8], &c.StartAt}} {
+		if instant.part == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(instant.part, 10, 64)
+		if err != nil {
+			return c, fmt.Errorf("date of %s in the calendar: %w", c.ID, err)
+		}
+		at := board.Instant(n)
+		*instant.to = &at
+	}
+	return c, nil
+}
+
+// monthsOver is by how many months the due date's month lies behind that of the
+// start; the index cards_long knows the same text.
+const monthsOver = "12 * CAST(substr(c.due_date, 1, 4) AS INTEGER) + CAST(substr(c.due_date, 6, 2) AS INTEGER)" +
+	" - 12 * CAST(substr(c.start_date, 1, 4) AS INTEGER) - CAST(substr(c.start_date, 6, 2) AS INTEGER)"
+
+// Calendar calls fn for the cards whose span touches the window, in no order: not
 // archived, in open lists, on open boards of the workspace that the caller sees
 // and whose feature calendar is on. Where a due instant lies before the date
 // of the start in the caller's zone, the span is that between the two.
-func (v *View) Calendar(ctx context.Context, w CalendarWindow) ([]board.CalendarCard, error) {
+func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarRow)) error {
 	var a arguments
-	out := make([]board.CalendarCard, 0, min(w.Limit, 1000))
 	touches := func(comparison string, e query.Edge) string {
 		at, day := a.add(int64(e.At)), a.add(e.Day)
 		return fmt.Sprintf("(c.due_at %[1]s %[2]s OR c.due_at IS NULL AND c.due_date %[1]s %[3]s OR c.start_at %[1]s %[2]s OR c.start_at IS NULL AND c.start_date %[1]s %[3]s)",
 			comparison, at, day)
 	}
-	earliest, after := a.add(w.Earliest), a.add(w.After)
+	earliest, after, monthBefore := a.add(w.Earliest), a.add(w.After), a.add(w.MonthBefore)
 	with, on := v.onCalendar(w.WorkspaceID, &a)
 	touch := on + " AND c.archived_at IS NULL AND c.list_id NOT IN (SELECT g.id FROM away g) AND " + touches(">=", w.From) + " AND " + touches("<", w.To)
-	cards := `SELECT c.id, c.board_id, c.list_id, c.number, c.title, c.done_at IS NOT NULL, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone
+	cards := `SELECT concat_ws(' ', c.id, c.board_id, c.list_id, c.number, CASE WHEN c.done_at IS NULL THEN '' ELSE 'd' END,
+		COALESCE(c.due_date, ''), COALESCE(CAST(c.due_at AS TEXT), ''), COALESCE(c.start_date, ''), COALESCE(CAST(c.start_at AS TEXT), ''), COALESCE(c.time_zone, ''), c.title)
 		FROM cards c WHERE `
-	// What ends in the window, and what begins before its end and outlasts it:
-	// each has an index, cards_span and cards_started.
+	// What ends in the window, and what begins before its end and outlasts it, in
+	// its month or the one before, or long ago. Each has an index: cards_span,
+	// cards_started and cards_long.
 	ends := "COALESCE(c.due_date, c.start_date) >= " + earliest + " AND COALESCE(c.due_date, c.start_date) < " + after
 	outlasts := "c.start_date < " + after + " AND c.due_date >= " + after
-	text := with + cards + ends + " AND " + touch + " UNION ALL " + cards + outlasts + " AND " + touch + " LIMIT " + a.add(w.Limit)
-	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
-		var c board.CalendarCard
-		err := rows.Scan(&c.ID, &c.BoardID, &c.ListID, &c.Number, &c.Title, &c.Done, &c.DueDate, &c.DueAt, &c.StartDate, &c.StartAt, &c.TimeZone)
-		out = append(out, c)
+	long := outlasts + " AND c.start_date < " + monthBefore + " AND " + monthsOver + " > 1"
+	text := with + cards + ends + " AND " + touch +
+		" UNION ALL " + cards + outlasts + " AND c.start_date >= " + monthBefore + " AND " + touch +
+		" UNION ALL " + cards + long + " AND " + touch + " LIMIT " + a.add(w.Limit)
+	return v.each(ctx, text, a, func(rows *sql.Rows) error {
+		var r CalendarRow
+		err := rows.Scan(&r.text)
+		fn(r)
 		return err
 	})
-	return out, err
 }
 
 // CountUndated counts the cards of the calendar's boards that are not done and
