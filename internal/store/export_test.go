@@ -37,16 +37,6 @@ func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest boo
 	return v.texts(ctx, "SELECT c.id FROM cards c WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }
 
-// Exec runs any SQL.
-func (tx *Tx) Exec(ctx context.Context, text string, args ...any) error {
-	return tx.exec(ctx, text, args...)
-}
-
-// Column reads one column of texts.
-func (v *View) Column(ctx context.Context, text string, args ...any) ([]string, error) {
-	return v.texts(ctx, text, args...)
-}
-
 // Explain is the plan of the page's query.
 func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err error) {
 	spy := &explainer{runner: v.run, postgres: v.db.engine.dialect().lock}

@@ -94,7 +94,7 @@ func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, i
 		old = sealed("old-secret")
 	}
 	// Not by InsertWebhook, which seals under the key of the day whatever ring its server has.
-	return tx.Exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host, last_four, address, secret, old_secret, off, created_at, updated_at)
+	return tx.Change(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host, last_four, address, secret, old_secret, off, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user, sealed("address"), sealed("secret"), old)
 }
 
@@ -334,10 +334,10 @@ func TestResealingNamesWhatItCannotOpen(t *testing.T) {
 	vaults(t, 3, 1, func(t *testing.T, v *vault, old, fresh string) {
 		lost := ringOf(t, seal.NewKey())
 		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.Exec(ctx, "UPDATE webhooks SET secret = $1 WHERE id = 'whk_0001'", lost.Seal("webhook:whk_0001:secret", nil))
+			return tx.Change(ctx, "UPDATE webhooks SET secret = $1 WHERE id = 'whk_0001'", lost.Seal("webhook:whk_0001:secret", nil))
 		})
 		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // of another place
-			return tx.Exec(ctx, "UPDATE webhooks SET address = (SELECT h.secret FROM webhooks h WHERE h.id = 'whk_0002') WHERE id = 'whk_0001'")
+			return tx.Change(ctx, "UPDATE webhooks SET address = (SELECT h.secret FROM webhooks h WHERE h.id = 'whk_0002') WHERE id = 'whk_0001'")
 		})
 		db := v.mustServer(t, v.keys)
 		n, err := db.Reseal(t.Context(), goOn)
@@ -347,7 +347,7 @@ func TestResealingNamesWhatItCannotOpen(t *testing.T) {
 		}
 		v.refused(t, ringOf(t, fresh), ringOf(t, old).Current())
 		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.Exec(ctx, "DELETE FROM webhooks WHERE id = 'whk_0001'")
+			return tx.Change(ctx, "DELETE FROM webhooks WHERE id = 'whk_0001'")
 		})
 		if n, err := db.Reseal(t.Context(), goOn); err != nil || n != 0 {
 			t.Errorf("without that webhook it re-sealed %d: %v", n, err)
@@ -477,7 +477,7 @@ func TestStoreWithoutKeys(t *testing.T) {
 func TestSealedAnswerIsBoundToItsRow(t *testing.T) {
 	vaults(t, 0, 2, func(t *testing.T, v *vault, _, _ string) {
 		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.Exec(ctx, "UPDATE idempotency SET answer = (SELECT i.answer FROM idempotency i WHERE i.key = 'key 0000') WHERE key = 'key 0001'")
+			return tx.Change(ctx, "UPDATE idempotency SET answer = (SELECT i.answer FROM idempotency i WHERE i.key = 'key 0000') WHERE key = 'key 0001'")
 		})
 		if err := v.DB.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
 			_, err := tx.Claim(t.Context(), "key 0001", "op", []byte{1})

@@ -148,6 +148,14 @@ func TestParametersAreBoundByNumber(t *testing.T) {
 		if got := rows(t, db, many+"''", args...); got[0] != want {
 			t.Errorf("twenty parameters backwards: %q, want %q", got, want)
 		}
+		forth, want := "SELECT ", ""
+		for i, arg := range args {
+			want += arg.(string)
+			forth += fmt.Sprintf("CAST($%d AS TEXT) || ", i+1)
+		}
+		if got := rows(t, db, forth+"''", args...); got[0] != want {
+			t.Errorf("twenty parameters in their order: %q, want %q", got, want)
+		}
 	})
 }
 

@@ -19,7 +19,7 @@ func texts(t *testing.T, s *apptest.Service) []string {
 	t.Helper()
 	var out []string
 	err := s.DB.Read(t.Context(), board.System(), func(v *store.View) (err error) {
-		out, err = v.Column(t.Context(), "SELECT place || words FROM texts ORDER BY 1")
+		out, err = v.Select(t.Context(), "SELECT place || words FROM texts ORDER BY 1")
 		return err
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func sound(t *testing.T, s *apptest.Service) {
 			"DELETE FROM texts_gone",
 			"INSERT INTO texts_words (texts_words, rank) VALUES ('integrity-check', 1)",
 		} {
-			if err := tx.Exec(ctx, text); err != nil {
+			if err := tx.Change(ctx, text); err != nil {
 				return err
 			}
 		}
@@ -100,11 +100,11 @@ func TestIndexFollowsEveryText(t *testing.T) {
 		other := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Other"}).ID()
 		ada.Must("add_comment", apptest.Fields{"cardId": other, "text": "Stays"})
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.Exec(ctx, "DELETE FROM cards WHERE id = $1", card)
+			return tx.Change(ctx, "DELETE FROM cards WHERE id = $1", card)
 		})
 		check("deleting the card's row", "title other ", "comment stays ")
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.Exec(ctx, "DELETE FROM boards WHERE id = $1", b.ID())
+			return tx.Change(ctx, "DELETE FROM boards WHERE id = $1", b.ID())
 		})
 		check("deleting the board's row")
 	})
@@ -159,10 +159,10 @@ func TestOpenIndexesTextsOfBefore(t *testing.T) {
 			ada.Must("add_checklist", apptest.Fields{"cardId": card, "title": "Before", "items": []string{"one"}})
 			want := texts(t, s)
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-				if err := tx.Exec(ctx, "DELETE FROM texts WHERE ref = '' OR place = 'comment'"); err != nil {
+				if err := tx.Change(ctx, "DELETE FROM texts WHERE ref = '' OR place = 'comment'"); err != nil {
 					return err
 				}
-				return tx.Exec(ctx, "INSERT INTO settings (key, value) VALUES ('texts', 'missing')")
+				return tx.Change(ctx, "INSERT INTO settings (key, value) VALUES ('texts', 'missing')")
 			})
 			again := apptest.New(t, address, apptest.Options{})
 			if got := texts(t, again); !slices.Equal(got, want) {
@@ -170,7 +170,7 @@ func TestOpenIndexesTextsOfBefore(t *testing.T) {
 			}
 			sound(t, again)
 			err := again.DB.Read(t.Context(), board.System(), func(v *store.View) error {
-				left, err := v.Column(t.Context(), "SELECT value FROM settings WHERE key = 'texts'")
+				left, err := v.Select(t.Context(), "SELECT value FROM settings WHERE key = 'texts'")
 				if len(left) > 0 {
 					t.Error("the next start would index again")
 				}
@@ -328,11 +328,11 @@ func fill(tb testing.TB, s *apptest.Service, ada *apptest.Person, boards, cards 
 						title += " sparse"
 					}
 					id := tx.NewID("crd_")
-					if err := tx.Exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, created_at, updated_at, description)
+					if err := tx.Change(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, created_at, updated_at, description)
 						VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, id, p.board, p.list, ranks[i*20+j], i*20+j+1, title, n*1000, n*1000, "a description of some length"); err != nil {
 						return err
 					}
-					if err := tx.Exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, 'title', '', $2)", id, " "+title+" "); err != nil {
+					if err := tx.Change(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, 'title', '', $2)", id, " "+title+" "); err != nil {
 						return err
 					}
 					if n%500 == 0 {
@@ -351,9 +351,9 @@ func fill(tb testing.TB, s *apptest.Service, ada *apptest.Person, boards, cards 
 		})
 	}
 	write(tb, s.DB, func(ctx context.Context, tx *store.Tx) error {
-		return tx.Exec(ctx, "UPDATE boards SET all_cards = $1, open_cards = $1", cards)
+		return tx.Change(ctx, "UPDATE boards SET all_cards = $1, open_cards = $1", cards)
 	})
 	if s.DB.Dialect() == "postgres" {
-		write(tb, s.DB, func(ctx context.Context, tx *store.Tx) error { return tx.Exec(ctx, "ANALYZE") })
+		write(tb, s.DB, func(ctx context.Context, tx *store.Tx) error { return tx.Change(ctx, "ANALYZE") })
 	}
 }

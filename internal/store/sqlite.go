@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -197,7 +198,9 @@ func (e *sqliteEngine) loop() {
 	}
 }
 
-// commit runs one write and whatever else is waiting in one transaction.
+// commit runs one write and whatever else is waiting in one transaction. The
+// first needs no savepoint, for which SQLite would copy every page that it
+// changes: when it fails, the transaction ends with it.
 func (e *sqliteEngine) commit(first *writeJob) {
 	ctx := context.Background()
 	batch := make([]*writeJob, 0, 16)
@@ -215,9 +218,15 @@ func (e *sqliteEngine) commit(first *writeJob) {
 		return
 	}
 	for j := first; j != nil && err == nil; j = e.next(len(batch)) {
-		if j.state.CompareAndSwap(jobWaiting, jobRunning) {
-			batch = append(batch, j)
+		if !j.state.CompareAndSwap(jobWaiting, jobRunning) {
+			continue
+		}
+		batch = append(batch, j)
+		if len(batch) > 1 {
 			err = e.apply(ctx, j)
+		} else if j.err = guarded(j.fn, e.writer); j.err != nil {
+			_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
+			return
 		}
 	}
 	if err == nil {
@@ -329,7 +338,22 @@ func (c *sqliteConn) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 // SQLite looks at what is bound to a bare parameter when it plans, and so
 // plans anew at every execution (sqlite3_reprepare took half of all the time
 // here); it does not look behind a sign.
-func steady(text string) string { return strings.ReplaceAll(text, "$", "+$") }
+//
+// Where each comes once and in its order they become +?: a parameter with a
+// name is found among all the others at every binding.
+func steady(text string) string {
+	parts := strings.Split(text, "$")
+	bare := strings.Builder{}
+	bare.WriteString(parts[0])
+	for i, part := range parts[1:] {
+		rest, next := strings.CutPrefix(part, strconv.Itoa(i+1))
+		if !next || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return strings.ReplaceAll(text, "$", "+$")
+		}
+		bare.WriteString("+?" + rest)
+	}
+	return bare.String()
+}
 
 func (c *sqliteConn) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	ctx = context.WithoutCancel(ctx)

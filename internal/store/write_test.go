@@ -1,0 +1,67 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// A write that fails, or panics, after it changed something leaves nothing,
+// alone or in one transaction with others; and it takes nothing of theirs away.
+func TestFailedWriteLeavesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		db := open(t, database)
+		refused := errors.New("refused")
+		write := func(name string, i int) (err error) {
+			defer func() { // PostgreSQL's runs here, SQLite's in the writer, which goes on
+				if v := recover(); v != nil {
+					err = refused
+				}
+			}()
+			return db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				if err := tx.Change(t.Context(), "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprintf("%s %03d", name, i)); err != nil {
+					return err
+				}
+				switch i % 4 {
+				case 1:
+					return refused
+				case 2:
+					panic("in the middle of a write")
+				case 3:
+					return tx.Attempt(t.Context(), func() error { return refused })
+				}
+				return nil
+			})
+		}
+		var want []string
+		for i := range 8 {
+			if err := write("alone", i); (err == nil) != (i%4 == 0) {
+				t.Errorf("write %d alone: %v", i, err)
+			} else if err == nil {
+				want = append(want, fmt.Sprintf("alone %03d", i))
+			}
+		}
+		var all sync.WaitGroup
+		for i := range 80 {
+			if i%4 == 0 {
+				want = append(want, fmt.Sprintf("beside %03d", i))
+			}
+			all.Go(func() {
+				if err := write("beside", i); (err == nil) != (i%4 == 0) {
+					t.Errorf("write %d beside others: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+		if got := rows(t, db, "SELECT key FROM settings WHERE value = 'x' ORDER BY key"); !slices.Equal(got, want) {
+			t.Errorf("there are %v, want %v", got, want)
+		}
+	})
+}
