@@ -54,8 +54,8 @@ func (s *suite) toolMeasures() []measure {
 		}
 	}
 	return []measure{
-		{nameToolRest, s.clients, cards(func(g getSource) source { return &g })},
-		{nameTool, s.clients, cards(func(g getSource) source { return &toolSource{getSource: g, revision: statelessRevision} })},
-		{nameToolOld, s.clients, cards(func(g getSource) source { return &toolSource{getSource: g, revision: sessionRevision} })},
+		{name: nameToolRest, clients: s.clients, sources: cards(func(g getSource) source { return &g }), turns: true},
+		{name: nameTool, clients: s.clients, sources: cards(func(g getSource) source { return &toolSource{getSource: g, revision: statelessRevision} }), turns: true},
+		{name: nameToolOld, clients: s.clients, sources: cards(func(g getSource) source { return &toolSource{getSource: g, revision: sessionRevision} }), turns: true},
 	}
 }

@@ -66,6 +66,18 @@ func (r *result) perRequest(d time.Duration) float64 {
 	return milliseconds(d) / float64(r.good())
 }
 
+// add puts what another window of the same load found beside it.
+func (r *result) add(more *result) {
+	r.elapsed += more.elapsed
+	r.counted += more.counted
+	r.serverCPU += more.serverCPU
+	r.loadCPU += more.loadCPU
+	r.errors += more.errors
+	r.latency.merge(&more.latency)
+	r.samples = append(r.samples, more.samples...)
+	r.samples = r.samples[:min(len(r.samples), maxSamples)]
+}
+
 // run drives the load. A request counts when it begins within the window: those in flight when the window opens are
 // left out, and those in flight when it closes are waited for and counted, so that a stall cannot hide at the end.
 func (l *load) run(ctx context.Context) (*result, error) {

@@ -66,7 +66,13 @@ type measure struct {
 	name    string
 	clients int
 	sources func(ctx context.Context, f *fixture, clients int) (func(i int) source, error)
+	// turns has it take turns with its neighbours that do too, so that a machine whose speed drifts says the same of
+	// all of them.
+	turns bool
 }
+
+// rounds is how often measures that take turns have theirs.
+const rounds = 10
 
 func (s *suite) measureServer(ctx context.Context, srv *server, measures []measure) error {
 	if err := s.measureStart(ctx, srv, nameFirst); err != nil {
@@ -83,21 +89,25 @@ func (s *suite) measureServer(ctx context.Context, srv *server, measures []measu
 		addr: srv.addr, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
 		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
 	}
-	for _, m := range measures {
-		if !s.wants(m.name) {
+	var together []*load // those that take turns
+	for i, m := range measures {
+		if s.wants(m.name) {
+			sources, err := m.sources(ctx, f, m.clients)
+			if err != nil {
+				return err
+			}
+			together = append(together, &load{name: m.name, clients: m.clients, pid: srv.proc.pid(), client: f.client, source: sources})
+		}
+		if m.turns && i+1 < len(measures) && measures[i+1].turns {
 			continue
 		}
-		sources, err := m.sources(ctx, f, m.clients)
-		if err != nil {
-			return err
-		}
-		err = s.measureLoad(ctx, &load{name: m.name, clients: m.clients, pid: srv.proc.pid(), client: f.client, source: sources})
-		if err != nil {
+		if err := s.measureLoads(ctx, together); err != nil {
 			return err
 		}
 		if srv.proc.ended() {
 			return fmt.Errorf("the server ended during %s: %w", m.name, srv.proc.err)
 		}
+		together = nil
 	}
 	if s.wants(nameLoaded) {
 		if err := s.measureMemory(srv, nameLoaded, "VmRSS", 200); err != nil {
@@ -165,16 +175,38 @@ func (s *suite) measureMemory(srv *server, name, figure string, limit int64) err
 
 // measureLoad runs a load and notes what it found.
 func (s *suite) measureLoad(ctx context.Context, l *load) error {
-	s.progress("measuring %s", l.name)
-	l.warm, l.window = s.warm, s.window
-	res, err := l.run(ctx)
-	if err != nil {
-		return err
+	return s.measureLoads(ctx, []*load{l})
+}
+
+// measureLoads runs loads, several by turns, and notes what each found.
+func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
+	found, times := make([]*result, len(loads)), 1
+	if len(loads) > 1 {
+		times = rounds
 	}
-	for _, sample := range res.samples {
-		s.progress("  error: %s", sample)
+	for round := range times {
+		for i, l := range loads {
+			if round == 0 {
+				s.progress("measuring %s", l.name)
+			}
+			l.warm, l.window = s.warm/time.Duration(times), s.window/time.Duration(times)
+			res, err := l.run(ctx)
+			if err != nil {
+				return err
+			}
+			for _, sample := range res.samples {
+				s.progress("  error: %s", sample)
+			}
+			if found[i] == nil {
+				found[i] = res
+			} else {
+				found[i].add(res)
+			}
+		}
 	}
-	s.rows = append(s.rows, row{name: l.name, result: res})
+	for i, l := range loads {
+		s.rows = append(s.rows, row{name: l.name, result: found[i]})
+	}
 	return nil
 }
 
@@ -245,15 +277,15 @@ func (s *suite) serverMeasures() []measure {
 		}, nil
 	}
 	return append(s.toolMeasures(), []measure{
-		{nameGet, s.clients, get},
-		{nameGetOne, 1, get},
-		{nameList1k, s.clients, pages("One thousand", 1000)},
-		{nameList10k, s.clients, pages("Ten thousand", 10_000)},
-		{nameCreate, s.clients, create},
-		{nameCreateOne, 1, create},
-		{nameUpdate, s.clients, update},
-		{nameMove, s.clients, move},
-		{nameMixed, s.clients, mixed},
+		{name: nameGet, clients: s.clients, sources: get},
+		{name: nameGetOne, clients: 1, sources: get},
+		{name: nameList1k, clients: s.clients, sources: pages("One thousand", 1000)},
+		{name: nameList10k, clients: s.clients, sources: pages("Ten thousand", 10_000)},
+		{name: nameCreate, clients: s.clients, sources: create},
+		{name: nameCreateOne, clients: 1, sources: create},
+		{name: nameUpdate, clients: s.clients, sources: update},
+		{name: nameMove, clients: s.clients, sources: move},
+		{name: nameMixed, clients: s.clients, sources: mixed},
 	}...)
 }
 
