@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+
 	"cardwall/internal/asset"
 )
 
@@ -32,12 +34,21 @@ var ErrNotBuilt = errors.New("pages: the application was not built; run make web
 const (
 	document = "index.html"
 	packed   = ".gz"
+	preloads = ".preload.json"
 )
 
 // Pages is the handler of the application's addresses.
 type Pages struct {
 	files map[string]*file // by path, which begins with a slash
+	ahead []preload
 	hsts  bool
+}
+
+// preload is what a browser is told to load with the document at an address,
+// in which {id} stands for one name, in both.
+type preload struct {
+	Path  string   `json:"path"`
+	Links []string `json:"links"` // as in a header Link (RFC 8288)
 }
 
 // Most files are never asked for: each is read when it is first.
@@ -71,7 +82,44 @@ func New(dist fs.FS, hsts bool) (*Pages, error) {
 	if p.files["/"+document] == nil {
 		return nil, ErrNotBuilt
 	}
+	text, err := fs.ReadFile(dist, preloads)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &p.ahead)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pages: read %s: %w", preloads, err)
+	}
 	return p, nil
+}
+
+// links are what to load with the document at a path.
+func (p *Pages) links(path string) []string {
+	for _, ahead := range p.ahead {
+		before, after, named := strings.Cut(ahead.Path, "{id}")
+		if !named && path == ahead.Path {
+			return ahead.Links
+		}
+		rest, here := strings.CutPrefix(path, before)
+		id, whole := strings.CutSuffix(rest, after)
+		if !named || !here || !whole || !isName(id) {
+			continue
+		}
+		links := make([]string, len(ahead.Links))
+		for i, link := range ahead.Links {
+			links[i] = strings.ReplaceAll(link, "{id}", id)
+		}
+		return links
+	}
+	return nil
+}
+
+// isName tells whether a text is an id as the service makes them, which stands
+// in a header as it is.
+func isName(text string) bool {
+	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
 func load(dist fs.FS, name string) (*asset.Asset, error) {
@@ -128,6 +176,9 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		f = p.files["/"+document]
+		if links := p.links(r.URL.Path); links != nil {
+			header["Link"] = links
+		}
 	}
 	body, err := f.load()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -31,6 +32,8 @@ func built(t *testing.T, hsts bool) *pages.Pages {
 		"assets/inter-3c.woff2":   {Data: []byte{0, 1, 2}},
 		".gitkeep":                {},
 		".vite/manifest.json":     {Data: []byte("{}")},
+		".preload.json": {Data: []byte(`[{"path": "/boards/{id}", "links": ["</api/boards/{id}/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"]},
+			{"path": "/", "links": ["</api/session>; rel=preload; as=fetch; crossorigin"]}]`)},
 	}, hsts)
 	if err != nil {
 		t.Fatal(err)
@@ -93,10 +96,31 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 			t.Errorf("to who takes %q: %v", encoding, r.Header)
 		}
 	}
-	for _, absent := range []string{"/assets/board-9.js", "/assets/board-1a2b.js.gz", "/robots.txt", "/.gitkeep", "/.vite/manifest.json", "/assets/"} {
+	for _, absent := range []string{"/assets/board-9.js", "/assets/board-1a2b.js.gz", "/robots.txt", "/.gitkeep", "/.vite/manifest.json", "/.preload.json", "/assets/"} {
 		if r := get(p, absent); r.StatusCode != 404 {
 			t.Errorf("%s: %d", absent, r.StatusCode)
 		}
+	}
+}
+
+func TestDocumentSaysWhatToLoad(t *testing.T) {
+	t.Parallel()
+	p := built(t, false)
+	board := []string{"</api/boards/brd_1/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"}
+	for at, want := range map[string][]string{
+		"/boards/brd_1": board, "/": {"</api/session>; rel=preload; as=fetch; crossorigin"},
+		"/boards/": nil, "/boards/brd_1/archive": nil, "/boards/a%3E%0D%0AX-A:b": nil, "/boards/%C3%A9": nil, "/search": nil, "/assets/board-1a2b.js": nil,
+	} {
+		if got := get(p, at).Header["Link"]; !slices.Equal(got, want) {
+			t.Errorf("%s is sent with %q, want %q", at, got, want)
+		}
+	}
+	tag := get(p, "/boards/brd_1").Header.Get("ETag")
+	if again := get(p, "/boards/brd_1", "If-None-Match", tag); again.StatusCode != 304 || !slices.Equal(again.Header["Link"], board) {
+		t.Errorf("again: %d with %q", again.StatusCode, again.Header["Link"])
+	}
+	if _, err := pages.New(fstest.MapFS{"index.html": {}, ".preload.json": {Data: []byte("{")}}, false); err == nil {
+		t.Error("a broken .preload.json is taken")
 	}
 }
 

@@ -17,8 +17,7 @@ function load(name, files) {
 function weigh(title, names) {
   const files = new Set()
   for (const name of names) load(name, files)
-  const sum = (end) =>
-    [...files].filter((f) => f.endsWith(end)).reduce((n, f) => n + statSync(`dist/${f}.gz`).size, 0)
+  const sum = (end) => [...files].filter((f) => f.endsWith(end)).reduce((n, f) => n + statSync(`dist/${f}.gz`).size, 0)
   console.log(`${title.padEnd(10)} ${kB(sum('.js'))} of JavaScript, ${kB(sum('.css'))} of CSS, gzipped`)
   return sum('.js')
 }

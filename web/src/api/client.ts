@@ -29,10 +29,10 @@ export class ApiError extends Error {
 
 const marks: Middleware = {
   onRequest({ request }) {
+    // A request with a header of its own would not find what the browser loaded ahead.
+    if (request.method === 'GET') return request
     request.headers.set('X-Client', clientId)
-    if (request.method !== 'GET' && !request.headers.has('Idempotency-Key')) {
-      request.headers.set('Idempotency-Key', randomId())
-    }
+    if (!request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', randomId())
     // What is taken away when somebody leaves the page is sent all the same.
     return request.method === 'DELETE' ? new Request(request, { keepalive: true }) : request
   },

@@ -5,26 +5,44 @@ export type Due = Pick<Card, 'dueDate' | 'dueAt' | 'startDate' | 'startAt' | 'ti
 
 type Clock = { date: string; time: string }
 
-const parts = new Map<string, Intl.DateTimeFormat>()
-// A board asks for the same few minutes once a card, and Intl takes its time.
-const clocks = new Map<string, Clock>()
-const clocksMost = 4096
+const formats = new Map<string, Intl.DateTimeFormat>()
+const offsets = new Map<string, number>()
+const offsetsMost = 4096
+const week = 7 * 24 * 60 * 60_000
 
 /** The calendar date and the time of day that clocks in a zone show. */
 export function wallClock(instant: Date, timeZone: string): Clock {
-  const minute = Math.floor(instant.getTime() / 60_000)
-  const key = `${minute} ${timeZone}`
-  let clock = clocks.get(key)
-  if (!clock) {
-    if (clocks.size >= clocksMost) clocks.clear()
-    clock = readClock(new Date(minute * 60_000), timeZone)
-    clocks.set(key, clock)
-  }
-  return clock
+  const at = instant.getTime()
+  const shown = new Date(at + offset(at, timeZone)).toISOString()
+  return { date: shown.slice(0, 10), time: shown.slice(11, 16) }
 }
 
-function readClock(instant: Date, timeZone: string): Clock {
-  let format = parts.get(timeZone)
+/**
+ * By how much clocks in a zone are ahead of UTC, in milliseconds. Intl takes its
+ * time, and a board asks once for each card; so it is asked for the edges of a
+ * week, and for an instant only in a week in which the clocks change.
+ */
+function offset(at: number, timeZone: string): number {
+  const begin = Math.floor(at / week) * week
+  const before = knownOffset(begin, timeZone)
+  return before === knownOffset(begin + week, timeZone)
+    ? before
+    : knownOffset(Math.floor(at / 60_000) * 60_000, timeZone)
+}
+
+function knownOffset(at: number, timeZone: string): number {
+  const key = `${at} ${timeZone}`
+  let found = offsets.get(key)
+  if (found === undefined) {
+    if (offsets.size >= offsetsMost) offsets.clear()
+    found = readOffset(at, timeZone)
+    offsets.set(key, found)
+  }
+  return found
+}
+
+function readOffset(at: number, timeZone: string): number {
+  let format = formats.get(timeZone)
   if (!format) {
     format = new Intl.DateTimeFormat('en-CA', {
       timeZone,
@@ -33,13 +51,14 @@ function readClock(instant: Date, timeZone: string): Clock {
       day: '2-digit',
       hour: '2-digit',
       minute: '2-digit',
+      second: '2-digit',
       hourCycle: 'h23',
     })
-    parts.set(timeZone, format)
+    formats.set(timeZone, format)
   }
   const of: Record<string, string> = {}
-  for (const p of format.formatToParts(instant)) of[p.type] = p.value
-  return { date: `${of.year}-${of.month}-${of.day}`, time: `${of.hour}:${of.minute}` }
+  for (const p of format.formatToParts(at)) of[p.type] = p.value
+  return Date.parse(`${of.year}-${of.month}-${of.day}T${of.hour}:${of.minute}:${of.second}Z`) - at
 }
 
 /** The instant at which clocks in a zone show a date and a time; in a gap of daylight saving, after it. */

@@ -1,0 +1,55 @@
+// Writes dist/.preload.json: which Link headers (RFC 8288) the server sends with
+// the document, by its address. With them a browser asks for a board, for its code
+// and for who is signed in while it still reads the document, not only once the
+// first script has run.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The screens that begin so, by a pattern of their address, and what of the API they ask for. */
+const screens = [
+  { path: '/boards/{id}', entry: 'src/routes/board/BoardRoute.svelte', data: ['/api/app/v1/boards/{id}/open'] },
+  { path: '/cards/{id}', entry: 'src/routes/board/BoardRoute.svelte', data: [] },
+  { path: '/', entry: 'src/routes/home/Home.svelte', data: [] },
+]
+
+/** What every screen asks for. */
+const always = ['/api/app/v1/session']
+
+/** @returns {import('vite').Plugin} */
+export function preload() {
+  let dist = ''
+  return {
+    name: 'preload',
+    apply: 'build',
+    configResolved(config) {
+      dist = config.build.outDir
+    },
+    closeBundle() {
+      const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'))
+      const first = files(manifest, 'index.html')
+      const links = screens.map(({ path, entry, data }) => ({
+        path,
+        links: [
+          ...[...always, ...data].map((at) => `<${at}>; rel=preload; as=fetch; crossorigin`),
+          ...[...files(manifest, entry)]
+            .filter((file) => !first.has(file)) // the document names those
+            .map(
+              (file) => `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style' : 'modulepreload'}; crossorigin`,
+            ),
+        ],
+      }))
+      writeFileSync(join(dist, '.preload.json'), JSON.stringify(links, null, 2))
+    },
+  }
+}
+
+/** The scripts and styles without which a module cannot run. */
+function files(manifest, name, found = new Set()) {
+  const chunk = manifest[name]
+  if (!chunk) throw new Error(`preload: the build has no ${name}`)
+  if (found.has(chunk.file)) return found
+  found.add(chunk.file)
+  for (const css of chunk.css ?? []) found.add(css)
+  for (const next of chunk.imports ?? []) files(manifest, next, found)
+  return found
+}
