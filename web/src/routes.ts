@@ -2,7 +2,9 @@
 import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
 import { routes as audit } from './routes/audit'
+import { routes as calendar } from './routes/calendar'
 import { routes as connect } from './routes/connect'
+import { routes as dashboard } from './routes/dashboard'
 import { routes as profile } from './routes/profile'
 import { routes as search } from './routes/search'
 import { routes as webhooks } from './routes/webhooks'
@@ -31,6 +33,8 @@ const routes: readonly Route[] = [
   ...workspace,
   ...webhooks,
   ...audit,
+  ...calendar,
+  ...dashboard,
 ]
 
 const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dueText, inputOf, instantOf, resolve, urgency, wallClock } from './due'
+import { dueText, inputOf, instantOf, resolve, shifted, spanOf, urgency, wallClock } from './due'
 
 const now = new Date('2026-03-04T12:00:00Z')
 const open = { done: false, startDate: null, startAt: null, timeZone: null }
@@ -43,4 +43,33 @@ test('says the day and the time of the reader', () => {
     'Tomorrow 09:30',
   )
   expect(dueText({ dueDate: '2027-12-24', dueAt: null }, now, 'UTC')).toBe('24 Dec 2027')
+})
+
+test('a card that is moved keeps its time of day, though daylight saving begins between', () => {
+  const before = resolve({
+    startDate: '2026-03-26',
+    dueDate: '2026-03-28',
+    dueTime: '09:30',
+    timeZone: 'Europe/Berlin',
+  })
+  expect(before.dueAt).toBe('2026-03-28T08:30:00.000Z')
+  const after = resolve(shifted(before, 3))
+  expect(after.dueAt).toBe('2026-03-31T07:30:00.000Z')
+  expect(after).toMatchObject({ startDate: '2026-03-29', dueDate: '2026-03-31', timeZone: 'Europe/Berlin' })
+  expect(resolve(shifted(after, -3))).toEqual(before)
+})
+
+test('a card stands on the days of who looks, not of who wrote', () => {
+  const late = resolve({ dueDate: '2026-12-04', dueTime: '23:30', timeZone: 'Europe/London' })
+  expect(spanOf(late, 'Europe/London')).toEqual({ first: '2026-12-04', last: '2026-12-04' })
+  expect(spanOf(late, 'Asia/Tokyo')).toEqual({ first: '2026-12-05', last: '2026-12-05' })
+  const span = resolve({ startDate: '2026-12-01', dueDate: '2026-12-04' })
+  expect(spanOf(span, 'Asia/Tokyo')).toEqual({ first: '2026-12-01', last: '2026-12-04' })
+  expect(spanOf(resolve({ startDate: '2026-12-01' }), 'UTC')).toEqual({ first: '2026-12-01', last: '2026-12-01' })
+  expect(spanOf(resolve({}), 'UTC')).toBeNull()
+})
+
+test('a due time that lies before its start in the zone of who looks still makes a span', () => {
+  const odd = resolve({ startDate: '2026-12-04', dueDate: '2026-12-04', dueTime: '00:30', timeZone: 'Asia/Tokyo' })
+  expect(spanOf(odd, 'America/Los_Angeles')).toEqual({ first: '2026-12-03', last: '2026-12-04' })
 })

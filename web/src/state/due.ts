@@ -100,6 +100,51 @@ export function inputOf(due: Due): DueInput {
   }
 }
 
+/** A day, with a time of day when there is one. */
+export type Moment = { date: string; time?: string }
+
+/** A change of dates: what is absent stays, null takes it away. */
+export type Redate = { due?: Moment | null; start?: Moment | null; timeZone?: string }
+
+/** The dates after a change; a time that stays is told in the new zone. */
+export function redated(due: Due, to: Redate): DueInput {
+  const was = inputOf(due)
+  const zone = to.timeZone ?? was.timeZone
+  const kept = (at: string | null) => (at && zone ? wallClock(new Date(at), zone) : null)
+  const moment = (change: Moment | null | undefined, date: string | undefined, at: string | null): Moment | null => {
+    if (change !== undefined) return change
+    return kept(at) ?? (date ? { date } : null)
+  }
+  const ends = moment(to.due, was.dueDate, due.dueAt)
+  const starts = moment(to.start, was.startDate, due.startAt)
+  return {
+    dueDate: ends?.date,
+    dueTime: ends?.time,
+    startDate: starts?.date,
+    startTime: starts?.time,
+    timeZone: ends?.time || starts?.time ? zone : undefined,
+  }
+}
+
+/** The first and the last day of a card that has a date, for somebody in a zone; null without one. */
+export function spanOf(due: Due, timeZone: string): { first: string; last: string } | null {
+  const day = (date: string | null, at: string | null) => (at ? wallClock(new Date(at), timeZone).date : date)
+  const starts = day(due.startDate, due.startAt)
+  const ends = day(due.dueDate, due.dueAt)
+  const first = starts ?? ends
+  const last = ends ?? starts
+  if (!first || !last) return null
+  // A due instant may lie before the date of the start in a zone far to the west.
+  return first <= last ? { first, last } : { first: last, last: first }
+}
+
+/** The dates so many days later, at the same times of day in their own zone. */
+export function shifted(due: Due, days: number): DueInput {
+  const was = inputOf(due)
+  const later = (date: string | undefined) => (date ? addDays(date, days) : undefined)
+  return { ...was, dueDate: later(was.dueDate), startDate: later(was.startDate) }
+}
+
 export type Urgency = 'done' | 'overdue' | 'today' | 'soon' | 'later'
 
 /** How pressing a card is for somebody in a zone; null without a due date. */

@@ -9,12 +9,13 @@ export const toasts = $state<Toast[]>([])
 
 let last = 0
 
-/** Shows a line at the bottom for a while: longer when there is something to do in it. */
-export function toast(text: string, more: Partial<Pick<Toast, 'tone' | 'action'>> = {}): void {
+/** Shows a line at the bottom for a while, longer when there is something to do in it; answers its id. */
+export function toast(text: string, more: Partial<Pick<Toast, 'tone' | 'action'>> = {}): number {
   const id = ++last
   toasts.push({ id, text, tone: 'plain', ...more })
   if (toasts.length > 3) toasts.shift()
   setTimeout(() => dismiss(id), more.action || more.tone === 'bad' ? 8000 : 4000)
+  return id
 }
 
 export function dismiss(id: number): void {

@@ -6,6 +6,7 @@ export const icons = {
   bell: 'M4 7a4 4 0 0 1 8 0c0 3 1.5 4 1.5 4h-11S4 10 4 7M6.5 13.5a1.6 1.6 0 0 0 3 0',
   board: 'M2.5 3h3.2v10H2.5zM7.2 3h3v6.5h-3zM11.4 3h2.4v8h-2.4z',
   calendar: 'M2.5 4h11v9.5h-11zM2.5 7h11M5.5 2.2v3M10.5 2.2v3',
+  chart: 'M2.5 13.5h11M4.5 11V8.5M8 11V3.5M11.5 11V6',
   check: 'm3 8.5 3.2 3L13 4.5',
   checkbox: 'M3 3h10v10H3zM5.5 8l2 2 3.2-4',
   chevron: 'm4 6 4 4 4-4',

@@ -3,7 +3,7 @@ import type { Card, DueInput, LabelColor, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/board-data'
 import { operation } from '../../state/board.svelte'
-import { inputOf, wallClock } from '../../state/due'
+import { inputOf, redated, type Redate } from '../../state/due'
 import type { CopyChoices, Dropped, Operation } from '../../state/operations'
 import { toast } from '../../state/toasts.svelte'
 import type { BoardPage } from './page.svelte'
@@ -134,12 +134,12 @@ export class CardActs {
   }
 
   /** Sets due date, start or both; what is absent stays, null takes it away. */
-  setDates(ids: readonly string[], to: { due?: Day | null; start?: Day | null; timeZone?: string }): void {
+  setDates(ids: readonly string[], to: Redate): void {
     if (!this.page.mayEdit()) return
     const cards = this.#all(ids)
     if (cards.length === 0) return
     this.page.store.do(
-      cards.map((c) => datesOf(c.id, dated(c, to))),
+      cards.map((c) => datesOf(c.id, redated(c, to))),
       {
         text: to.due === undefined ? 'start date changed' : 'due date changed',
         operations: cards.map((c) => datesOf(c.id, inputOf(c))),
@@ -245,28 +245,6 @@ export class CardActs {
       operation('create_label', { id, name: name.trim(), color }),
       ...cards.map((cardId) => operation('set_card_labels', { cardId, add: [id] })),
     ])
-  }
-}
-
-type Day = { date: string; time?: string }
-
-/** The dates of a card after a change; a time that stays is told in the new zone. */
-function dated(card: Card, to: { due?: Day | null; start?: Day | null; timeZone?: string }): DueInput {
-  const was = inputOf(card)
-  const zone = to.timeZone ?? was.timeZone
-  const kept = (at: string | null) => (at && zone ? wallClock(new Date(at), zone) : null)
-  const day = (change: Day | null | undefined, date: string | undefined, at: string | null): Day | null => {
-    if (change !== undefined) return change
-    return kept(at) ?? (date ? { date } : null)
-  }
-  const due = day(to.due, was.dueDate, card.dueAt)
-  const start = day(to.start, was.startDate, card.startAt)
-  return {
-    dueDate: due?.date,
-    dueTime: due?.time,
-    startDate: start?.date,
-    startTime: start?.time,
-    timeZone: due?.time || start?.time ? zone : undefined,
   }
 }
 

@@ -1,8 +1,11 @@
 const foldedKey = 'cardwall-sidebar-folded'
+const workspaceKey = 'cardwall-workspace'
 
 let palette = $state<'all' | 'boards' | null>(null)
 let helping = $state(false)
 let folded = $state(localStorage.getItem(foldedKey) === 'yes')
+
+let workspaceId = $state(sessionStorage.getItem(workspaceKey))
 
 /** What stands around every page. */
 export const shell = {
@@ -17,6 +20,14 @@ export const shell = {
   },
   set helping(to) {
     helping = to
+  },
+  /** The workspace that was looked at last, in this tab. */
+  get workspaceId() {
+    return workspaceId
+  },
+  set workspaceId(to) {
+    workspaceId = to
+    if (to) sessionStorage.setItem(workspaceKey, to)
   },
   get folded() {
     return folded

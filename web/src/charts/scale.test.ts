@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { durationText, ticks } from './scale'
+
+test.each([
+  [0, [0, 1]],
+  [1, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [7, [0, 2, 4, 6, 8]],
+  [10, [0, 5, 10]],
+  [97, [0, 50, 100]],
+  [100, [0, 50, 100]],
+  [4180, [0, 2000, 4000, 6000]],
+])('an axis up to %i has %j', (most, marks) => expect(ticks(most)).toEqual(marks))
+
+test('marks are few, whole, and reach above whatever is shown', () => {
+  for (let most = 0; most < 100_000; most = most * 1.3 + 1) {
+    const marks = ticks(Math.floor(most))
+    expect(marks.length).toBeLessThanOrEqual(6)
+    expect(marks.at(-1)).toBeGreaterThanOrEqual(Math.floor(most))
+    expect(marks.every(Number.isInteger)).toBe(true)
+  }
+})
+
+test.each([
+  [0, '0 min'],
+  [90, '2 min'],
+  [3600, '1 hour'],
+  [23_400, '6.5 hours'],
+  [172_800, '2 days'],
+  [276_480, '3.2 days'],
+  [86_400 * 45, '45 days'],
+])('%i seconds are %s', (seconds, text) => expect(durationText(seconds)).toBe(text))

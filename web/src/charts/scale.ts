@@ -1,0 +1,21 @@
+// The marks of an axis that begins at 0.
+
+/** Round numbers from 0 to at least `most`, a few of them, all whole. */
+export function ticks(most: number, few = 4): number[] {
+  const rough = Math.max(1, most) / few
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = Math.max(
+    1,
+    [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough)!,
+  )
+  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, i) => i * step)
+}
+
+/** A duration in one unit that people think in: "40 min", "6.5 hours", "3.2 days". */
+export function durationText(seconds: number): string {
+  const [length, unit, units] =
+    seconds < 3600 ? [60, 'min', 'min'] : seconds < 48 * 3600 ? [3600, 'hour', 'hours'] : [86_400, 'day', 'days']
+  const n = seconds / length
+  const shown = n < 10 && unit !== 'min' ? Math.round(n * 10) / 10 : Math.round(n)
+  return `${shown.toLocaleString('en')} ${shown === 1 ? unit : units}`
+}

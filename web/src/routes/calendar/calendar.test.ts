@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { weekOf } from '../../lib/days'
+import { datedCard, inOrder, planCard, type DatedCard } from './card'
+import { layWeek } from './layout'
+import { readPlace, writePlace } from './place'
+
+const week = weekOf('2026-03-04') // 2 to 8 March
+const bar = (id: string, first: string, last = first) => ({
+  id,
+  first: first.length < 3 ? `2026-03-0${first}` : first,
+  last: last.length < 3 ? `2026-03-0${last}` : last,
+})
+const lanes = (layout: ReturnType<typeof layWeek<ReturnType<typeof bar>>>) =>
+  Object.fromEntries(layout.placed.map((p) => [p.bar.id, [p.lane, p.from, p.length]]))
+
+describe('a week', () => {
+  test('gives each bar one lane that is free on all its days', () => {
+    const layout = layWeek(week, [bar('long', '2', '5'), bar('late', '5', '7'), bar('after', '6'), bar('one', '3')])
+    expect(lanes(layout)).toEqual({ long: [0, 0, 4], late: [1, 3, 3], after: [0, 4, 1], one: [1, 1, 1] })
+    expect(layout.more).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(layout.lanes).toBe(2)
+  })
+
+  test('cuts what begins before it and goes on behind it', () => {
+    const layout = layWeek(week, [bar('all', '2026-02-20', '2026-03-20'), bar('gone', '2026-02-20', '2026-03-01')])
+    expect(layout.placed).toEqual([
+      { bar: bar('all', '2026-02-20', '2026-03-20'), from: 0, length: 7, lane: 0, before: true, after: true },
+    ])
+  })
+
+  test('says how many more a full day has, in the lane that it keeps free for that', () => {
+    const full = ['a', 'b', 'c', 'd'].map((id) => bar(id, '4'))
+    const layout = layWeek(week, [bar('long', '2', '6'), ...full], 3)
+    expect(lanes(layout)).toEqual({ long: [0, 0, 5], a: [1, 2, 1] })
+    expect(layout.more).toEqual([0, 0, 3, 0, 0, 0, 0])
+  })
+
+  test('keeps no lane free where everything has room', () => {
+    const layout = layWeek(week, [bar('a', '4'), bar('b', '4'), bar('c', '4')], 3)
+    expect(layout.placed).toHaveLength(3)
+    expect(layout.more[2]).toBe(0)
+  })
+
+  test('hides a bar on all its days, and counts it on each', () => {
+    const layout = layWeek(week, [bar('one', '2', '4'), bar('two', '3', '5'), bar('three', '4', '7')], 2)
+    expect(lanes(layout)).toEqual({ one: [0, 0, 3] })
+    expect(layout.more).toEqual([0, 1, 2, 2, 1, 1, 0])
+  })
+
+  test('never shows two bars in one place, however many there are', () => {
+    let seed = 7
+    const next = (n: number) => (seed = (seed * 48271) % 2147483647) % n
+    for (let round = 0; round < 200; round++) {
+      const bars = Array.from({ length: next(14) }, (_, i) => {
+        const from = 2 + next(7)
+        return bar(String(i), String(from), String(Math.min(8, from + next(4))))
+      })
+      const most = 1 + next(5)
+      const layout = layWeek(week, bars, most)
+      for (let day = 0; day < 7; day++) {
+        const here = layout.placed.filter((p) => p.from <= day && day < p.from + p.length)
+        const on = bars.filter((b) => b.first <= week[day]! && week[day]! <= b.last)
+        expect(new Set(here.map((p) => p.lane)).size).toBe(here.length)
+        expect(here.length + layout.more[day]!).toBe(on.length)
+        // The line that says how many more there are needs a lane of its own.
+        const room = layout.more[day]! > 0 ? most - 1 : most
+        for (const p of here) expect(p.lane).toBeLessThan(room)
+      }
+    }
+  })
+})
+
+const card = (fields: Partial<DatedCard>) =>
+  planCard({
+    id: 'crd_1',
+    boardId: 'brd_1',
+    listId: 'lst_1',
+    number: 1,
+    title: 'Card',
+    done: false,
+    dueDate: null,
+    dueAt: null,
+    startDate: null,
+    startAt: null,
+    timeZone: null,
+    ...fields,
+  })
+
+describe('a card', () => {
+  const now = new Date('2026-03-04T12:00:00Z')
+  test('shows its time of day in the zone of who looks', () => {
+    const due = { dueDate: '2026-03-29', dueAt: '2026-03-29T07:30:00.000Z', timeZone: 'Europe/Berlin' }
+    expect(datedCard(card(due), now, 'Europe/Berlin')).toMatchObject({ first: '2026-03-29', time: '09:30' })
+    expect(datedCard(card(due), now, 'America/New_York')).toMatchObject({ first: '2026-03-29', time: '03:30' })
+    expect(datedCard(card(due), now, 'Pacific/Honolulu')).toMatchObject({ first: '2026-03-28', time: '21:30' })
+  })
+  test('without a date has no place, and is overdue by its due date alone', () => {
+    expect(datedCard(card({}), now, 'UTC')).toBeNull()
+    expect(datedCard(card({ startDate: '2026-03-01' }), now, 'UTC')).toMatchObject({ how: null, time: '' })
+    expect(datedCard(card({ dueDate: '2026-03-01' }), now, 'UTC')).toMatchObject({ how: 'overdue' })
+  })
+  test('stands behind spans, and what is all day before what has a time', () => {
+    const all = [
+      card({ id: 'late', title: 'B', dueDate: '2026-03-04', dueAt: '2026-03-04T15:00:00Z', timeZone: 'UTC' }),
+      card({ id: 'early', title: 'C', dueDate: '2026-03-04', dueAt: '2026-03-04T09:00:00Z', timeZone: 'UTC' }),
+      card({ id: 'day', title: 'D', dueDate: '2026-03-04' }),
+      card({ id: 'short', startDate: '2026-03-04', dueDate: '2026-03-05' }),
+      card({ id: 'long', startDate: '2026-03-04', dueDate: '2026-03-09' }),
+    ].flatMap((c) => datedCard(c, now, 'UTC') ?? [])
+    expect(all.sort(inOrder).map((c) => c.id)).toEqual(['long', 'short', 'day', 'early', 'late'])
+  })
+})
+
+test('the address survives the way there and back', () => {
+  const place = { view: 'week', date: '2026-03-04', boards: ['brd_1', 'brd_2'], mine: true, open: true } as const
+  expect(writePlace(place)).toBe('?view=week&date=2026-03-04&board=brd_1,brd_2&assignee=me&done=false')
+  expect(readPlace(new URLSearchParams(writePlace(place)))).toEqual(place)
+  expect(readPlace(new URLSearchParams('?view=year&date=2026-02-30'))).toEqual(readPlace(new URLSearchParams()))
+  expect(writePlace(readPlace(new URLSearchParams()))).toBe('')
+})

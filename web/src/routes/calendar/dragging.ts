@@ -1,0 +1,103 @@
+// What a place is when a card is dragged over the calendar: a day, the tray, or
+// a button that turns the page while the card is held over it.
+import { daysBetween } from '../../lib/days'
+import { press } from '../../lib/drag'
+import { addDays, spanOf } from '../../state/due'
+import type { PlanCard } from './card'
+import type { CalendarPage, Target } from './page.svelte'
+
+type Place = { day: string } | { tray: true } | { step: 1 | -1 }
+
+const turnAfter = 650
+
+/** Follows a press on a card that stands at a day of its own, or has none. */
+export function pressCard(event: PointerEvent, page: CalendarPage, card: PlanCard, at?: string): void {
+  if ((event.target as Element).closest('[data-still]')) return
+  const grabbed = at ?? spanOf(card, page.zone)?.first
+  follow(event, page, card, {
+    targetOf(day) {
+      const span = spanOf(card, page.zone)
+      if (!span || !grabbed) return { first: day, last: day }
+      const by = daysBetween(grabbed, day)
+      return { first: addDays(span.first, by), last: addDays(span.last, by) }
+    },
+    drop(day) {
+      if (grabbed) page.shift(card, daysBetween(grabbed, day))
+      else page.putOn(card, day)
+    },
+    tray: true,
+  })
+}
+
+/** Follows a press on an end of a card's bar. */
+export function pressEnd(event: PointerEvent, page: CalendarPage, card: PlanCard, end: 'start' | 'due'): void {
+  event.stopPropagation()
+  const span = spanOf(card, page.zone)
+  if (!span) return
+  // The ends do not pass each other.
+  const held = (day: string) =>
+    end === 'due' ? (day < span.first ? span.first : day) : day > span.last ? span.last : day
+  follow(event, page, card, {
+    targetOf: (day) => (end === 'due' ? { first: span.first, last: held(day) } : { first: held(day), last: span.last }),
+    drop: (day) => page.stretch(card, end, held(day)),
+    tray: false,
+  })
+}
+
+type How = { targetOf: (day: string) => Target; drop: (day: string) => void; tray: boolean }
+
+function follow(event: PointerEvent, page: CalendarPage, card: PlanCard, how: How): void {
+  if (!page.canEdit(card)) return
+  const lifted = event.currentTarget as HTMLElement
+  const finger = event.pointerType !== 'mouse'
+  let turning: ReturnType<typeof setTimeout> | undefined
+  press<Place>(event, () => ({
+    lifted,
+    placeAt: (x, y) => placeAt(x, y, how.tray, finger),
+    scrollers: (x, y) => ({ y: scrollerAt(x, y) }),
+    onstart: () => (page.dragged = card.id),
+    onplace(place) {
+      clearTimeout(turning)
+      page.target = !place || 'step' in place ? null : 'tray' in place ? 'tray' : how.targetOf(place.day)
+      if (place && 'step' in place) turning = turn(page, place.step)
+    },
+    onend(place) {
+      clearTimeout(turning)
+      page.dragged = null
+      page.target = null
+      if (!place || 'step' in place) return
+      if ('tray' in place) page.clear(card)
+      else how.drop(place.day)
+    },
+  }))
+
+  function turn(on: CalendarPage, by: 1 | -1): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      on.step(by)
+      turning = turn(on, by)
+    }, turnAfter)
+  }
+}
+
+const inside = (node: Element, x: number, y: number) => {
+  const box = node.getBoundingClientRect()
+  return x >= box.left && x < box.right && y >= box.top && y < box.bottom
+}
+
+/** A finger's own element must stay, so that it turns no pages. */
+function placeAt(x: number, y: number, tray: boolean, finger: boolean): Place | null {
+  for (const button of finger ? [] : document.querySelectorAll<HTMLElement>('[data-step]')) {
+    if (inside(button, x, y)) return { step: button.dataset.step === '1' ? 1 : -1 }
+  }
+  const over = document.querySelector('[data-tray]')
+  if (over && inside(over, x, y)) return tray ? { tray: true } : null
+  for (const cell of document.querySelectorAll<HTMLElement>('[data-day]')) {
+    const within = cell.closest('[data-days]')
+    if (inside(cell, x, y) && (!within || inside(within, x, y))) return { day: cell.dataset.day! }
+  }
+  return null
+}
+
+function scrollerAt(x: number, y: number): Element | null {
+  return [...document.querySelectorAll('[data-scroll]')].find((box) => inside(box, x, y)) ?? null
+}

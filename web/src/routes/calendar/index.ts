@@ -1,0 +1,1 @@
+export const routes = [{ path: '/workspaces/:workspaceId/calendar', load: () => import('./CalendarRoute.svelte') }]

@@ -1,0 +1,1 @@
+export const routes = [{ path: '/workspaces/:workspaceId/dashboard', load: () => import('./Dashboard.svelte') }]
