@@ -5,7 +5,8 @@ import base from '../playwright.config'
 export default defineConfig({
   ...base,
   testDir: '.',
-  testMatch: 'pictures.ts',
+  // The projects of the tests would come along, and look for their own files.
+  projects: [{ name: 'pictures', testMatch: 'pictures.ts' }],
   timeout: 60_000,
   globalSetup: './server.ts',
   reporter: [['list']],

@@ -85,9 +85,9 @@ export function weekdayText(date: string, width: 'short' | 'long' = 'short'): st
   return format(`weekday ${width}`, { weekday: width }).format(at(date))
 }
 
-/** "2 – 8 March 2026", "30 March – 5 April 2026", "28 December 2026 – 3 January 2027". */
+/** "2 – 8 Mar 2026", "30 Mar – 5 Apr 2026", "28 Dec 2026 – 3 Jan 2027". */
 export function rangeText(first: string, last: string): string {
-  return format('range', { day: 'numeric', month: 'long', year: 'numeric' })
+  return format('range', { day: 'numeric', month: 'short', year: 'numeric' })
     .formatRange(at(first), at(last))
     .replace(/\s*[-–]\s*/, ' – ')
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { countOf, emptyFilter, readFilter, writeFilter } from './filter'
+import type { Card } from '../api/types'
+import { countOf, emptyFilter, readFilter, sieveOf, writeFilter } from './filter'
 
 test('a filter in the address survives the way there and back', () => {
   const filter = {
@@ -16,4 +17,25 @@ test('a filter in the address survives the way there and back', () => {
 
 test('an unknown word in the address is left out', () => {
   expect(readFilter(new URLSearchParams('?due=never&done=maybe'))).toEqual(emptyFilter)
+})
+
+test('what is chosen and what is written must both hold', () => {
+  const at = { now: new Date('2026-11-21T12:00:00Z'), timeZone: 'UTC', me: 'usr_1', listName: () => 'To do' }
+  const card = (title: string, labels: string[], dueDate: string | null = null) =>
+    ({
+      title,
+      number: 1,
+      done: false,
+      labels: labels.map((id) => ({ id, name: id, color: 'red' })),
+      assignees: [],
+      dueDate,
+      dueAt: null,
+    }) as unknown as Card
+  const filter = { ...emptyFilter, text: 'press -is:done', labels: ['lbl_1'], due: 'week' as const }
+  const { passes } = sieveOf(filter, at)
+  expect(passes(card('The press', ['lbl_1'], '2026-11-22'))).toBe(true)
+  expect(passes(card('The press', [], '2026-11-22'))).toBe(false)
+  expect(passes(card('The press', ['lbl_1']))).toBe(false)
+  expect(passes(card('The button', ['lbl_1'], '2026-11-22'))).toBe(false)
+  expect(sieveOf(emptyFilter, at).passes(card('Anything', []))).toBe(true)
 })

@@ -1,6 +1,7 @@
 // The filter of a board, as it stands in the address.
 import type { Card } from '../api/types'
 import { urgency, wallClock, addDays } from '../state/due'
+import { sieve, type Lookup, type Sieve } from './grammar'
 
 export type Filter = {
   text: string
@@ -49,19 +50,14 @@ export function countOf(filter: Filter): number {
   )
 }
 
-/** Whether a card passes; several labels or people mean any of them. */
-export function passes(card: Card, filter: Filter, now: Date, timeZone: string): boolean {
-  if (filter.text.trim()) {
-    const found = `${card.title} #${card.number} ${card.labels.map((l) => l.name).join(' ')}`.toLowerCase()
-    if (
-      !filter.text
-        .toLowerCase()
-        .trim()
-        .split(/\s+/)
-        .every((word) => found.includes(word))
-    )
-      return false
-  }
+/** What a filter lets pass, read once; several labels or people mean any of them. */
+export function sieveOf(filter: Filter, at: Lookup): Sieve {
+  const text = sieve(filter.text, at)
+  return { unknown: text.unknown, passes: (card) => text.passes(card) && chosen(card, filter, at) }
+}
+
+/** Whether a card passes what was chosen beside the text. */
+function chosen(card: Card, filter: Filter, { now, timeZone }: Lookup): boolean {
   if (filter.labels.length && !card.labels.some((l) => filter.labels.includes(l.id))) return false
   if (filter.people.length) {
     const named = card.assignees.some((a) => filter.people.includes(a.id))

@@ -9,6 +9,7 @@ import { watch, type Message, type Person } from './live'
 import { openBoard } from './opening'
 import {
   naming,
+  operation,
   renamed,
   send,
   settle,
@@ -21,6 +22,8 @@ import {
 import { session } from './session.svelte'
 import { toast } from './toasts.svelte'
 
+export { operation }
+
 /** How to take something back: by operations, whose last answer is told, or by not sending what is still held. */
 export type Undo = { text: string; operations: Operation[]; held?: readonly string[]; told?: () => void }
 
@@ -29,11 +32,6 @@ const undoFor = 8000
 
 const pollEvery = 4000
 const retries = [1000, 2000, 4000, 8000, 15_000, 30_000]
-
-/** An operation with its input, checked against each other. */
-export function operation<K extends Kind>(kind: K, input: Inputs[K]): Operation {
-  return { kind, input } as Operation
-}
 
 export class BoardStore {
   /** What the page shows; null until the board has been loaded. */

@@ -3,7 +3,8 @@
 import { getContext, setContext, tick } from 'svelte'
 import { SvelteMap, SvelteSet } from 'svelte/reactivity'
 import type { Card, Position } from '../../api/types'
-import { countOf, emptyFilter, passes, readFilter, writeFilter, type Filter } from '../../lib/filter'
+import { countOf, emptyFilter, readFilter, sieveOf, writeFilter, type Filter } from '../../lib/filter'
+import type { Sieve } from '../../lib/grammar'
 import { address, go } from '../../lib/router.svelte'
 import type { BoardData } from '../../state/board-data'
 import { operation, type BoardStore } from '../../state/board.svelte'
@@ -50,9 +51,18 @@ export class BoardPage {
 
   readonly filter: Filter = $derived(readFilter(address.query))
   readonly filtered: boolean = $derived(countOf(this.filter) > 0)
+  /** What the filter lets pass, and what of its text means nothing. */
+  readonly sieve: Sieve = $derived.by(() =>
+    sieveOf(this.filter, {
+      now: this.now,
+      timeZone: session.me.timeZone,
+      me: session.me.id,
+      listName: (id) => this.view.lists.get(id)?.name ?? '',
+    }),
+  )
   readonly #orders = new Map<
     string,
-    { ids: readonly string[]; cards: BoardData['cards']; filter: Filter; out: readonly string[] }
+    { ids: readonly string[]; cards: BoardData['cards']; sieve: Sieve; out: readonly string[] }
   >()
 
   constructor(readonly store: BoardStore) {
@@ -104,13 +114,13 @@ export class BoardPage {
     const ids = order.get(listId) ?? []
     if (!this.filtered) return ids
     const before = this.#orders.get(listId)
-    if (before && before.ids === ids && before.cards === cards && before.filter === this.filter) return before.out
+    if (before && before.ids === ids && before.cards === cards && before.sieve === this.sieve) return before.out
     const out = ids.filter((id) => {
       const card = cards.get(id)
-      return card && passes(card, this.filter, this.now, session.me.timeZone)
+      return card && this.sieve.passes(card)
     })
     const same = before && before.out.length === out.length && before.out.every((id, i) => id === out[i])
-    this.#orders.set(listId, { ids, cards, filter: this.filter, out: same ? before.out : out })
+    this.#orders.set(listId, { ids, cards, sieve: this.sieve, out: same ? before.out : out })
     return same ? before.out : out
   }
 

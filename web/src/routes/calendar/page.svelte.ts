@@ -133,16 +133,12 @@ export class CalendarPage {
     return colorOf(this.boardOf.get(card.boardId) ?? { id: card.boardId, color: null })
   }
 
-  /** A card in words: for who hears it, and as its tip. */
-  describe(card: PlanCard): string {
-    const dated = datedCard(card, this.now, this.zone)
-    const days = dated
-      ? dated.first === dated.last
-        ? `${longDay(dated.first, this.today)}${dated.time ? ` at ${dated.time}` : ''}`
-        : `${shortDay(dated.first)} to ${shortDay(dated.last)}`
-      : 'no date'
-    const state = card.done ? 'done' : dated?.how === 'overdue' ? 'overdue' : ''
-    return [card.title, days, state, this.boardOf.get(card.boardId)?.name].filter(Boolean).join(', ')
+  /** What a bar does not show by its words: its days, its state and its board. */
+  describe(card: DatedCard): string {
+    const days =
+      card.first === card.last ? longDay(card.first, this.today) : `${shortDay(card.first)} to ${shortDay(card.last)}`
+    const state = card.done ? 'done' : card.how === 'overdue' ? 'overdue' : ''
+    return [days, state, this.boardOf.get(card.boardId)?.name].filter(Boolean).join(', ')
   }
 
   canEdit(card: PlanCard): boolean {

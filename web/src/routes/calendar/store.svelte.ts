@@ -3,10 +3,9 @@
 // here and is not answered yet.
 import { api, ApiError, body, clientId, data, reason } from '../../api/client'
 import { randomId } from '../../lib/id'
-import { operation } from '../../state/board.svelte'
 import { resolve, spanOf, type Due } from '../../state/due'
 import { watch } from '../../state/live'
-import { send, type Operation } from '../../state/operations'
+import { operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
 import { toast, dismiss } from '../../state/toasts.svelte'
 import type { Card, DueInput } from '../../api/types'

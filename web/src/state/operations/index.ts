@@ -13,6 +13,11 @@ export type Answers = CardAnswers & DetailAnswers & BoardAnswers
 export type Kind = keyof Inputs
 export type Operation = { [K in Kind]: { kind: K; input: Inputs[K] } }[Kind]
 
+/** An operation with its input, checked against each other. */
+export function operation<K extends Kind>(kind: K, input: Inputs[K]): Operation {
+  return { kind, input } as Operation
+}
+
 const definitions: Definitions<Inputs, Answers> = { ...cards, ...details, ...boards }
 
 const definitionOf = (operation: Operation) => definitions[operation.kind] as Definition<unknown, unknown>

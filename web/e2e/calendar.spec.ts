@@ -1,0 +1,322 @@
+import { type Page } from '@playwright/test'
+import { axe, expect, tabTo, test as base, type World } from './fixtures'
+
+type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
+type Plan = World & {
+  /** Gives a card dates as another person would. */
+  due: (card: string, due: Due) => Promise<void>
+  /** What the server knows of the dates of a card. */
+  dates: (card: string) => Promise<string>
+  patch: (path: string, body: object) => Promise<unknown>
+}
+
+/** May 2031: One is due on Wednesday the 14th, Two runs from the 6th to the 8th, the others wait. */
+const test = base.extend<{ plan: Plan }>({
+  plan: async ({ page, world }, use) => {
+    const send = (method: string, path: string, body?: object) =>
+      page.evaluate(
+        async ([method, path, body]) => {
+          const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
+          const answer = await fetch(`/api/public/v1${path}`, { method, headers, body })
+          if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+          return ((await answer.json()) as { data: Record<string, string | null> }).data
+        },
+        [method, path, body && JSON.stringify(body)] as const,
+      )
+    const plan: Plan = {
+      ...world,
+      due: async (card, due) => void (await send('PUT', `/cards/${card}/due`, due)),
+      dates: async (card) => {
+        const { startDate, dueDate } = await send('GET', `/cards/${card}`)
+        return [startDate, dueDate].filter(Boolean).join(' to ')
+      },
+      patch: (path, body) => send('PATCH', path, body),
+    }
+    await plan.due(world.cards.One!, { dueDate: '2031-05-14' })
+    await plan.due(world.cards.Two!, { startDate: '2031-05-06', dueDate: '2031-05-08' })
+    await use(plan)
+  },
+})
+
+const cell = (page: Page, day: number) => page.locator(`[data-day="2031-05-${String(day).padStart(2, '0')}"]`)
+const bar = (page: Page, title: string) => page.locator('[data-item]').filter({ hasText: title })
+const tray = (page: Page) => page.getByRole('complementary', { name: /^No date/ })
+
+async function open(page: Page, plan: Plan, more = ''): Promise<void> {
+  await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-14${more}`)
+  await expect(bar(page, 'One')).toBeVisible()
+}
+
+/** Drags from a point of one element to the middle of another. */
+async function drag(page: Page, from: ReturnType<Page['locator']>, to: ReturnType<Page['locator']>, at = 0.5) {
+  const start = (await from.boundingBox())!
+  const end = (await to.boundingBox())!
+  await page.mouse.move(start.x + start.width * at, start.y + start.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(start.x + start.width * at + 12, start.y + start.height / 2 + 8, { steps: 3 })
+  await page.mouse.move(end.x + end.width / 2, end.y + Math.min(end.height / 2, 60), { steps: 8 })
+  await page.waitForTimeout(120)
+  await page.mouse.up()
+}
+
+test('a mouse drags a card to another day, and undo brings it back', async ({ page, plan }) => {
+  await open(page, plan)
+  await drag(page, bar(page, 'One'), cell(page, 20))
+  await expect(cell(page, 20).locator('[data-item]')).toContainText('One')
+  await expect(page.getByText('“One” is due Tue 20 May')).toBeVisible()
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-20')
+  await expect(page).toHaveURL(/calendar/) // a drop is no click
+  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  await expect(cell(page, 14).locator('[data-item]')).toContainText('One')
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-14')
+})
+
+test('a span is moved as a whole from wherever it is held, and made longer at its end', async ({ page, plan }) => {
+  await open(page, plan)
+  // Held on its second day, the 7th.
+  await drag(page, bar(page, 'Two'), cell(page, 21), 0.5)
+  await expect.poll(() => plan.dates(plan.cards.Two!)).toBe('2031-05-20 to 2031-05-22')
+  const box = (await bar(page, 'Two').boundingBox())!
+  const day = (await cell(page, 24).boundingBox())!
+  await page.mouse.move(box.x + box.width - 3, box.y + box.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(day.x + 20, day.y + 50, { steps: 8 })
+  await page.waitForTimeout(120)
+  await page.mouse.up()
+  await expect.poll(() => plan.dates(plan.cards.Two!)).toBe('2031-05-20 to 2031-05-24')
+})
+
+test('cards come from the tray onto a day, and go back', async ({ page, plan }) => {
+  await open(page, plan)
+  await expect(tray(page).getByRole('heading')).toHaveText('No date 2')
+  await drag(page, tray(page).getByText('Three'), cell(page, 15))
+  await expect(cell(page, 15).locator('[data-item]')).toContainText('Three')
+  await expect(tray(page).getByRole('heading')).toHaveText('No date 1')
+  await expect.poll(() => plan.dates(plan.cards.Three!)).toBe('2031-05-15')
+  await drag(page, bar(page, 'Three'), tray(page))
+  await expect(tray(page).getByText('Three')).toBeVisible()
+  await expect(tray(page).getByRole('heading')).toHaveText('No date 2')
+  await expect.poll(() => plan.dates(plan.cards.Three!)).toBe('')
+})
+
+test('a card that is held over the button of the next month goes there', async ({ page, plan }) => {
+  await open(page, plan)
+  const from = (await bar(page, 'One').boundingBox())!
+  const next = (await page.getByRole('button', { name: 'Next month' }).boundingBox())!
+  await page.mouse.move(from.x + 20, from.y + 8)
+  await page.mouse.down()
+  await page.mouse.move(from.x + 40, from.y + 20, { steps: 3 })
+  await page.mouse.move(next.x + 10, next.y + 10, { steps: 6 })
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('June 2031')
+  const day = (await page.locator('[data-day="2031-06-18"]').boundingBox())!
+  await page.mouse.move(day.x + 30, day.y + 40, { steps: 6 })
+  await page.waitForTimeout(120)
+  await page.mouse.up()
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-06-18')
+})
+
+test('with the keyboard alone a card is found, moved, dated in words, taken off and brought back', async ({
+  page,
+  plan,
+}) => {
+  await open(page, plan)
+  await tabTo(cell(page, 14))
+  await page.keyboard.press('ArrowDown')
+  await expect(bar(page, 'One')).toBeFocused()
+  await page.keyboard.press('Alt+Shift+ArrowRight')
+  await expect(cell(page, 15).locator('[data-item]')).toBeFocused()
+  await page.keyboard.press('Alt+Shift+ArrowDown')
+  await expect(cell(page, 22).locator('[data-item]')).toBeFocused()
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-22')
+  await page.keyboard.press('d')
+  await expect(page.getByRole('textbox', { name: 'Dates in words' })).toBeFocused()
+  await page.keyboard.type('28 may 2031')
+  await page.keyboard.press('Enter')
+  await expect(cell(page, 28).locator('[data-item]')).toContainText('One')
+  await page.keyboard.press('Control+z')
+  await expect(cell(page, 22).locator('[data-item]')).toContainText('One')
+  await tabTo(cell(page, 22).locator('[data-item]'))
+  await page.keyboard.press('r')
+  await expect(tray(page).getByText('One')).toBeVisible()
+  await expect(cell(page, 22)).toBeFocused()
+  // And from the tray onto a day.
+  await tabTo(tray(page).getByRole('link', { name: /^One/ }))
+  await page.keyboard.press('d')
+  await page.keyboard.type('30 may 2031 9:30')
+  await page.keyboard.press('Enter')
+  await expect(cell(page, 30).locator('[data-item]')).toHaveText(/09:30\s*One/)
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-30')
+})
+
+test('arrows walk over days, cards and weeks, and into the next month', async ({ page, plan }) => {
+  await open(page, plan)
+  await tabTo(cell(page, 14))
+  await page.keyboard.press('ArrowUp')
+  await expect(bar(page, 'Two')).toBeFocused() // the last of the 7th
+  await page.keyboard.press('ArrowRight')
+  await expect(cell(page, 9)).toBeFocused() // behind the span
+  await page.keyboard.press('Home')
+  await expect(cell(page, 5)).toBeFocused()
+  await page.keyboard.press('End')
+  await page.keyboard.press('ArrowRight')
+  await expect(cell(page, 12)).toBeFocused()
+  for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowDown')
+  await expect(page.locator('[data-day="2031-06-02"]')).toBeFocused()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('June 2031')
+})
+
+test('keys and buttons go through time, and the address holds where one is', async ({ page, plan }) => {
+  await open(page, plan)
+  const heading = page.getByRole('heading', { level: 1 })
+  await page.keyboard.press('n')
+  await expect(heading).toHaveText('June 2031')
+  await page.getByRole('button', { name: 'Month before' }).click()
+  await page.keyboard.press('p')
+  await expect(heading).toHaveText('April 2031')
+  await page.keyboard.press('w')
+  await expect(heading).toHaveText('31 Mar – 6 Apr 2031')
+  await page.keyboard.press('n')
+  await page.reload()
+  await expect(heading).toHaveText('7 – 13 Apr 2031')
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('t')
+  await page.keyboard.press('m')
+  await expect(page).toHaveURL(`/workspaces/${plan.workspaceId}/calendar`)
+  await expect(page.locator('[aria-current=date]')).toBeVisible()
+})
+
+test('a full day says how many more it has, lists them, and lets them be dragged out', async ({ page, plan }) => {
+  for (let i = 1; i <= 9; i++) {
+    await plan.due(await plan.post('/cards', { listId: plan.lists.Doing, title: `Part ${i}` }), {
+      dueDate: '2031-05-14',
+    })
+  }
+  await open(page, plan)
+  const more = cell(page, 14).getByRole('button', { name: /more on Wednesday 14 May/ })
+  await more.click()
+  const list = page.getByRole('dialog', { name: 'Wednesday 14 May 2031' })
+  await expect(list.getByRole('listitem')).toHaveCount(10)
+  expect(await axe(page)).toEqual([])
+  await drag(page, list.getByText('Part 9'), cell(page, 29))
+  await expect(cell(page, 29).locator('[data-item]')).toContainText('Part 9')
+  await expect(list).toBeHidden()
+  // No bar stands on the line that says how many more there are.
+  const line = (await more.boundingBox())!
+  for (const one of await cell(page, 14).locator('a[data-item]').all()) {
+    const { y, height } = (await one.boundingBox())!
+    expect(y + height).toBeLessThanOrEqual(line.y + 1)
+  }
+})
+
+test('the menu of a card changes its date, and marks it as done', async ({ page, plan }) => {
+  await open(page, plan)
+  await bar(page, 'One').click({ button: 'right' })
+  await page.getByRole('menuitem', { name: 'Change dates…' }).click()
+  await page.getByRole('textbox', { name: 'Dates in words' }).fill('mon 19 may 2031')
+  await page.keyboard.press('Escape')
+  await bar(page, 'One').click({ button: 'right' })
+  await page.getByRole('menuitem', { name: /^Done/ }).click()
+  await expect(bar(page, 'One')).toHaveAccessibleName(/^One *, Wednesday 14 May 2031, done/)
+  await page.getByRole('button', { name: 'Hide done' }).click()
+  await expect(bar(page, 'One')).toHaveCount(0)
+  await expect(page).toHaveURL(/done=false/)
+})
+
+test('only the boards that are chosen show, and none whose calendar is off', async ({ page, plan }) => {
+  const other = await plan.post('/boards', { workspaceId: plan.workspaceId, name: 'Elsewhere' })
+  const list = await plan.post(`/boards/${other}/lists`, { name: 'Inbox' })
+  await plan.due(await plan.post('/cards', { listId: list, title: 'Far away' }), { dueDate: '2031-05-14' })
+  await open(page, plan)
+  await expect(bar(page, 'Far away')).toBeVisible()
+  await page.getByRole('button', { name: 'All boards' }).click()
+  await page.getByRole('option', { name: 'Elsewhere' }).click()
+  await expect(bar(page, 'One')).toHaveCount(0)
+  await expect(page).toHaveURL(new RegExp(`board=${other}`))
+  await plan.patch(`/boards/${other}`, { features: { calendar: false } })
+  await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-14`)
+  await expect(bar(page, 'One')).toBeVisible()
+  await expect(bar(page, 'Far away')).toHaveCount(0)
+  await page.goto(`/boards/${plan.boardId}`)
+  await page.getByRole('button', { name: 'Board menu' }).click()
+  await page.getByRole('menuitem', { name: 'Calendar' }).click()
+  await expect(page).toHaveURL(`/workspaces/${plan.workspaceId}/calendar?board=${plan.boardId}`)
+})
+
+test('what another does is seen soon, and a late card says that it is', async ({ page, plan }) => {
+  await plan.due(plan.cards.Four!, { dueDate: '2020-03-04' })
+  await open(page, plan)
+  await page.waitForTimeout(500)
+  await plan.due(plan.cards.One!, { dueDate: '2031-05-27' })
+  await expect(cell(page, 27).locator('[data-item]')).toContainText('One', { timeout: 15_000 })
+  await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2020-03-04`)
+  await expect(bar(page, 'Four')).toHaveAccessibleName(/^Four *, Wednesday 4 March 2020, overdue/)
+})
+
+test('a refused change is taken back', async ({ page, plan }) => {
+  await page.route('**/cards/*/due', (route) =>
+    route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not on this board.' } } }),
+  )
+  await open(page, plan)
+  await drag(page, bar(page, 'One'), cell(page, 20))
+  await expect(page.getByText('Not on this board.')).toBeVisible()
+  await expect(cell(page, 14).locator('[data-item]')).toContainText('One')
+})
+
+test('what is done without a server waits and is sent', async ({ page, plan, context }) => {
+  await open(page, plan)
+  await context.setOffline(true)
+  await drag(page, bar(page, 'One'), cell(page, 20))
+  await expect(page.getByText('The server cannot be reached.')).toBeVisible()
+  await expect(cell(page, 20).locator('[data-item]')).toContainText('One')
+  await context.setOffline(false)
+  await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 15_000 })
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-20')
+})
+
+test('a move paints before the server answers', async ({ page, plan }) => {
+  await page.route('**/cards/*/due', async (route) => {
+    await new Promise((done) => setTimeout(done, 1500))
+    await route.continue()
+  })
+  await open(page, plan)
+  await tabTo(cell(page, 14))
+  await page.keyboard.press('ArrowDown')
+  const took = await page.evaluate(async () => {
+    const begun = performance.now()
+    const key = { key: 'ArrowRight', altKey: true, shiftKey: true, bubbles: true, cancelable: true }
+    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', key))
+    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))
+    return performance.now() - begun
+  })
+  await expect(cell(page, 15).locator('[data-item]')).toContainText('One', { timeout: 500 })
+  expect(took).toBeLessThan(100)
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+
+  test('a day lists its cards, and a finger that rests drags one to another day', async ({ page, plan, context }) => {
+    await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-13`)
+    const day = (n: number) => page.getByRole('button', { name: new RegExp(`^\\w+ ${n} May 2031`) })
+    await day(14).tap()
+    const row = page.getByRole('region', { name: 'Wednesday 14 May 2031' }).getByRole('listitem')
+    await expect(row).toContainText('One')
+    const finger = await context.newCDPSession(page)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', point?: { x: number; y: number }) =>
+      finger.send('Input.dispatchTouchEvent', { type, touchPoints: point ? [point] : [] })
+    const from = (await row.boundingBox())!
+    const to = (await day(22).boundingBox())!
+    await touch('touchStart', { x: from.x + 60, y: from.y + 12 })
+    await page.waitForTimeout(350)
+    await touch('touchMove', { x: from.x + 60, y: from.y - 20 })
+    await touch('touchMove', { x: to.x + 20, y: to.y + 20 })
+    await page.waitForTimeout(120)
+    await touch('touchEnd')
+    await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-22')
+    await day(22).tap()
+    await expect(page.getByRole('region', { name: 'Thursday 22 May 2031' })).toContainText('One')
+    await page.getByRole('button', { name: /^No date/ }).tap()
+    await expect(tray(page).getByText('Three')).toBeVisible()
+    expect(await axe(page)).toEqual([])
+  })
+})

@@ -1,0 +1,95 @@
+import { axe, expect, tabTo, test } from './fixtures'
+
+const at = (world: { workspaceId: string }) => `/workspaces/${world.workspaceId}/dashboard`
+
+test('each figure and each bar opens the cards that it counts', async ({ page, world }) => {
+  const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Big bug', color: 'red' })
+  const five = await world.post('/cards', { listId: world.lists.Doing, title: 'Five', labels: [bug] })
+  await page.evaluate(
+    async ([path]) => {
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
+      const answer = await fetch(path, { method: 'PUT', headers, body: JSON.stringify({ dueDate: '2020-03-04' }) })
+      if (!answer.ok) throw new Error(await answer.text())
+    },
+    [`/api/public/v1/cards/${five}/due`] as const,
+  )
+  await page.goto(at(world))
+  const figures = page.getByRole('list', { name: 'Figures' })
+  const found = page.locator('a[data-card]')
+  await expect(figures.getByRole('link')).toHaveText([
+    /^Open\s*5/,
+    /^Overdue\s*1/,
+    /^Due in 7 days\s*0/,
+    /^Unassigned\s*5/,
+    /^No due date\s*4/,
+    /^Done\s*0/,
+  ])
+  expect(await axe(page)).toEqual([])
+  const opens = [
+    [figures.getByRole('link', { name: /^Overdue/ }), 1],
+    [figures.getByRole('link', { name: /^No due date/ }), 4],
+    [page.getByRole('link', { name: /^Plan 5 open 1 late$/ }), 5],
+    [page.getByRole('link', { name: /^To do 3 open$/ }), 3],
+    [page.getByRole('link', { name: /^Big bug 1 open 1 late$/ }), 1],
+    [page.getByRole('link', { name: /: 5 cards created$/ }), 5],
+  ] as const
+  for (const [link, count] of opens) {
+    await link.click()
+    await expect(page).toHaveURL(/\/search\?q=/)
+    await expect(found).toHaveCount(count)
+    await page.goBack()
+  }
+})
+
+test('behind each chart is its table', async ({ page, world }) => {
+  await page.goto(at(world))
+  await page.getByRole('button', { name: 'Table of By list' }).click()
+  const rows = page.getByRole('table', { name: 'By list' }).getByRole('row')
+  await expect(rows).toHaveText([
+    /^List\s*Open\s*Overdue\s*Done$/,
+    /^To do\s*3\s*0\s*0$/,
+    /^Doing\s*1\s*0\s*0$/,
+    /^Done\s*0\s*0\s*0$/,
+  ])
+  await page.getByRole('button', { name: 'Table of Created and completed' }).click()
+  await expect(page.getByRole('table', { name: 'Cards created and completed by week' }).getByRole('row')).toHaveCount(
+    13,
+  )
+  expect(await axe(page)).toEqual([])
+  await page.getByRole('button', { name: 'Chart of By list' }).click()
+  await expect(page.getByRole('table', { name: 'By list' })).toHaveCount(0)
+})
+
+test('with the keyboard alone one comes to a column and opens it', async ({ page, world }) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('Three')).toBeVisible()
+  await page.keyboard.press('g')
+  await page.keyboard.press('d')
+  await expect(page).toHaveURL(at(world))
+  await tabTo(page.locator('[data-column="0-0"]'))
+  await page.keyboard.press('End')
+  await expect(page.locator('[data-column="11-0"]')).toBeFocused()
+  await page.keyboard.press('ArrowDown')
+  await expect(page.locator('[data-column="11-1"]')).toBeFocused()
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/search\?q=created/)
+  await expect(page.locator('a[data-card]')).toHaveCount(4)
+  await page.keyboard.press('Escape')
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+  await page.keyboard.press('g')
+  await page.keyboard.press('c')
+  await expect(page).toHaveURL(`/workspaces/${world.workspaceId}/calendar`)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('dashboard')
+  await expect(page.getByRole('option', { name: /^Dashboard/ }).first()).toBeVisible()
+})
+
+test('figures follow what others do', async ({ page, world }) => {
+  await page.goto(at(world))
+  const open = page.getByRole('list', { name: 'Figures' }).getByRole('link', { name: /^Open/ })
+  await expect(open).toHaveText(/^Open\s*4/)
+  await page.waitForTimeout(500)
+  await world.post('/cards', { listId: world.lists.Done, title: 'From elsewhere' })
+  await expect(open).toHaveText(/^Open\s*5/, { timeout: 20_000 })
+})

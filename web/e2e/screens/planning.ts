@@ -1,0 +1,94 @@
+import { expect, type Page } from '@playwright/test'
+import { button, type Screen } from './screen'
+
+const bars = (page: Page) => page.locator('[data-item], [data-line], [data-day]').first()
+const items = (page: Page) => page.locator('[data-item], [data-line]').first()
+const calendar = (s: { workspaceId: string }) => `/workspaces/${s.workspaceId}/calendar`
+
+export const planning: readonly Screen[] = [
+  {
+    name: 'calendar',
+    route: '/workspaces/:workspaceId/calendar',
+    at: calendar,
+    shows: bars,
+    title: /^\w+ \d{4} · Calendar/,
+  },
+  {
+    name: 'calendar-week',
+    route: '/workspaces/:workspaceId/calendar',
+    at: (s) => `${calendar(s)}?view=week`,
+    shows: bars,
+  },
+  {
+    name: 'calendar-of-a-board',
+    route: '/workspaces/:workspaceId/calendar',
+    at: (s) => `${calendar(s)}?board=${s.boardId}&done=false`,
+    shows: bars,
+  },
+  {
+    name: 'calendar-empty',
+    route: '/workspaces/:workspaceId/calendar',
+    at: (s) => `${calendar(s)}?date=2031-05-10`,
+    shows: (page) => page.getByRole('heading', { level: 1, name: 'May 2031' }),
+  },
+  {
+    name: 'calendar-none',
+    route: '/workspaces/:workspaceId/calendar',
+    who: 'newcomer',
+    at: calendar,
+  },
+  {
+    name: 'calendar-menu',
+    route: '/workspaces/:workspaceId/calendar',
+    at: (s) => `${calendar(s)}?view=week`,
+    shows: items,
+    then: async (page) => {
+      await items(page).click({ button: 'right' })
+      await expect(page.getByRole('menu')).toBeVisible()
+    },
+  },
+  {
+    name: 'calendar-dates',
+    route: '/workspaces/:workspaceId/calendar',
+    at: (s) => `${calendar(s)}?view=week`,
+    shows: items,
+    then: async (page) => {
+      await items(page).focus()
+      await page.keyboard.press('d')
+      await expect(page.getByRole('dialog', { name: /^Dates of/ }).getByRole('grid')).toBeVisible()
+    },
+  },
+  {
+    name: 'calendar-boards',
+    route: '/workspaces/:workspaceId/calendar',
+    at: calendar,
+    shows: bars,
+    then: (page) => button(page, 'All boards').click(),
+  },
+  {
+    name: 'dashboard',
+    route: '/workspaces/:workspaceId/dashboard',
+    at: (s) => `/workspaces/${s.workspaceId}/dashboard`,
+    shows: (page) => page.getByRole('region', { name: 'By board' }),
+    title: /^Dashboard/,
+  },
+  {
+    name: 'dashboard-tables',
+    route: '/workspaces/:workspaceId/dashboard',
+    at: (s) => `/workspaces/${s.workspaceId}/dashboard`,
+    shows: (page) => page.getByRole('region', { name: 'By board' }),
+    then: async (page) => {
+      for (const of of ['Created and completed', 'By board', 'By list', 'By person', 'By label']) {
+        await button(page, `Table of ${of}`).click()
+      }
+      await expect(page.getByRole('table')).toHaveCount(5)
+    },
+  },
+  {
+    name: 'dashboard-of-an-empty-board',
+    route: '/workspaces/:workspaceId/dashboard',
+    who: 'founder',
+    at: (s) => `/workspaces/${s.empty.workspaceId}/dashboard`,
+    shows: (page) => page.getByRole('heading', { level: 1 }),
+  },
+]
