@@ -107,7 +107,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, g.log),
 		},
 		Application: with.application,
 		Pages:       served,

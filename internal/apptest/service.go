@@ -176,7 +176,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log),
 		},
 		Pages: served,
 		DB:    db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
