@@ -6,6 +6,8 @@ import { routes as connect } from './routes/connect'
 import { routes as plan } from './routes/plan'
 import { routes as profile } from './routes/profile'
 import { routes as search } from './routes/search'
+import { routes as status } from './routes/status'
+import { routes as templates } from './routes/templates'
 import { routes as webhooks } from './routes/webhooks'
 import { routes as workspace } from './routes/workspace'
 
@@ -33,6 +35,8 @@ const routes: readonly Route[] = [
   ...webhooks,
   ...audit,
   ...plan,
+  ...status,
+  ...templates,
 ]
 
 const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }
