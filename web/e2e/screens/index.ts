@@ -11,6 +11,7 @@ import { board } from './board'
 import { search } from './search'
 import { profile } from './profile'
 import { webhooks } from './webhooks'
+import { collecting } from './collecting'
 import { errors } from './errors'
 import type { Screen } from './screen'
 
@@ -22,6 +23,7 @@ export const screens: readonly Screen[] = [
   ...search,
   ...profile,
   ...webhooks,
+  ...collecting,
   ...errors,
 ]
 
