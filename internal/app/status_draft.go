@@ -33,7 +33,7 @@ type StatusDraft struct {
 	TargetDate *string      `json:"targetDate" format:"date" doc:"That of the latest update." example:"2026-04-15"`
 	Done       int          `json:"done" doc:"Cards that were completed, 1,000 at most." example:"3"`
 	Moved      int          `json:"moved" doc:"Cards that came to another list, 1,000 at most; without those that were completed." example:"4"`
-	Added      int          `json:"added" doc:"Cards that were made, 1,000 at most." example:"5"`
+	Added      int          `json:"added" doc:"Cards that were made and are not done, 1,000 at most." example:"5"`
 	Overdue    int          `json:"overdue" doc:"Open cards that are overdue now, 1,000 at most." example:"2"`
 }
 
@@ -68,7 +68,7 @@ func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (Statu
 	if err != nil {
 		return d, err
 	}
-	added, err := find("created:" + d.From + "..* sort:created")
+	added, err := find("is:open created:" + d.From + "..* sort:created")
 	if err != nil {
 		return d, err
 	}

@@ -2788,7 +2788,7 @@ export interface components {
         StatusDraft: {
             /**
              * Format: int64
-             * @description Cards that were made, 1,000 at most.
+             * @description Cards that were made and are not done, 1,000 at most.
              * @example 5
              */
             added: number;
