@@ -160,7 +160,7 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('option', { name: 'Bug' })).toHaveAttribute('aria-selected', 'true')
+  await expect(page.getByRole('listbox').getByRole('option', { name: 'Bug' })).toHaveAttribute('aria-selected', 'true')
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('Escape')
   await expect(cell(1, 4)).toContainText('Bug')
