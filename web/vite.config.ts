@@ -18,12 +18,17 @@ export default defineConfig({
     manifest: true,
     rolldownOptions: {
       output: {
-        // What most pages share is one file, else each piece would be one of its own.
+        // What most pages share is one file, else each piece would be one of its own;
+        // what shows Markdown and reads dates is heavy, and comes when it is needed.
         codeSplitting: {
           groups: [
-            { name: 'base', test: /src\/(api|lib|state|ui)\//, minShareCount: 4 },
+            { name: 'base', test: /src\/(api|lib(?!\/(markdown|natural-date))|state|ui)\//, minShareCount: 4 },
             // The form of dates takes a button along, which the first page needs too.
-            { name: 'board', test: /src\/(routes\/board|lib|state|ui)\/(?!DueForm)/, minShareCount: 2 },
+            {
+              name: 'board',
+              test: /src\/(routes\/board|lib(?!\/(markdown|natural-date))|state|ui)\/(?!DueForm)/,
+              minShareCount: 2,
+            },
           ],
         },
       },

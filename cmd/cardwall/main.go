@@ -42,11 +42,12 @@ type globals struct {
 	MaxAssignees    int `default:"50" placeholder:"N" hidden:"" help:"Assignees per card."`
 	MaxBoardMembers int `default:"500" placeholder:"N" hidden:"" help:"Members per board."`
 
-	keys   *seal.Keyring // once the store is open
-	log    *slog.Logger
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
+	operators []string      // in their normal form; of serve alone
+	keys      *seal.Keyring // once the store is open
+	log       *slog.Logger
+	stdin     io.Reader
+	stdout    io.Writer
+	stderr    io.Writer
 }
 
 type commands struct {
@@ -148,7 +149,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		return nil, err
 	}
 	return store.Open(ctx, store.Options{
-		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true,
+		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
 		Progress: func(message string) { g.log.Info(message) },
 	})
 }

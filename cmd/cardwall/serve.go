@@ -35,6 +35,7 @@ type serveCommand struct {
 	Addr           string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
 	RateLimits     string         `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
 	TrustedProxies []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
+	Operators      []string       `placeholder:"EMAIL,…" help:"Addresses of the people who look after the server: signed in, they change organizations' plans on a page. None when absent."`
 	Demo           bool           `help:"Fill a demo workspace first, and print how to look at it."`
 	MetricsAddr    string         `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
 	oidcFlags
@@ -68,6 +69,13 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return fmt.Errorf("listen on %s: %w", c.Addr, err)
 	}
 	defer func() { _ = listener.Close() }() // closed by the server already, unless it never ran
+	for _, address := range c.Operators {
+		email, err := board.NormalEmail(address)
+		if err != nil {
+			return fmt.Errorf("--operators: %w", err)
+		}
+		g.operators = append(g.operators, email)
+	}
 	ready := make(chan parts, 1)
 	go func() { ready <- c.assemble(g) }() // meanwhile the database opens
 	db, err := g.open(ctx)
@@ -99,7 +107,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, g.log),
 		},
 		Application: with.application,
 		Pages:       served,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"cardwall/internal/app"
 	"cardwall/internal/board"
@@ -84,7 +85,7 @@ type orgListCommand struct{}
 func (orgListCommand) Run(ctx context.Context, g *globals) error {
 	return g.with(ctx, func(db *store.DB) error {
 		return db.Read(ctx, board.System(), func(v *store.View) error {
-			all, err := v.Organizations(ctx)
+			all, err := v.Organizations(ctx, store.OrganizationFilter{}, "", math.MaxInt32)
 			for _, o := range all {
 				state := ""
 				if o.ReadOnly {

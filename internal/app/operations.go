@@ -36,6 +36,12 @@ func Operations() *op.Registry {
 	op.Command(r, "remove_member", "DELETE /workspaces/{workspaceId}/members/{userId}", "Take a person out of a workspace, or leave it. The person's roles on boards, assignments and tokens for the workspace end; what the person made stays.", RemoveMember, op.SignedIn, op.Destructive)
 	op.Command(r, "withdraw_invitation", "DELETE /workspaces/{workspaceId}/invitations/{invitationId}", "Withdraw an invitation. Its link stops working.", WithdrawInvitation, op.Admin, op.Destructive)
 
+	r.In("Organizations", "Who owns workspaces, and what was agreed on.")
+	op.Query(r, "get_organization", "GET /organizations/{organizationId}", "Get an organization's plan and what it uses of it. Guests may not.", GetOrganization, op.SignedIn)
+	op.Query(r, "list_organization_members", "GET /organizations/{organizationId}/members", "List the people in all workspaces of an organization. Needs an owner of one of them; e-mail addresses are shown of who is in a workspace that the caller manages.", ListOrganizationMembers, op.SignedIn)
+	op.Query(r, "list_organizations", "GET /organizations", "List the organizations of the server, newest first. For its operators.", ListOrganizations, op.Operator)
+	op.Command(r, "update_organization", "PATCH /organizations/{organizationId}", "Change an organization's plan, or whether it is read-only. For the server's operators; needs a recent sign-in.", UpdateOrganization, op.Operator, op.Recent)
+
 	r.In("Boards", "Walls of lists.")
 	op.Query(r, "list_boards", "GET /boards", "List the boards that the caller sees. In one workspace or in all; archived ones only when asked for.", ListBoards)
 	op.Query(r, "get_board", "GET /boards/{boardId}", "Get a board with its lists, labels, features and limits.", GetBoard)
@@ -48,6 +54,8 @@ func Operations() *op.Registry {
 	op.Command(r, "save_board_as_template", "POST /boards/{boardId}/template", "Save a board as a template of its workspace. A template keeps features, labels, open lists and, when asked for, open cards, without people and dates. A confidential board makes none.", SaveBoardAsTemplate, op.Creates)
 	op.Query(r, "list_board_templates", "GET /board-templates", "List the built-in templates and those of a workspace.", ListBoardTemplates)
 	op.Command(r, "create_board_from_template", "POST /board-templates/{templateId}/boards", "Create a board from a template. The caller becomes its admin. Like a copy it sends no events.", CreateBoardFromTemplate, op.Creates)
+	op.Query(r, "get_board_template", "GET /board-templates/{templateId}", "Get a template with the first cards of its lists.", GetBoardTemplate, op.Application)
+	op.Command(r, "delete_board_template", "DELETE /board-templates/{templateId}", "Delete a template of a workspace, for its owners and admins. Boards made from it stay.", DeleteBoardTemplate, op.Application, op.Destructive)
 	op.Query(r, "list_board_members", "GET /boards/{boardId}/members", "List the people who see a board, with their roles.", ListBoardMembers)
 	op.Command(r, "share_board", "PUT /boards/{boardId}/members/{userId}", "Share a board with a person of its workspace, or change the person's role on it.", ShareBoard, op.Admin)
 	op.Command(r, "remove_board_member", "DELETE /boards/{boardId}/members/{userId}", "Take a person's role on a board away. Who no longer sees the board is taken off its cards.", RemoveBoardMember, op.Admin, op.Destructive)
@@ -55,6 +63,7 @@ func Operations() *op.Registry {
 	op.Query(r, "list_board_changes", "GET /boards/{boardId}/changes", "List what changed on a board after a boardVersion, in order. A receiver closes a gap with it.", ListBoardChanges)
 	op.Query(r, "list_status_updates", "GET /boards/{boardId}/status-updates", "List what was said of how a board is doing, newest first.", ListStatusUpdates)
 	op.Command(r, "post_status_update", "POST /boards/{boardId}/status-updates", "Say how a board is doing. Keeps the board's figures of the moment beside it; it cannot be changed afterwards.", PostStatusUpdate, op.Creates)
+	op.Query(r, "draft_status_update", "GET /boards/{boardId}/status-updates/draft", "Get a status update to begin from. What changed on the board in the last seven days, in Markdown; nothing is posted.", DraftStatusUpdate, op.Application)
 
 	op.Query(r, "open_board", "GET /boards/{boardId}/open", "Get all that a client needs to show a board. Its lists, labels, members and open cards, all of one version.", ReadOpenBoard, op.Application)
 	op.Command(r, "star_board", "PUT /boards/{boardId}/star", "Make a board a favourite of the caller.", StarBoard, op.Application)

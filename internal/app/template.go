@@ -112,6 +112,44 @@ func ListBoardTemplates(ctx context.Context, v *store.View, in ListBoardTemplate
 	return op.Cut(all, in.Size(), func(t board.BoardTemplate) any { return t.ID }), nil
 }
 
+// BoardTemplateInput names a template.
+type BoardTemplateInput struct {
+	TemplateID string `json:"templateId" maxLength:"64" doc:"The template." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// GetBoardTemplate answers a template with the first cards of its lists.
+func GetBoardTemplate(ctx context.Context, v *store.View, in BoardTemplateInput) (board.BoardTemplatePreview, error) {
+	for _, t := range board.BuiltInTemplates() {
+		if t.ID == in.TemplateID {
+			return t.Content.Preview(t.Template()), nil
+		}
+	}
+	workspaceID, err := v.TemplateWorkspace(ctx, in.TemplateID)
+	if err != nil {
+		return board.BoardTemplatePreview{}, err
+	}
+	t, content, err := v.Template(ctx, workspaceID, in.TemplateID)
+	return content.Preview(t), err
+}
+
+// DeleteBoardTemplate forgets a template of a workspace, for its owners and
+// admins. What was made from it stays; those that come with the service stay too.
+func DeleteBoardTemplate(ctx context.Context, tx *store.Tx, in BoardTemplateInput) (Deleted, error) {
+	for _, t := range board.BuiltInTemplates() {
+		if t.ID == in.TemplateID {
+			return Deleted{}, board.Invalid("templateId: this template comes with the service and cannot be deleted.")
+		}
+	}
+	workspaceID, err := tx.TemplateWorkspace(ctx, in.TemplateID)
+	if err != nil {
+		return Deleted{}, err
+	}
+	if _, err := tx.OnWorkspace(ctx, workspaceID, board.ManageMembers); err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{in.TemplateID}, tx.DeleteTemplate(ctx, workspaceID, in.TemplateID)
+}
+
 // CreateBoardFromTemplateInput says which template, and what the board is to be.
 type CreateBoardFromTemplateInput struct {
 	TemplateID  string           `json:"templateId" maxLength:"64" doc:"A built-in template, or one of the workspace." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`

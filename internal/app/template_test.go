@@ -107,3 +107,36 @@ func TestSaveBoardAsTemplate(t *testing.T) {
 		s.Sound()
 	})
 }
+
+func TestTemplatePreviewAndDeletion(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		id := w.newTemplate()
+		p := w.other.Must("get_board_template", fields{"templateId": id})
+		if p.Text("name") != "Launch" || p.Get("cards") != 2.0 || p.Text("first.0.0.title") != "Press release" || p.Get("first.0.0.items") != 2.0 || p.Get("first.0.2") != nil {
+			t.Errorf("the preview is %s", p.Raw)
+		}
+		builtIn := board.BuiltInTemplates()[0]
+		p = s.Person("Eve").Must("get_board_template", fields{"templateId": builtIn.ID})
+		if p.Text("name") != builtIn.Name || p.Text("first.0.0.title") != builtIn.Content.Lists[0].Cards[0].Title {
+			t.Errorf("the preview of a built-in one is %s", p.Raw)
+		}
+		if a := w.owner.Refused(board.CodeInvalidRequest, "delete_board_template", fields{"templateId": builtIn.ID}); !strings.Contains(a.Message, "comes with the service") {
+			t.Errorf("a built-in one: %s", a.Raw)
+		}
+		w.other.Refused(board.CodeForbidden, "delete_board_template", fields{"templateId": id})
+		made := w.other.Must("create_board_from_template", fields{"templateId": id, "workspaceId": w.workspace}).ID()
+		w.owner.Must("delete_board_template", fields{"templateId": id})
+		w.owner.Refused(board.CodeNotFound, "delete_board_template", fields{"templateId": id})
+		w.owner.Refused(board.CodeNotFound, "get_board_template", fields{"templateId": id})
+		if slices.Contains(w.owner.All("list_board_templates", "id", fields{"workspaceId": w.workspace}), id) {
+			t.Error("the template is still in the list")
+		}
+		w.other.Must("get_board", fields{"boardId": made})
+		log := w.owner.Must("list_audit_entries", fields{"workspaceId": w.workspace, "operation": "delete_board_template"})
+		if log.Text("0.subject") != id {
+			t.Errorf("the audit has %s", log.Raw)
+		}
+	})
+}

@@ -116,12 +116,13 @@ var samples = map[string]func(w *world) fields{
 		w.make("post_status_update", fields{"boardId": w.board, "status": "at_risk", "title": "Late"})
 		return fields{"boardId": w.board}
 	},
-	"post_status_update": onBoard(fields{"status": "on_track", "title": "Press kit is out", "text": "**Friday.**", "startDate": "2026-03-01", "targetDate": "2026-04-15"}),
-	"list_boards":        func(w *world) fields { return fields{"workspaceId": w.workspace} },
-	"get_board":          onBoard(nil),
-	"create_board":       func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Another"} },
-	"update_board":       onBoard(fields{"name": "Launch 2"}),
-	"archive_board":      func(w *world) fields { return fields{"boardId": w.newBoard()} },
+	"draft_status_update": onBoard(nil),
+	"post_status_update":  onBoard(fields{"status": "on_track", "title": "Press kit is out", "text": "**Friday.**", "startDate": "2026-03-01", "targetDate": "2026-04-15"}),
+	"list_boards":         func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"get_board":           onBoard(nil),
+	"create_board":        func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Another"} },
+	"update_board":        onBoard(fields{"name": "Launch 2"}),
+	"archive_board":       func(w *world) fields { return fields{"boardId": w.newBoard()} },
 	"restore_board": func(w *world) fields {
 		id := w.newBoard()
 		w.owner.Must("archive_board", fields{"boardId": id})
@@ -139,6 +140,8 @@ var samples = map[string]func(w *world) fields{
 	"copy_board":             onBoard(fields{"name": "Launch again", "includeCards": true}),
 	"save_board_as_template": onBoard(fields{"name": "A launch", "includeCards": true}),
 	"list_board_templates":   func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"get_board_template":     func(w *world) fields { return fields{"templateId": w.newTemplate()} },
+	"delete_board_template":  func(w *world) fields { return fields{"templateId": w.newTemplate()} },
 	"create_board_from_template": func(w *world) fields {
 		return fields{"templateId": board.BuiltInTemplates()[0].ID, "workspaceId": w.workspace}
 	},
@@ -248,6 +251,11 @@ var samples = map[string]func(w *world) fields{
 	"export_audit_csv":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"export_audit_ndjson": func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
+	"get_organization":          onOrganization(nil),
+	"list_organization_members": onOrganization(nil),
+	"list_organizations":        func(*world) fields { return nil },
+	"update_organization":       onOrganization(fields{"plan": "business"}),
+
 	"create_workspace":  func(*world) fields { return fields{"name": "Compilers"} },
 	"update_workspace":  func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Difference Engines"} },
 	"delete_workspace":  func(w *world) fields { return fields{"workspaceId": w.owner.Workspace("Looms", board.PlanTeam)} },
@@ -335,7 +343,7 @@ var samples = map[string]func(w *world) fields{
 var aboutNoBoard = []string{
 	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook", "rotate_webhook_secret",
-	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists",
+	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists", "delete_board_template",
 }
 
 // trashed is a workspace of a person's in the trash.
@@ -376,6 +384,15 @@ func (w *world) failed() string {
 	return id
 }
 
+// organization is the one that owns the workspace.
+func (w *world) organization() string {
+	return w.owner.Must("get_workspace", fields{"workspaceId": w.workspace}).Text("organizationId")
+}
+
+func onOrganization(more fields) func(*world) fields {
+	return func(w *world) fields { return with(more, "organizationId", w.organization()) }
+}
+
 func onWebhook(more fields) func(*world) fields {
 	return func(w *world) fields { return with(more, "webhookId", w.webhook()) }
 }
@@ -387,6 +404,10 @@ func (w *world) invitation(email string) fields {
 // newFilter is a filter that the owner shares.
 func (w *world) newFilter() string {
 	return w.make("create_saved_filter", fields{"workspaceId": w.workspace, "name": "Ours", "query": "is:open", "shared": true})
+}
+
+func (w *world) newTemplate() string {
+	return w.make("save_board_as_template", fields{"boardId": w.board, "includeCards": true})
 }
 
 func (w *world) newCard() string {

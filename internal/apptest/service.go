@@ -60,6 +60,7 @@ type Options struct {
 	Keys           *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
 	OIDC           account.OIDC        // an identity provider; zero for none
 	Roots          *x509.CertPool      // authorities of hosts that documents are fetched from; nil for the system's
+	Operators      []string            // addresses of the server's operators; Ada's when nil
 	NoRegistration bool                // programs may not register themselves
 	Tools          func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
 	clock          *Clock
@@ -135,6 +136,9 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if s.Clock == nil {
 		s.Clock = &Clock{}
 	}
+	if s.opts.Operators == nil {
+		s.opts.Operators = []string{"ada@example.com"}
+	}
 	if s.opts.Keys == nil {
 		var err error
 		if s.opts.Keys, err = seal.Parse(secretKey); err != nil {
@@ -145,7 +149,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{
-		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true,
+		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
@@ -172,7 +176,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log),
 		},
 		Pages: served,
 		DB:    db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,

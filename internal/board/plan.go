@@ -40,6 +40,9 @@ func (p Plan) Best(other Plan) Plan {
 	return p
 }
 
+// Plans are all plans, smallest first.
+func Plans() []Plan { return []Plan{PlanFree, PlanTeam, PlanBusiness} }
+
 // ParsePlan refuses every word that is not a plan.
 func ParsePlan(s string) (Plan, error) {
 	if _, ok := planLimits[Plan(s)]; ok {

@@ -33,6 +33,38 @@ type TemplateList struct {
 	Cards    int     `json:"cards" doc:"How many cards it begins with." example:"3"`
 }
 
+// BoardTemplatePreview is a template with the first cards of its lists.
+type BoardTemplatePreview struct {
+	BoardTemplate
+	First [][]TemplatePreviewCard `json:"first" doc:"For each of its lists the first cards, 20 at most."`
+}
+
+// TemplatePreviewCard is a card of a template as a preview shows it.
+type TemplatePreviewCard struct {
+	Title  string `json:"title" doc:"Its title." example:"Order cabinets"`
+	Labels []int  `json:"labels" doc:"Its labels, as places in the template's labels." example:"[0]"`
+	Items  int    `json:"items" doc:"How many items its checklists have." example:"3"`
+}
+
+// previewCards is how many cards of a list a preview shows.
+const previewCards = 20
+
+// Preview is what a page shows of a template before a board is made from it.
+func (c TemplateContent) Preview(t BoardTemplate) BoardTemplatePreview {
+	p := BoardTemplatePreview{BoardTemplate: t, First: make([][]TemplatePreviewCard, len(c.Lists))}
+	for i, l := range c.Lists {
+		p.First[i] = []TemplatePreviewCard{}
+		for _, card := range l.Cards[:min(len(l.Cards), previewCards)] {
+			shown := TemplatePreviewCard{Title: card.Title, Labels: card.Labels}
+			for _, k := range card.Checklists {
+				shown.Items += len(k.Items)
+			}
+			p.First[i] = append(p.First[i], shown)
+		}
+	}
+	return p
+}
+
 // TemplateContent is all that a board is made of from a template. It names no
 // person and no date.
 type TemplateContent struct {

@@ -1,13 +1,5 @@
 package board
 
-// Organization owns workspaces and has the plan.
-type Organization struct {
-	ID       string
-	Name     string
-	Plan     Plan
-	ReadOnly bool
-}
-
 // Workspace holds boards and the people who work on them.
 type Workspace struct {
 	ID             string        `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`

@@ -21,8 +21,8 @@ func cookieOf(out any) *SessionCookie {
 }
 
 // permit refuses a caller that may not call the operation at all, whatever it
-// is about: without the scope, without a session, or with one whose sign-in is
-// not recent. How recent it is says the database, not what the door
+// is about: without the scope, without a session, without being an operator, or
+// with a sign-in that is not recent. How recent it is says the database, not what the door
 // remembers, so that a confirmed sign-in counts at once and on every node. The refusal is
 // no answer to keep: the page confirms the sign-in and sends the same again.
 func (e *Engine) permit(ctx context.Context, c Call) error {
@@ -34,16 +34,21 @@ func (e *Engine) permit(ctx context.Context, c Call) error {
 		return board.Forbidden("Only a person who is signed in can do this, in the application; an API token cannot.")
 	case !c.Caller.Has(o.Scope):
 		return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope %s.", o.Scope)
-	case !o.Recent, c.Caller.SessionID == "":
+	case !o.Recent && !o.Operator, c.Caller.SessionID == "":
 		return nil
 	}
 	var until, now board.Instant
 	err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
+		if o.Operator {
+			if err := v.Operator(ctx); err != nil {
+				return err
+			}
+		}
 		until, err = v.RecentUntil(ctx)
 		now = v.Now()
 		return err
 	})
-	if err == nil && until <= now {
+	if err == nil && o.Recent && until <= now {
 		err = board.Forbidden("Sign in again: this needs a sign-in within the last ten minutes.")
 	}
 	return err

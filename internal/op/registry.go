@@ -34,6 +34,7 @@ type Operation struct {
 	NoTool      bool         // not offered to assistants
 	Anonymous   bool         // for who is not signed in, too
 	SignedIn    bool         // for a person in a session, never for a token
+	Operator    bool         // to everybody but the server's operators it is not found
 	Recent      bool         // a person in a session must have signed in within the last ten minutes
 	Unkeyed     bool         // an Idempotency-Key changes nothing
 	Media       string       // the media type of what it streams
@@ -103,6 +104,10 @@ func SignedIn(o *Operation) { o.Application, o.NoTool, o.SignedIn = true, true, 
 // Recent is SignedIn for what guards the account: who signed in longer ago than
 // board.RecentFor is asked to do so again.
 func Recent(o *Operation) { SignedIn(o); o.Recent = true }
+
+// Operator is SignedIn for what only the server's operators do. To everybody
+// else who is signed in it is not found, however recent the sign-in.
+func Operator(o *Operation) { SignedIn(o); o.Operator = true }
 
 // Guarded asks a person in a browser for a sign-in as recent as Recent does; a
 // token with the scope may too.

@@ -38,6 +38,7 @@ func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, err
 	if err == nil && !found {
 		err = board.NotFound()
 	}
+	p.Operator = v.operates(p)
 	return p, err
 }
 

@@ -48,11 +48,30 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	if err != nil {
 		return fmt.Errorf("encode audit: %w", err)
 	}
+	scopes := []string{workspaceID}
+	if tx.organization != "" {
+		if scopes, err = tx.texts(ctx, "SELECT id FROM workspaces WHERE organization_id = $1 ORDER BY id", tx.organization); err != nil {
+			return fmt.Errorf("audit of an organization: %w", err)
+		}
+		if len(scopes) == 0 {
+			scopes = []string{""}
+		}
+	}
+	for _, scope := range scopes {
+		if err := tx.auditIn(ctx, scope, boardID, operation, subject, string(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditIn writes an entry for the readers of one workspace; "" for none.
+func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subject, details string) error {
 	c := tx.caller
 	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject, request_id, details)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		tx.NewID("aud_"), int64(tx.now), optional(workspaceID), optional(boardID), operation, string(c.Actor.Type), c.Actor.ID,
-		optional(c.TokenID), optional(subject), optional(c.RequestID), string(text))
+		optional(c.TokenID), optional(subject), optional(c.RequestID), details)
 }
 
 // AuditFilter says which entries of the audit; what is empty leaves out nothing.

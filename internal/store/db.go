@@ -21,11 +21,14 @@ type Options struct {
 	Database string // the path of an SQLite file, or postgres://…
 	BaseURL  string // stands in front of every address in an answer
 	Limits   board.Limits
-	Readers  int                  // SQLite: connections that read; 0 is one a core, at least two
-	Clock    func() time.Time     // nil is time.Now
-	NewID    func(string) string  // nil is NewID
-	Log      *slog.Logger         // nil is slog.Default
-	Keys     *seal.Keyring        // seal secrets; with nil, what holds a secret cannot be written
+	Readers  int                 // SQLite: connections that read; 0 is one a core, at least two
+	Clock    func() time.Time    // nil is time.Now
+	NewID    func(string) string // nil is NewID
+	Log      *slog.Logger        // nil is slog.Default
+	Keys     *seal.Keyring       // seal secrets; with nil, what holds a secret cannot be written
+
+	Operators []string // the addresses of people who look after the server, in the normal form of board.NormalEmail
+
 	Migrate  bool                 // bring the schema up to date, behind a backup (SQLite) or a lease (PostgreSQL)
 	Progress func(message string) // told what migration does; may be nil
 }

@@ -16,6 +16,33 @@ type StatusUpdateMark struct {
 	ID string        `json:"id"`
 }
 
+// MovedCard is a card that came to another list.
+type MovedCard struct {
+	Title, URL, List string
+}
+
+// MovedCards are the open cards of a board, which a loader has loaded, that
+// came to another list since a time and were made before it, with the lists that
+// they are in now; the last moved first. Those that were completed since then
+// are left out.
+func (v *View) MovedCards(ctx context.Context, boardID string, since board.Instant, limit int) ([]MovedCard, error) {
+	out := []MovedCard{}
+	err := v.each(ctx, `SELECT c.id, c.title, l.name FROM cards c JOIN lists l ON l.id = c.list_id
+		JOIN (SELECT a.card_id, max(a.version) AS version FROM activity a WHERE a.board_id = $1 AND a.at >= $2 AND a.type = 'card.moved' GROUP BY a.card_id) m ON m.card_id = c.id
+		WHERE c.board_id = $1 AND c.archived_at IS NULL AND l.archived_at IS NULL AND c.created_at < $2 AND (c.done_at IS NULL OR c.done_at < $2)
+		ORDER BY m.version DESC, c.id LIMIT $3`, []any{boardID, int64(since), limit}, func(rows *sql.Rows) error {
+		var (
+			id string
+			m  MovedCard
+		)
+		err := rows.Scan(&id, &m.Title, &m.List)
+		m.URL = v.Link("/cards/" + id)
+		out = append(out, m)
+		return err
+	})
+	return out, err
+}
+
 // StatusUpdates are what was said of a board, which a loader has loaded, newest
 // first from behind the mark on.
 func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpdateMark, limit int) ([]board.StatusUpdate, error) {

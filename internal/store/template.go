@@ -13,9 +13,13 @@ import (
 // Templates are the templates that a workspace, which a loader has loaded,
 // keeps, by id, from behind one on. Their contents are not read.
 func (v *View) Templates(ctx context.Context, workspaceID, behind string, limit int) ([]board.BoardTemplate, error) {
+	return v.templates(ctx, "workspace_id = $1 AND id > $2 ORDER BY id LIMIT $3", workspaceID, behind, limit)
+}
+
+func (v *View) templates(ctx context.Context, where string, args ...any) ([]board.BoardTemplate, error) {
 	out := []board.BoardTemplate{}
-	err := v.each(ctx, "SELECT id, workspace_id, name, description, created_at, outline FROM board_templates WHERE workspace_id = $1 AND id > $2 ORDER BY id LIMIT $3",
-		[]any{workspaceID, behind, limit}, func(rows *sql.Rows) error {
+	err := v.each(ctx, "SELECT id, workspace_id, name, description, created_at, outline FROM board_templates WHERE "+where,
+		args, func(rows *sql.Rows) error {
 			var (
 				id, workspace, name, description string
 				created                          board.Instant
@@ -53,6 +57,42 @@ func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (nam
 		return "", "", c, fmt.Errorf("content of template %s: version %d is newer than this program", id, c.Version)
 	}
 	return name, description, c, nil
+}
+
+const templateWorkspace = "SELECT t.workspace_id, m.role FROM board_templates t JOIN workspace_members m ON m.workspace_id = t.workspace_id AND m.user_id = $2 WHERE t.id = $1"
+
+// TemplateWorkspace is which workspace keeps a template. To who does not see
+// the templates of that workspace it is not found.
+func (v *View) TemplateWorkspace(ctx context.Context, id string) (workspaceID string, err error) {
+	var role board.WorkspaceRole
+	found, err := v.one(ctx, templateWorkspace, []any{id, v.caller.UserID}, &workspaceID, &role)
+	if err == nil && (!found || !role.Can(board.CreateBoards) || v.caller.WorkspaceID != "" && v.caller.WorkspaceID != workspaceID) {
+		err = board.NotFound()
+	}
+	return workspaceID, err
+}
+
+// Template is a template that a workspace, which a loader has loaded, keeps.
+func (v *View) Template(ctx context.Context, workspaceID, id string) (board.BoardTemplate, board.TemplateContent, error) {
+	all, err := v.templates(ctx, "workspace_id = $1 AND id = $2", workspaceID, id)
+	if err == nil && len(all) == 0 {
+		err = board.NotFound()
+	}
+	if err != nil {
+		return board.BoardTemplate{}, board.TemplateContent{}, err
+	}
+	_, _, content, err := v.TemplateContent(ctx, workspaceID, id)
+	return all[0], content, err
+}
+
+// DeleteTemplate forgets a template of a workspace, which a loader has loaded
+// for a change. One that is gone is not found.
+func (tx *Tx) DeleteTemplate(ctx context.Context, workspaceID, id string) error {
+	n, err := tx.affected(ctx, "DELETE FROM board_templates WHERE id = $1 AND workspace_id = $2", id, workspaceID)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	return err
 }
 
 // InsertTemplate writes a new template with its content into the workspace

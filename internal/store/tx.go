@@ -18,9 +18,11 @@ type Tx struct {
 	*View
 	quiet     bool
 	workspace string // not empty: the change is about this workspace, not about a board
-	pending   []pendingEvent
-	touched   []string // boards whose row must be written, in the order of their first change
-	held      []string // boards that are locked
+
+	organization string // not empty: the change is about this organization
+	pending      []pendingEvent
+	touched      []string // boards whose row must be written, in the order of their first change
+	held         []string // boards that are locked
 
 	regranted  []string   // workspaces, boards and people of whom rights changed
 	dispatched []Dispatch // what a commit hands over to the sender of deliveries

@@ -85,46 +85,6 @@ func (v *View) Members(ctx context.Context, workspaceID, behind string, limit in
 	return out, err
 }
 
-// InsertOrganization writes a new organization.
-func (tx *Tx) InsertOrganization(ctx context.Context, o board.Organization) error {
-	return tx.exec(ctx, "INSERT INTO organizations (id, name, plan, read_only, created_at) VALUES ($1, $2, $3, $4, $5)",
-		o.ID, o.Name, string(o.Plan), flag(o.ReadOnly), int64(tx.now))
-}
-
-// UpdateOrganization changes the plan of an organization, or whether it may
-// write; what is nil stays. An id that names none is not found.
-func (tx *Tx) UpdateOrganization(ctx context.Context, id string, plan *board.Plan, readOnly *bool) error {
-	var word any
-	if plan != nil {
-		word = string(*plan)
-	}
-	var only any
-	if readOnly != nil {
-		only = flag(*readOnly)
-	}
-	n, err := tx.affected(ctx, "UPDATE organizations SET plan = COALESCE($1, plan), read_only = COALESCE($2, read_only) WHERE id = $3", word, only, id)
-	if err == nil && n == 0 {
-		err = board.NotFound()
-	}
-	return err
-}
-
-// Organizations are all organizations by id, for the operator.
-func (v *View) Organizations(ctx context.Context) ([]board.Organization, error) {
-	out := []board.Organization{}
-	err := v.each(ctx, "SELECT id, name, plan, read_only FROM organizations ORDER BY id", nil, func(rows *sql.Rows) error {
-		var (
-			o        board.Organization
-			readOnly int64
-		)
-		err := rows.Scan(&o.ID, &o.Name, &o.Plan, &readOnly)
-		o.ReadOnly = readOnly != 0
-		out = append(out, o)
-		return err
-	})
-	return out, err
-}
-
 // InsertWorkspace writes a new workspace.
 func (tx *Tx) InsertWorkspace(ctx context.Context, w *board.Workspace) error {
 	w.CreatedAt = tx.now

@@ -3,9 +3,12 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,11 +23,18 @@ const (
 	uploadTime  = 10 * time.Minute
 )
 
+// linesMedia is what asks for the progress of an import, and what tells it.
+const linesMedia = "application/x-ndjson"
+
 // Upload answers POST …/workspaces/{workspaceId}/import?format=trello|cardwall
 // with the report of the import of the request's body, a JSON file of at most
 // 100 MB. The file is kept on disk until it has arrived whole, so that a slow
 // sender holds no transaction open; all of it is imported, or nothing.
-func Upload(db *store.DB) func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
+//
+// To who accepts application/x-ndjson a long import answers 200 and lines of
+// JSON: {"progress":{"done":…,"total":…}} a few times a second, in records of the
+// file, and at last {"data":…} with the report or {"error":…} with the refusal.
+func Upload(db *store.DB, log *slog.Logger) func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
 	return func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
 		read := ImportTrello
 		switch r.URL.Query().Get("format") {
@@ -54,30 +64,100 @@ func Upload(db *store.DB) func(w http.ResponseWriter, r *http.Request, caller bo
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), uploadTime)
 		defer cancel()
-		var report Report
-		if err := db.Write(ctx, caller, func(tx *store.Tx) error {
-			if _, err := file.Seek(0, io.SeekStart); err != nil { // a transaction may run again
-				return err
-			}
-			if report, err = read(ctx, tx, workspaceID, file, func(int, int) {}); err != nil {
-				return err
-			}
-			return tx.Audit(ctx, "import_board", workspaceID)
-		}); err != nil {
-			return err
+		var (
+			report Report
+			at     progressed
+		)
+		work := func() error {
+			return db.Write(ctx, caller, func(tx *store.Tx) (err error) {
+				if _, err := file.Seek(0, io.SeekStart); err != nil { // a transaction may run again
+					return err
+				}
+				if report, err = read(ctx, tx, workspaceID, file, at.set); err != nil {
+					return err
+				}
+				return tx.Audit(ctx, "import_board", workspaceID)
+			})
 		}
-		text, err := json.Marshal(struct {
-			Data Report `json:"data"`
-		}{report})
+		out := lines{w: w, ctl: http.NewResponseController(w)}
+		if r.Header.Get("Accept") == linesMedia {
+			err = out.during(work, &at)
+		} else {
+			err = work()
+		}
+		if err != nil && out.begun {
+			fault, ok := board.AsFault(err)
+			if !ok {
+				id := w.Header().Get("X-Request-Id")
+				log.Error("unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+				fault = board.Refuse(board.CodeInternal, "Something went wrong on our side; the log has it as request %s.", id)
+			}
+			out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		w.WriteHeader(http.StatusCreated)
-		_, _ = w.Write(text) // the reader may be gone
+		if !out.begun {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusCreated)
+		}
+		out.write(map[string]any{"data": report})
 		return nil
 	}
+}
+
+// progressed is how far an import is: told inside its transaction, which must
+// not wait for a reader, and read outside.
+type progressed struct{ done, total atomic.Int64 }
+
+func (p *progressed) set(done, total int) {
+	p.done.Store(int64(done))
+	p.total.Store(int64(total))
+}
+
+// progressEvery is how often an import says how far it is.
+const progressEvery = 250 * time.Millisecond
+
+// lines writes lines of JSON to a reader, who may be gone.
+type lines struct {
+	w     http.ResponseWriter
+	ctl   *http.ResponseController
+	begun bool
+}
+
+// during tells how far the work is until it has ended; work that is soon done
+// is told nothing of.
+func (l *lines) during(work func() error, at *progressed) error {
+	ended := make(chan error, 1)
+	go func() { ended <- work() }()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-tick.C:
+			if !l.begun {
+				l.begun = true
+				l.w.Header().Set("Content-Type", linesMedia)
+				l.w.Header().Set("Cache-Control", "no-store")
+				l.w.Header().Set("X-Accel-Buffering", "no") // nginx would keep the lines
+				l.w.WriteHeader(http.StatusOK)
+			}
+			l.write(map[string]any{"progress": map[string]int64{"done": at.done.Load(), "total": at.total.Load()}})
+		}
+	}
+}
+
+func (l *lines) write(line any) {
+	text, err := json.Marshal(line, json.Deterministic(true))
+	if err != nil {
+		panic(fmt.Sprintf("transfer: encode a line: %v", err)) // a mistake in the program
+	}
+	_, _ = l.w.Write(append(text, '\n'))
+	_ = l.ctl.Flush() // not every writer of a test has it
 }
 
 // receive keeps a request's body in a file. Each piece of it has uploadPause.

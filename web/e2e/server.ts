@@ -34,6 +34,7 @@ export async function serve(folder: string, port: number): Promise<Running> {
   const args = ['serve', '--demo', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url]
   // Receivers of webhooks are servers of the tests on this machine, tried again soon.
   args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '4s,1s')
+  args.push('--operators', 'demo@example.com')
   const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   const ready = new Promise<void>((up, fail) => {

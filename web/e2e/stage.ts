@@ -23,6 +23,8 @@ export type Stage = {
   empty: { workspaceId: string; boardId: string }
   /** A webhook of the board whose receiver does not answer. */
   webhookId: string
+  /** Filters of the demo person: one whose cards are on several boards, and one that is broken. */
+  filters: { whole: string; broken: string }
 }
 
 const password = 'correct horse battery'
@@ -142,6 +144,11 @@ async function make(): Promise<Stage> {
     name: 'Deploy bot',
   })
   await as(demo, 'POST', `/app/v1/webhooks/${webhook.id}/test`, {})
+  const filter = (name: string, query: string) =>
+    as<{ id: string }>(demo, 'POST', '/public/v1/saved-filters', { workspaceId, name, query, shared: true })
+  const whole = await filter('Open, with a date', 'is:open due:any sort:due')
+  const broken = await filter('Cards of a list that went', 'is:open list:lst_01jb2m3n4p5q6r7s8t9v0w1x2y')
+  await as(demo, 'POST', `/public/v1/boards/${boardId}/template`, { name: 'A launch, as we do it', includeCards: true })
   return {
     people: { demo, founder, newcomer: await signUp('Noah Berg') },
     workspaceId,
@@ -151,6 +158,7 @@ async function make(): Promise<Stage> {
     ...(await connect(demo)),
     empty: { workspaceId: own.id, boardId: bare.id },
     webhookId: webhook.id,
+    filters: { whole: whole.id, broken: broken.id },
   }
 }
 

@@ -124,7 +124,7 @@ test('a file of Trello is known, imported and reported; others are refused by na
 test('an export is a file that can be imported again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/import`)
   const downloading = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Download Plan' }).click()
+  await page.getByRole('button', { name: 'Download Plan' }).click()
   const download = await downloading
   expect(download.suggestedFilename()).toContain('.json')
   await page.locator('input[type=file]').setInputFiles(await download.path())

@@ -5,8 +5,11 @@ import { routes as audit } from './routes/audit'
 import { routes as calendar } from './routes/calendar'
 import { routes as connect } from './routes/connect'
 import { routes as dashboard } from './routes/dashboard'
+import { routes as plan } from './routes/plan'
 import { routes as profile } from './routes/profile'
 import { routes as search } from './routes/search'
+import { routes as status } from './routes/status'
+import { routes as templates } from './routes/templates'
 import { routes as webhooks } from './routes/webhooks'
 import { routes as workspace } from './routes/workspace'
 
@@ -35,6 +38,9 @@ const routes: readonly Route[] = [
   ...audit,
   ...calendar,
   ...dashboard,
+  ...plan,
+  ...status,
+  ...templates,
 ]
 
 const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }

@@ -12,6 +12,7 @@ import { search } from './search'
 import { profile } from './profile'
 import { webhooks } from './webhooks'
 import { planning } from './planning'
+import { collecting } from './collecting'
 import { errors } from './errors'
 import type { Screen } from './screen'
 
@@ -24,6 +25,7 @@ export const screens: readonly Screen[] = [
   ...profile,
   ...webhooks,
   ...planning,
+  ...collecting,
   ...errors,
 ]
 

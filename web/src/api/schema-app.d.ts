@@ -4,6 +4,30 @@
  */
 
 export interface paths {
+    "/board-templates/{templateId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a template with the first cards of its lists
+         * @description Get a template with the first cards of its lists.
+         */
+        get: operations["get_board_template"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template of a workspace, for its owners and admins
+         * @description Delete a template of a workspace, for its owners and admins. Boards made from it stay.
+         */
+        delete: operations["delete_board_template"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{boardId}/collapsed-lists": {
         parameters: {
             query?: never;
@@ -63,6 +87,26 @@ export interface paths {
          * @description Make a board no favourite of the caller any more.
          */
         delete: operations["unstar_board"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{boardId}/status-updates/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a status update to begin from
+         * @description Get a status update to begin from. What changed on the board in the last seven days, in Markdown; nothing is posted.
+         */
+        get: operations["draft_status_update"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -302,6 +346,70 @@ export interface paths {
          * @description Accept an invitation by the secret of its link. Accepting it twice is no mistake.
          */
         post: operations["accept_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the organizations of the server, newest first
+         * @description List the organizations of the server, newest first. For its operators.
+         */
+        get: operations["list_organizations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an organization's plan and what it uses of it
+         * @description Get an organization's plan and what it uses of it. Guests may not.
+         */
+        get: operations["get_organization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change an organization's plan, or whether it is read-only
+         * @description Change an organization's plan, or whether it is read-only. For the server's operators; needs a recent sign-in.
+         */
+        patch: operations["update_organization"];
+        trace?: never;
+    };
+    "/organizations/{organizationId}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the people in all workspaces of an organization
+         * @description List the people in all workspaces of an organization. Needs an owner of one of them; e-mail addresses are shown of who is in a workspace that the caller manages.
+         */
+        get: operations["list_organization_members"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1281,6 +1389,53 @@ export interface components {
              */
             role: "admin" | "editor" | "commenter" | "viewer";
         };
+        BoardTemplatePreview: {
+            /**
+             * @description Whether it comes with the service.
+             * @example false
+             */
+            builtIn: boolean;
+            /**
+             * Format: int64
+             * @description How many cards a board made from it begins with.
+             * @example 8
+             */
+            cards: number;
+            /**
+             * Format: date-time
+             * @description When it was saved; null for one that comes with the service.
+             * @example 2026-03-01T09:00:00.000Z
+             */
+            createdAt: string | null;
+            /**
+             * @description What it is for, in Markdown.
+             * @example Everything from the first idea to the day after.
+             */
+            description: string;
+            /** @description The features of a board made from it. */
+            features: components["schemas"]["Features"];
+            /** @description For each of its lists the first cards, 20 at most. */
+            first: components["schemas"]["TemplatePreviewCard"][][];
+            /**
+             * @description The template's id.
+             * @example tpl_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /** @description The labels of a board made from it. */
+            labels: components["schemas"]["TemplateLabel"][];
+            /** @description The lists of a board made from it, in their order. */
+            lists: components["schemas"]["TemplateList"][];
+            /**
+             * @description Its name.
+             * @example Product launch
+             */
+            name: string;
+            /**
+             * @description The workspace that keeps it; null for one that comes with the service.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string | null;
+        };
         Card: {
             /**
              * Format: date-time
@@ -2122,6 +2277,24 @@ export interface components {
              */
             role: "owner" | "admin" | "member" | "guest";
         };
+        Membership: {
+            /**
+             * @description The workspace's id.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /**
+             * @description The person's role in it.
+             * @example member
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "member" | "guest";
+        };
         OIDCProvider: {
             /**
              * @description What people call it.
@@ -2235,6 +2408,169 @@ export interface components {
              */
             workspaceId: string;
         };
+        OperatedOrganization: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-01-05T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description How many deliveries they have caused today, in UTC.
+             * @example 120
+             */
+            deliveries: number;
+            /**
+             * @description The organization's id.
+             * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many people are in them, each counted once.
+             * @example 12
+             */
+            members: number;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /** @description Who owns its workspaces, the first ten. */
+            owners: components["schemas"]["OrganizationOwner"][];
+            /**
+             * @description What it has agreed on.
+             * @example team
+             * @enum {string}
+             */
+            plan: "free" | "team" | "business";
+            /**
+             * @description Nothing in its workspaces can be changed: writes answer plan_read_only.
+             * @example false
+             */
+            readOnly: boolean;
+            /**
+             * Format: int64
+             * @description How many webhooks they have.
+             * @example 3
+             */
+            webhooks: number;
+            /**
+             * Format: int64
+             * @description How many workspaces it has, without those in the trash.
+             * @example 2
+             */
+            workspaces: number;
+        };
+        OrganizationMember: {
+            /**
+             * @description The person's address; null unless the caller is an owner or admin of a workspace that the person is in.
+             * @example ada@example.com
+             */
+            email: string | null;
+            /**
+             * @description The user's id.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description How the person is shown.
+             * @example Ada Lovelace
+             */
+            name: string;
+            /** @description The organization's workspaces that the person is in. */
+            workspaces: components["schemas"]["Membership"][];
+        };
+        OrganizationOverview: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-01-05T09:00:00.000Z
+             */
+            createdAt: string;
+            /** @description The deliveries that its webhooks have caused today; what is over the limit is skipped. */
+            deliveries: components["schemas"]["Usage"];
+            /**
+             * @description The organization's id.
+             * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /**
+             * @description Whether the caller owns one of its workspaces.
+             * @example true
+             */
+            owned: boolean;
+            /**
+             * @description What it has agreed on.
+             * @example team
+             * @enum {string}
+             */
+            plan: "free" | "team" | "business";
+            /** @description All plans, smallest first. */
+            plans: components["schemas"]["PlanNumbers"][];
+            /**
+             * @description Nothing in its workspaces can be changed: writes answer plan_read_only.
+             * @example false
+             */
+            readOnly: boolean;
+            /**
+             * Format: date-time
+             * @description When the count of deliveries begins again.
+             * @example 2026-03-03T00:00:00.000Z
+             */
+            renewsAt: string;
+            /** @description Its webhooks; none more is made at the limit. */
+            webhooks: components["schemas"]["Usage"];
+            /** @description Its workspaces; for who owns none of them those that the caller is in. */
+            workspaces: components["schemas"]["OrganizationWorkspace"][];
+        };
+        OrganizationOwner: {
+            /**
+             * @description The person's address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description The user's id.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description How the person is shown.
+             * @example Ada Lovelace
+             */
+            name: string;
+        };
+        OrganizationWorkspace: {
+            /**
+             * @description The workspace's id.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many people are in it, guests too.
+             * @example 12
+             */
+            members: number;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /**
+             * @description The caller's role in it; null for none.
+             * @example owner
+             * @enum {string|null}
+             */
+            role: "owner" | "admin" | "member" | "guest" | null;
+        };
         Passkey: {
             /**
              * Format: date-time
@@ -2259,6 +2595,38 @@ export interface components {
              */
             name: string;
         };
+        PlanNumbers: {
+            /**
+             * Format: int64
+             * @description Deliveries that the organization's webhooks cause in a day, in UTC.
+             * @example 10000
+             */
+            deliveriesPerDay: number;
+            /**
+             * @description The plan.
+             * @example team
+             * @enum {string}
+             */
+            plan: "free" | "team" | "business";
+            /**
+             * Format: int64
+             * @description Requests of REST and MCP in a minute, for each person.
+             * @example 300
+             */
+            requestsPerMinute: number;
+            /**
+             * Format: int64
+             * @description Searches in a minute, for each person; they count as requests too.
+             * @example 60
+             */
+            searchesPerMinute: number;
+            /**
+             * Format: int64
+             * @description Webhooks of the organization.
+             * @example 25
+             */
+            webhooks: number;
+        };
         Profile: {
             /**
              * @description The address the person signs in with.
@@ -2280,6 +2648,11 @@ export interface components {
              * @example Ada Lovelace
              */
             name: string;
+            /**
+             * @description Whether the person looks after this server.
+             * @example false
+             */
+            operator: boolean;
             /**
              * @description How pages look: as the system does, light or dark.
              * @example system
@@ -2411,6 +2784,132 @@ export interface components {
              * @example true
              */
             starred: boolean;
+        };
+        StatusDraft: {
+            /**
+             * Format: int64
+             * @description Cards that were made and are not done, 1,000 at most.
+             * @example 5
+             */
+            added: number;
+            /**
+             * Format: int64
+             * @description Cards that were completed, 1,000 at most.
+             * @example 3
+             */
+            done: number;
+            /**
+             * Format: date
+             * @description The first day that it tells of.
+             * @example 2026-03-06
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Cards that came to another list, 1,000 at most; without those that were completed.
+             * @example 4
+             */
+            moved: number;
+            /**
+             * Format: int64
+             * @description Open cards that are overdue now, 1,000 at most.
+             * @example 2
+             */
+            overdue: number;
+            /**
+             * Format: date
+             * @description That of the latest update.
+             * @example 2026-03-01
+             */
+            startDate: string | null;
+            /**
+             * @description That of the latest update; on_track where there is none.
+             * @example on_track
+             * @enum {string}
+             */
+            status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
+            /**
+             * Format: date
+             * @description That of the latest update.
+             * @example 2026-04-15
+             */
+            targetDate: string | null;
+            /**
+             * @description What changed, in Markdown.
+             * @example ### Done (1)
+             *
+             *     - [Order cabinets](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)
+             */
+            text: string;
+            /**
+             * @description The update in one line.
+             * @example 3 done, 2 overdue
+             */
+            title: string;
+            /**
+             * Format: date
+             * @description The last: today, in the caller's time zone.
+             * @example 2026-03-12
+             */
+            to: string;
+        };
+        TemplateLabel: {
+            /**
+             * @description Its colour.
+             * @example red
+             * @enum {string}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
+            /**
+             * @description Its name; may be empty, then the colour speaks.
+             * @example Bug
+             */
+            name: string;
+        };
+        TemplateList: {
+            /**
+             * Format: int64
+             * @description How many cards it begins with.
+             * @example 3
+             */
+            cards: number;
+            /**
+             * @description Its name.
+             * @example In progress
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description How many open cards it should hold at most; null for no limit.
+             * @example 5
+             */
+            wipLimit: number | null;
+            /**
+             * @description What a full list does.
+             * @example soft
+             * @enum {string}
+             */
+            wipMode: "soft" | "hard";
+        };
+        TemplatePreviewCard: {
+            /**
+             * Format: int64
+             * @description How many items its checklists have.
+             * @example 3
+             */
+            items: number;
+            /**
+             * @description Its labels, as places in the template's labels.
+             * @example [
+             *       0
+             *     ]
+             */
+            labels: number[];
+            /**
+             * @description Its title.
+             * @example Order cabinets
+             */
+            title: string;
         };
         TrashedBoard: {
             /**
@@ -3022,6 +3521,156 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_board_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The template. */
+                templateId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "tpl_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "builtIn": false,
+                     *         "name": "Launch",
+                     *         "description": "",
+                     *         "features": {
+                     *           "statusUpdates": true,
+                     *           "wipLimits": true,
+                     *           "automation": false,
+                     *           "publicPage": false,
+                     *           "startDates": true,
+                     *           "calendar": true
+                     *         },
+                     *         "labels": [
+                     *           {
+                     *             "name": "Bug",
+                     *             "color": "red"
+                     *           },
+                     *           {
+                     *             "name": "Idea",
+                     *             "color": "lime"
+                     *           }
+                     *         ],
+                     *         "lists": [
+                     *           {
+                     *             "name": "To do",
+                     *             "wipLimit": null,
+                     *             "wipMode": "soft",
+                     *             "cards": 2
+                     *           },
+                     *           {
+                     *             "name": "Doing",
+                     *             "wipLimit": null,
+                     *             "wipMode": "soft",
+                     *             "cards": 0
+                     *           }
+                     *         ],
+                     *         "cards": 2,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "first": [
+                     *           [
+                     *             {
+                     *               "title": "Press release",
+                     *               "labels": [],
+                     *               "items": 2
+                     *             },
+                     *             {
+                     *               "title": "Second",
+                     *               "labels": [],
+                     *               "items": 0
+                     *             }
+                     *           ],
+                     *           []
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["BoardTemplatePreview"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_board_template: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The template. */
+                templateId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Deleted"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     set_collapsed_lists: {
         parameters: {
             query?: never;
@@ -3429,6 +4078,59 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    draft_status_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "from": "2026-02-24",
+                     *         "to": "2026-03-02",
+                     *         "status": "on_track",
+                     *         "title": "2 added",
+                     *         "text": "### Added (2)\n\n- [Press release](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)\n- [Second](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2z)\n",
+                     *         "startDate": null,
+                     *         "targetDate": null,
+                     *         "done": 0,
+                     *         "moved": 0,
+                     *         "added": 2,
+                     *         "overdue": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["StatusDraft"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4308,6 +5010,342 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    list_organizations: {
+        parameters: {
+            query?: {
+                /** @description Only those with this text in their name or id, or in the name or address of an owner. */
+                q?: string;
+                /** @description Only those on this plan. */
+                plan?: "free" | "team" | "business";
+                /** @description Only those that are read-only, or only those that are not. */
+                readOnly?: "true" | "false";
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Another",
+                     *           "plan": "team",
+                     *           "readOnly": false,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "owners": [
+                     *             {
+                     *               "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Ada",
+                     *               "email": "ada@example.com"
+                     *             }
+                     *           ],
+                     *           "workspaces": 1,
+                     *           "members": 1,
+                     *           "webhooks": 0,
+                     *           "deliveries": 0
+                     *         },
+                     *         {
+                     *           "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "name": "Engines",
+                     *           "plan": "team",
+                     *           "readOnly": false,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "owners": [
+                     *             {
+                     *               "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Ada",
+                     *               "email": "ada@example.com"
+                     *             }
+                     *           ],
+                     *           "workspaces": 1,
+                     *           "members": 2,
+                     *           "webhooks": 1,
+                     *           "deliveries": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["OperatedOrganization"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_organization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Engines",
+                     *         "plan": "team",
+                     *         "readOnly": false,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "owned": true,
+                     *         "webhooks": {
+                     *           "count": 1,
+                     *           "warnAt": 22,
+                     *           "max": 25
+                     *         },
+                     *         "deliveries": {
+                     *           "count": 0,
+                     *           "warnAt": 9000,
+                     *           "max": 10000
+                     *         },
+                     *         "renewsAt": "2026-03-03T00:00:00.000Z",
+                     *         "plans": [
+                     *           {
+                     *             "plan": "free",
+                     *             "requestsPerMinute": 60,
+                     *             "searchesPerMinute": 12,
+                     *             "webhooks": 2,
+                     *             "deliveriesPerDay": 500
+                     *           },
+                     *           {
+                     *             "plan": "team",
+                     *             "requestsPerMinute": 300,
+                     *             "searchesPerMinute": 60,
+                     *             "webhooks": 25,
+                     *             "deliveriesPerDay": 10000
+                     *           }
+                     *         ],
+                     *         "workspaces": [
+                     *           {
+                     *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Engines",
+                     *             "role": "owner",
+                     *             "members": 2
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["OrganizationOverview"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_organization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan": "business"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Another plan. What is over its limits stays; no more is made.
+                     * @example business
+                     * @enum {string}
+                     */
+                    plan?: "free" | "team" | "business";
+                    /**
+                     * @description Whether nothing in its workspaces can be changed.
+                     * @example true
+                     */
+                    readOnly?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Engines",
+                     *         "plan": "business",
+                     *         "readOnly": false,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "owners": [
+                     *           {
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Ada",
+                     *             "email": "ada@example.com"
+                     *           }
+                     *         ],
+                     *         "workspaces": 1,
+                     *         "members": 2,
+                     *         "webhooks": 1,
+                     *         "deliveries": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["OperatedOrganization"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_organization_members: {
+        parameters: {
+            query?: {
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada",
+                     *           "email": "ada@example.com",
+                     *           "workspaces": [
+                     *             {
+                     *               "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Engines",
+                     *               "role": "owner"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "name": "Bob",
+                     *           "email": "bob@example.com",
+                     *           "workspaces": [
+                     *             {
+                     *               "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Engines",
+                     *               "role": "member"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["OrganizationMember"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_passkeys: {
         parameters: {
             query?: {
@@ -4667,6 +5705,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -4961,6 +6000,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -5196,6 +6236,7 @@ export interface operations {
                      *         "timeZone": "UTC",
                      *         "theme": "dark",
                      *         "language": "en-GB",
+                     *         "operator": true,
                      *         "verified": true
                      *       }
                      *     }
@@ -5267,6 +6308,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -5422,6 +6464,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -5598,6 +6641,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -5890,6 +6934,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -6455,6 +7500,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": false,
                      *           "verified": true
                      *         },
                      *         "session": {

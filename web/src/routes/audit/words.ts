@@ -5,6 +5,8 @@ const groups: Record<string, Record<string, string>> = {
   Workspace: {
     create_workspace: 'made the workspace',
     update_workspace: 'renamed the workspace',
+    update_organization: 'changed the plan of the organization',
+    delete_board_template: 'deleted a template',
     change_member: 'changed the role of',
     remove_member: 'took out of the workspace',
     create_invitation: 'invited somebody',

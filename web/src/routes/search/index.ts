@@ -1,4 +1,5 @@
 export const routes = [
   { path: '/search', load: () => import('./Search.svelte') },
+  { path: '/saved-filters/:filterId', load: () => import('./FilterTable.svelte') },
   { path: '/my-cards', load: () => import('./MyCards.svelte') },
 ]

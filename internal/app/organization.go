@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// OrganizationInput names an organization.
+type OrganizationInput struct {
+	OrganizationID string `json:"organizationId" maxLength:"64" doc:"The organization." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// PlanNumbers are what a plan allows.
+type PlanNumbers struct {
+	Plan              board.Plan `json:"plan" enum:"free,team,business" doc:"The plan." example:"team"`
+	RequestsPerMinute int        `json:"requestsPerMinute" doc:"Requests of REST and MCP in a minute, for each person." example:"300"`
+	SearchesPerMinute int        `json:"searchesPerMinute" doc:"Searches in a minute, for each person; they count as requests too." example:"60"`
+	Webhooks          int        `json:"webhooks" doc:"Webhooks of the organization." example:"25"`
+	DeliveriesPerDay  int        `json:"deliveriesPerDay" doc:"Deliveries that the organization's webhooks cause in a day, in UTC." example:"10000"`
+}
+
+// OrganizationOverview is an organization with its plan and what it uses of it.
+type OrganizationOverview struct {
+	board.Organization
+	Owned      bool                          `json:"owned" doc:"Whether the caller owns one of its workspaces." example:"true"`
+	Webhooks   board.Usage                   `json:"webhooks" doc:"Its webhooks; none more is made at the limit."`
+	Deliveries board.Usage                   `json:"deliveries" doc:"The deliveries that its webhooks have caused today; what is over the limit is skipped."`
+	RenewsAt   board.Instant                 `json:"renewsAt" format:"date-time" doc:"When the count of deliveries begins again." example:"2026-03-03T00:00:00.000Z"`
+	Plans      []PlanNumbers                 `json:"plans" doc:"All plans, smallest first."`
+	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"Its workspaces; for who owns none of them those that the caller is in."`
+}
+
+// GetOrganization answers the plan of an organization and what it uses of it,
+// to who may see the directory of one of its workspaces.
+func GetOrganization(ctx context.Context, v *store.View, in OrganizationInput) (OrganizationOverview, error) {
+	o, owned, err := v.Organization(ctx, in.OrganizationID, board.ViewDirectory)
+	if err != nil {
+		return OrganizationOverview{}, err
+	}
+	limits := o.Plan.Limits()
+	webhooks, deliveries, err := v.OrganizationUsage(ctx, o.ID)
+	if err != nil {
+		return OrganizationOverview{}, err
+	}
+	out := OrganizationOverview{
+		Organization: o, Owned: owned, Webhooks: board.UsageOf(webhooks, limits.Webhooks), Deliveries: board.UsageOf(deliveries, limits.DeliveriesPerDay),
+		RenewsAt: board.InstantOf(v.Time().Truncate(24 * time.Hour).Add(24 * time.Hour)),
+	}
+	for _, p := range board.Plans() {
+		l := p.Limits()
+		out.Plans = append(out.Plans, PlanNumbers{p, l.RequestsPerMinute, l.SearchesPerMinute, l.Webhooks, l.DeliveriesPerDay})
+	}
+	out.Workspaces, err = v.OrganizationWorkspaces(ctx, o.ID, owned)
+	return out, err
+}
+
+// ListOrganizationMembersInput pages through the people of an organization.
+type ListOrganizationMembersInput struct {
+	OrganizationInput
+	op.Paging
+}
+
+// ListOrganizationMembers lists the people in all workspaces of an organization
+// to who owns one of them.
+func ListOrganizationMembers(ctx context.Context, v *store.View, in ListOrganizationMembersInput) (op.Page[board.OrganizationMember], error) {
+	var behind string
+	if err := in.After(&behind); err != nil {
+		return op.Page[board.OrganizationMember]{}, err
+	}
+	o, _, err := v.Organization(ctx, in.OrganizationID, board.OwnWorkspace)
+	if err != nil {
+		return op.Page[board.OrganizationMember]{}, err
+	}
+	members, err := v.OrganizationMembers(ctx, o.ID, behind, in.Size()+1)
+	return op.Cut(members, in.Size(), func(m board.OrganizationMember) any { return m.ID }), err
+}
+
+// ListOrganizationsInput says which organizations of the server.
+type ListOrganizationsInput struct {
+	Q        string     `json:"q,omitempty" maxLength:"512" doc:"Only those with this text in their name or id, or in the name or address of an owner." example:"ada@example.com"`
+	Plan     board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"Only those on this plan." example:"free"`
+	ReadOnly string     `json:"readOnly,omitempty" enum:"true,false" doc:"Only those that are read-only, or only those that are not." example:"true"`
+	op.Paging
+}
+
+// ListOrganizations lists the organizations of the server to its operators,
+// newest first.
+func ListOrganizations(ctx context.Context, v *store.View, in ListOrganizationsInput) (op.Page[board.OperatedOrganization], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.OperatedOrganization]{}, err
+	}
+	filter := store.OrganizationFilter{Text: in.Q, Plan: in.Plan}
+	if in.ReadOnly != "" {
+		only := in.ReadOnly == "true"
+		filter.ReadOnly = &only
+	}
+	all, err := v.Organizations(ctx, filter, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(o board.OperatedOrganization) any { return o.ID }), err
+}
+
+// UpdateOrganizationInput is what changes; what is absent stays.
+type UpdateOrganizationInput struct {
+	OrganizationInput
+	Plan     *board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"Another plan. What is over its limits stays; no more is made." example:"business"`
+	ReadOnly *bool       `json:"readOnly,omitempty" doc:"Whether nothing in its workspaces can be changed." example:"true"`
+}
+
+// UpdateOrganization changes the plan of an organization, or whether it may
+// write, for an operator. The audit of each of its workspaces tells it.
+func UpdateOrganization(ctx context.Context, tx *store.Tx, in UpdateOrganizationInput) (board.OperatedOrganization, error) {
+	o, err := tx.OnOrganization(ctx, in.OrganizationID)
+	if err != nil {
+		return o, err
+	}
+	changes := board.Changes{}
+	if in.Plan != nil {
+		board.Set(changes, "plan", o.Plan, *in.Plan)
+		o.Plan = *in.Plan
+	}
+	if in.ReadOnly != nil {
+		board.Set(changes, "readOnly", o.ReadOnly, *in.ReadOnly)
+		o.ReadOnly = *in.ReadOnly
+	}
+	tx.Note("", changes)
+	return o, tx.UpdateOrganization(ctx, o.ID, &o.Plan, &o.ReadOnly)
+}

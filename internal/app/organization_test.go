@@ -1,0 +1,197 @@
+package app_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// beside makes another workspace in the organization of one, as the operator's
+// command does.
+func beside(p *apptest.Person, workspaceID, name string) (id string) {
+	p.T.Helper()
+	organization := p.Must("get_workspace", fields{"workspaceId": workspaceID}).Text("organizationId")
+	p.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error {
+		w, err := app.AddWorkspace(ctx, tx, app.NewWorkspace{Name: name, OrganizationID: organization})
+		id = w.ID
+		return err
+	})
+	return id
+}
+
+func TestOrganizationTellsItsPlanAndWhatItUses(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		theirs := s.Person("Grace").Workspace("Theirs", board.PlanTeam)
+		w.make("create_webhook", w.newWebhook())
+		w.failed()
+		in := fields{"organizationId": w.organization()}
+		a := w.owner.Must("get_organization", in)
+		if a.Text("plan") != "team" || a.Get("readOnly") != false || a.Get("owned") != true || a.Get("webhooks.max") != 25.0 || a.Get("deliveries.max") != 10_000.0 ||
+			a.Get("deliveries.warnAt") != 9_000.0 || a.Text("plans.0.plan") != "free" || a.Get("plans.0.webhooks") != 2.0 || a.Get("plans.2.requestsPerMinute") != 1200.0 {
+			t.Errorf("the organization is %s", a.Raw)
+		}
+		if a.Get("webhooks.count") != 3.0 || a.Text("workspaces.0.id") != w.workspace || a.Get("workspaces.1") != nil || a.Get("workspaces.0.members") != 2.0 {
+			t.Errorf("it uses %s", a.Raw)
+		}
+		if !strings.HasSuffix(a.Text("renewsAt"), "T00:00:00.000Z") {
+			t.Errorf("the day begins again at %s", a.Text("renewsAt"))
+		}
+		if strings.Contains(string(a.Raw), theirs) {
+			t.Errorf("another organization's workspace is in %s", a.Raw)
+		}
+		// Members see the plan, of the workspaces only their own.
+		second := beside(w.owner, w.workspace, "Second")
+		if a := w.other.Must("get_organization", in); a.Get("owned") != false || a.Get("workspaces.1") != nil || a.Text("workspaces.0.role") != "member" {
+			t.Errorf("a member sees %s", a.Raw)
+		}
+		if a := w.owner.Must("get_organization", in); a.Text("workspaces.1.id") != second || a.Text("workspaces.1.role") != "owner" {
+			t.Errorf("the owner of both sees %s", a.Raw)
+		}
+		w.owner.Must("delete_workspace", fields{"workspaceId": second})
+		if a := w.owner.Must("get_organization", in); a.Get("workspaces.1") != nil {
+			t.Errorf("with one in the trash: %s", a.Raw)
+		}
+	})
+}
+
+func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		eve := s.Person("Eve")
+		eve.Joins(w.workspace, board.WorkspaceAdmin)
+		second := beside(eve, w.workspace, "Second")
+		s.Person("Carol").Joins(second, board.WorkspaceGuest)
+		s.Person("Mallory").Workspace("Elsewhere", board.PlanTeam)
+		in := fields{"organizationId": w.organization()}
+
+		a := w.owner.Must("list_organization_members", in)
+		if names := a.Each("name"); !slices.Equal(names, []string{"Ada", "Bob", "Eve", "Carol"}) {
+			t.Errorf("the people are %v", names)
+		}
+		if a.Text("2.workspaces.0.role") != "admin" || a.Text("2.workspaces.1.role") != "owner" || a.Text("2.workspaces.1.name") != "Second" {
+			t.Errorf("Eve is %s", a.Raw)
+		}
+		if a.Text("2.email") != "eve@example.com" || a.Get("3.email") != nil {
+			t.Errorf("the addresses of who is in no workspace that the caller manages: %s", a.Raw)
+		}
+		if a := eve.Must("list_organization_members", in); a.Text("3.email") != "carol@example.com" || a.Text("0.email") != "ada@example.com" {
+			t.Errorf("Eve manages both, and sees %s", a.Raw)
+		}
+		w.other.Refused(board.CodeForbidden, "list_organization_members", in)
+	})
+}
+
+func TestOperatorsAloneSeeOrganizations(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{Operators: []string{"root@example.com"}}, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		root, in := s.Person("Root"), fields{"organizationId": w.organization(), "plan": "free"}
+		for who, p := range map[string]*apptest.Person{"an owner": w.owner, "a stranger": s.Person("Eve")} {
+			for _, call := range []apptest.Answer{p.Call("list_organizations", nil), p.Call("update_organization", in)} {
+				if call.Status != http.StatusNotFound || call.Code != board.CodeNotFound {
+					t.Errorf("%s: %d %s", who, call.Status, call.Raw)
+				}
+			}
+		}
+		// However old the sign-in: nobody is asked to sign in again for what is not there.
+		later := s.Browser()
+		later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
+		s.Clock.Advance(board.RecentFor)
+		later.Refused(board.CodeNotFound, "update_organization", in)
+		if a := later.Must("get_session", nil); a.Get("user.operator") != false {
+			t.Errorf("the owner is %s", a.Raw)
+		}
+		if a := root.Must("get_session", nil); a.Get("user.operator") != true {
+			t.Errorf("the operator is %s", a.Raw)
+		}
+		if a := root.Must("list_organizations", nil); len(a.Each("id")) != 2 {
+			t.Errorf("the operator sees %s", a.Raw)
+		}
+	})
+}
+
+func TestOperatorFindsOrganizations(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, grace := s.Person("Ada"), s.Person("Grace")
+		ada.Workspace("Ärzte am Platz", board.PlanTeam)
+		second := grace.Workspace("Compilers", board.PlanFree)
+		third := grace.Workspace("100% Linkers", board.PlanBusiness)
+		ada.Joins(third, board.WorkspaceMember)
+		names := func(in fields) []string {
+			t.Helper()
+			return ada.All("list_organizations", "name", in)
+		}
+		for _, c := range []struct {
+			in   fields
+			want []string
+		}{
+			{fields{"limit": 1}, []string{"100% Linkers", "Compilers", "Ärzte am Platz"}},
+			{fields{"q": "ärzte"}, []string{"Ärzte am Platz"}},
+			{fields{"q": "ARZTE"}, []string{"Ärzte am Platz"}},
+			{fields{"q": "100%"}, []string{"100% Linkers"}},
+			{fields{"q": "GRACE@example", "limit": 1}, []string{"100% Linkers", "Compilers"}},
+			{fields{"q": "nobody"}, nil},
+			{fields{"plan": "free"}, []string{"Compilers"}},
+			{fields{"q": "grace", "plan": "business"}, []string{"100% Linkers"}},
+			{fields{"readOnly": true}, nil},
+			{fields{"readOnly": false, "q": "_"}, []string{"100% Linkers", "Compilers", "Ärzte am Platz"}}, // every id has one
+		} {
+			if got := names(c.in); !slices.Equal(got, c.want) {
+				t.Errorf("%v finds %v, want %v", c.in, got, c.want)
+			}
+		}
+		one := ada.Must("list_organizations", fields{"q": "linkers"})
+		if one.Get("0.workspaces") != 1.0 || one.Get("0.members") != 2.0 || one.Text("0.owners.0.email") != "grace@example.com" || one.Get("0.owners.1") != nil {
+			t.Errorf("the organization is %s", one.Raw)
+		}
+		org := grace.Must("get_workspace", fields{"workspaceId": second}).Text("organizationId")
+		if got := names(fields{"q": org}); !slices.Equal(got, []string{"Compilers"}) {
+			t.Errorf("its id finds %v", got)
+		}
+	})
+}
+
+func TestOperatorChangesPlanAndWriting(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, grace := s.Person("Ada"), s.Person("Grace")
+		workspace := grace.Workspace("Compilers", board.PlanFree)
+		second := beside(grace, workspace, "Linkers")
+		org := grace.Must("get_workspace", fields{"workspaceId": workspace}).Text("organizationId")
+		a := ada.Must("update_organization", fields{"organizationId": org, "plan": "business", "readOnly": true})
+		if a.Text("plan") != "business" || a.Get("readOnly") != true || a.Get("workspaces") != 2.0 || a.Text("owners.0.name") != "Grace" {
+			t.Errorf("the organization is %s", a.Raw)
+		}
+		if a := grace.Must("get_workspace", fields{"workspaceId": second}); a.Text("plan") != "business" || a.Get("readOnly") != true {
+			t.Errorf("the workspace is %s", a.Raw)
+		}
+		grace.Refused(board.CodePlanReadOnly, "create_board", fields{"workspaceId": workspace, "name": "x"})
+		ada.Must("update_organization", fields{"organizationId": org, "readOnly": false})
+		grace.Must("create_board", fields{"workspaceId": workspace, "name": "x"})
+		if a := grace.Must("get_organization", fields{"organizationId": org}); a.Text("plan") != "business" {
+			t.Errorf("what was absent did not stay: %s", a.Raw)
+		}
+		ada.Refused(board.CodeInvalidRequest, "update_organization", fields{"organizationId": org, "plan": "gold"})
+		ada.Refused(board.CodeNotFound, "update_organization", fields{"organizationId": store.NewID("org_"), "plan": "free"})
+
+		// Each of its workspaces reads it in its audit, and who did it.
+		for _, id := range []string{workspace, second} {
+			log := grace.Must("list_audit_entries", fields{"workspaceId": id, "operation": "update_organization"})
+			if len(log.Each("id")) != 2 || log.Text("1.actorName") != "Ada" || log.Text("1.subject") != org ||
+				log.Text("1.changes.plan.from") != "free" || log.Text("1.changes.plan.to") != "business" || log.Get("1.changes.readOnly.to") != true || log.Get("0.changes.plan") != nil {
+				t.Errorf("the audit of %s has %s", id, log.Raw)
+			}
+		}
+	})
+}

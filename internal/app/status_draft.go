@@ -1,0 +1,145 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+const (
+	draftDays = 7    // that a draft tells of
+	draftCost = 1000 // cards of each kind that are counted
+	draftMost = 10   // cards of each kind that are named
+
+	draftTitle = 120 // characters of a title: all fit into one update
+)
+
+// StatusDraft is a status update to begin from: what changed on a board in the
+// last seven days, in Markdown.
+type StatusDraft struct {
+	From       string       `json:"from" format:"date" doc:"The first day that it tells of." example:"2026-03-06"`
+	To         string       `json:"to" format:"date" doc:"The last: today, in the caller's time zone." example:"2026-03-12"`
+	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"That of the latest update; on_track where there is none." example:"on_track"`
+	Title      string       `json:"title" doc:"The update in one line." example:"3 done, 2 overdue"`
+	Text       string       `json:"text" doc:"What changed, in Markdown." example:"### Done (1)\n\n- [Order cabinets](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)\n"`
+	StartDate  *string      `json:"startDate" format:"date" doc:"That of the latest update." example:"2026-03-01"`
+	TargetDate *string      `json:"targetDate" format:"date" doc:"That of the latest update." example:"2026-04-15"`
+	Done       int          `json:"done" doc:"Cards that were completed, 1,000 at most." example:"3"`
+	Moved      int          `json:"moved" doc:"Cards that came to another list, 1,000 at most; without those that were completed." example:"4"`
+	Added      int          `json:"added" doc:"Cards that were made and are not done, 1,000 at most." example:"5"`
+	Overdue    int          `json:"overdue" doc:"Open cards that are overdue now, 1,000 at most." example:"2"`
+}
+
+// DraftStatusUpdate writes what a person would look up for a status update.
+// Nothing is posted.
+func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (StatusDraft, error) {
+	b, err := v.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return StatusDraft{}, err
+	}
+	days, err := reportDays(ctx, v, "")
+	if err != nil {
+		return StatusDraft{}, err
+	}
+	first := days.today.AddDate(0, 0, 1-draftDays)
+	d := StatusDraft{From: first.Format(board.DateLayout), To: days.today.Format(board.DateLayout), Status: board.StatusOnTrack}
+	if before, err := v.StatusUpdates(ctx, b.ID, store.StatusUpdateMark{At: v.Now() + 1}, 1); err != nil {
+		return d, err
+	} else if len(before) > 0 {
+		d.Status, d.StartDate, d.TargetDate = before[0].Status, before[0].StartDate, before[0].TargetDate
+	}
+	env := query.Env{Now: v.Time(), Zone: days.zone, Me: v.Caller().UserID}
+	find := func(text string) ([]board.Card, error) {
+		q, err := (query.Filter{}).Within(text, env)
+		if err != nil {
+			return nil, err
+		}
+		cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Query: q, Compact: true, Limit: draftCost})
+		return cards, err
+	}
+	done, err := find("is:done completed:" + d.From + "..* sort:-updated")
+	if err != nil {
+		return d, err
+	}
+	added, err := find("is:open created:" + d.From + "..* sort:created")
+	if err != nil {
+		return d, err
+	}
+	overdue, err := find("is:open due:overdue sort:due")
+	if err != nil {
+		return d, err
+	}
+	y, m, day := first.Date()
+	moved, err := v.MovedCards(ctx, b.ID, board.InstantOf(time.Date(y, m, day, 0, 0, 0, 0, days.zone)), draftCost)
+	if err != nil {
+		return d, err
+	}
+	var text draftText
+	text.section("Done", len(done), func(i int) string { return cardLink(done[i].Title, done[i].URL) })
+	text.section("Moved", len(moved), func(i int) string {
+		return cardLink(moved[i].Title, moved[i].URL) + " → " + escapeMarkdown(moved[i].List)
+	})
+	text.section("Added", len(added), func(i int) string { return cardLink(added[i].Title, added[i].URL) })
+	text.section("Overdue", len(overdue), func(i int) string {
+		_, due := days.span(overdue[i].Due)
+		return cardLink(overdue[i].Title, overdue[i].URL) + ", due " + due
+	})
+	d.Done, d.Moved, d.Added, d.Overdue = len(done), len(moved), len(added), len(overdue)
+	d.Title, d.Text = cmp.Or(strings.Join(text.counts, ", "), "Nothing changed"), text.String()
+	return d, nil
+}
+
+// draftText is the text of a draft while it is written.
+type draftText struct {
+	strings.Builder
+	counts []string // of the sections, in words
+}
+
+// section names the first of so many cards; without any it is left out.
+func (t *draftText) section(name string, count int, line func(i int) string) {
+	if count == 0 {
+		return
+	}
+	if t.Len() > 0 {
+		t.WriteByte('\n')
+	}
+	number := strconv.Itoa(count)
+	if count == draftCost {
+		number += " or more"
+	}
+	t.counts = append(t.counts, number+" "+strings.ToLower(name))
+	fmt.Fprintf(t, "### %s (%s)\n\n", name, number)
+	for i := range min(count, draftMost) {
+		t.WriteString("- " + line(i) + "\n")
+	}
+	if count > draftMost {
+		fmt.Fprintf(t, "- and %d more\n", count-draftMost)
+	}
+}
+
+// cardLink is a link to a card in Markdown, its title cut to a line's length.
+func cardLink(title, url string) string {
+	if runes := []rune(title); len(runes) > draftTitle {
+		title = string(runes[:draftTitle]) + "…"
+	}
+	return "[" + escapeMarkdown(title) + "](" + url + ")"
+}
+
+// escapeMarkdown is the text as Markdown that shows it as it is (CommonMark, 2.4).
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(s), " ") {
+		if strings.ContainsRune("\\`*_[]<>&~|", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

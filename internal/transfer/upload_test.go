@@ -1,0 +1,120 @@
+package transfer_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// uploadLine is a line of the answer to an upload.
+type uploadLine struct {
+	Progress *struct{ Done, Total int }
+	Data     *struct {
+		Boards []struct {
+			Name  string
+			Cards int
+		}
+	}
+	Error *struct{ Code, Message string }
+}
+
+// upload sends a file as a page does, which wants to hear how far it is.
+func upload(p *apptest.Person, workspaceID, format, accept, file string) (status int, lines []uploadLine) {
+	p.T.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format="+format, strings.NewReader(file))
+	r.Header.Set("Authorization", "Bearer "+p.Token)
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	p.Handler.ServeHTTP(w, r)
+	for line := range bytes.Lines(w.Body.Bytes()) {
+		var l uploadLine
+		if err := json.Unmarshal(line, &l, json.MatchCaseInsensitiveNames(true)); err != nil {
+			p.T.Fatalf("the line %q: %v", line, err)
+		}
+		lines = append(lines, l)
+	}
+	if len(lines) == 0 {
+		p.T.Fatalf("an answer %d without a line", w.Code)
+	}
+	return w.Code, lines
+}
+
+// trelloOf is an export of a board with so many cards.
+func trelloOf(cards int) string {
+	var b strings.Builder
+	b.WriteString(`{"id":"b00000000000000000000000","name":"Large","lists":[{"id":"a00000000000000000000000","name":"All","closed":false,"pos":1}],"cards":[`)
+	for i := range cards {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"c%023d","idShort":%d,"idList":"a00000000000000000000000","name":"Card %d","desc":"","closed":false,"pos":%d}`, i, i+1, i, i+1)
+	}
+	return b.String() + "]}"
+}
+
+func TestUploadTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		const cards = 4000
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		status, lines := upload(ada, workspace, "trello", "application/x-ndjson", trelloOf(cards))
+		last := lines[len(lines)-1]
+		if status != http.StatusOK || len(lines) < 2 || last.Data == nil || last.Data.Boards[0].Cards != cards {
+			t.Fatalf("an upload answered %d with %d lines, at last %+v", status, len(lines), last)
+		}
+		before := 0
+		for _, l := range lines[:len(lines)-1] {
+			if l.Progress == nil || l.Progress.Done < before || l.Progress.Done > cards || l.Progress.Total != 0 && l.Progress.Total != cards {
+				t.Errorf("the progress is %+v, after %d", l.Progress, before)
+			}
+			before = l.Progress.Done
+		}
+		if before == 0 {
+			t.Errorf("of %d lines none tells of a card", len(lines))
+		}
+
+		// A file that breaks off late: the refusal is the last line, and nothing is there.
+		id := ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace})[0]
+		export := string(ada.Must("export_board", apptest.Fields{"boardId": id}).Raw)
+		status, lines = upload(ada, workspace, "cardwall", "application/x-ndjson", export[:len(export)-40])
+		last = lines[len(lines)-1]
+		if status != http.StatusOK || len(lines) < 2 || last.Error == nil || last.Error.Code != "invalid_request" || last.Error.Message == "" {
+			t.Errorf("a truncated upload answered %d with %d lines, at last %+v", status, len(lines), last)
+		}
+		if boards := ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace}); len(boards) != 1 {
+			t.Errorf("a truncated upload left %v", boards)
+		}
+	})
+}
+
+func TestUploadAnswersOthersAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		for _, c := range []struct {
+			workspace, format, accept, file string
+			status                          int
+			code                            string
+		}{
+			{workspace, "trello", "application/json", trelloOf(3), http.StatusCreated, ""},
+			{workspace, "trello", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"}, // refused before anything was told
+			{workspace, "jira", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"},
+			{"wsp_0", "trello", "application/x-ndjson", trelloOf(3), http.StatusNotFound, "not_found"},
+		} {
+			status, lines := upload(ada, c.workspace, c.format, c.accept, c.file)
+			if status != c.status || len(lines) != 1 || (lines[0].Error == nil) != (c.code == "") || c.code != "" && lines[0].Error.Code != c.code {
+				t.Errorf("%s of %.20s as %s: %d %+v", c.format, c.file, c.accept, status, lines)
+			}
+		}
+	})
+}

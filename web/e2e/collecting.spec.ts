@@ -1,0 +1,300 @@
+// Pages that bring together what stands on many boards: plans, status updates,
+// filters as tables, templates, exports.
+import type { Page } from '@playwright/test'
+import { axe, expect, server, tabTo, test } from './fixtures'
+
+/** Asks the server as the page's person, with the page's cookie. */
+async function send<T>(page: Page, method: string, path: string, given?: object): Promise<T> {
+  return page.evaluate(
+    async ([method, path, body]) => {
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
+      const answer = await fetch(`/api${path}`, { method, headers, body })
+      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+      return ((await answer.json()) as { data: unknown }).data
+    },
+    [method, path, given && JSON.stringify(given)] as const,
+  ) as Promise<T>
+}
+
+test('the plan shows what is used of it, and who is in the organization', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/plan`)
+  await expect(page.getByRole('heading', { name: 'Free plan' })).toBeVisible()
+  await expect(page.getByRole('meter', { name: 'Webhooks' })).toHaveAttribute('max', '2')
+  await expect(page.getByRole('meter', { name: 'Open cards of Plan' })).toHaveAttribute('value', '4')
+  await expect(page.getByRole('columnheader', { name: 'Free' })).toHaveAttribute('aria-current', 'true')
+  await expect(page.getByRole('region', { name: 'People' })).toContainText(server().email)
+  expect(await axe(page)).toEqual([])
+})
+
+test('an operator finds an organization, changes its plan and takes that back', async ({ page, world, elsewhere }) => {
+  const found = await send<{ organizationId: string; name: string }>(
+    page,
+    'GET',
+    `/public/v1/workspaces/${world.workspaceId}`,
+  )
+  await page.goto('/')
+  await page.getByRole('button', { name: server().email }).click()
+  await page.getByRole('menuitem', { name: 'Organizations' }).click()
+  await page.getByRole('searchbox', { name: 'Find organizations' }).fill(found.organizationId)
+  const plan = page.getByRole('combobox', { name: `Plan of ${found.name}` })
+  await expect(page.getByRole('combobox', { name: /^Plan of/ })).toHaveCount(1)
+  await plan.selectOption('team')
+  await confirmed(page)
+  await expect(page.getByText(`${found.name} is on the Team plan now`)).toBeVisible()
+  await page.getByRole('button', { name: `Make ${found.name} read-only` }).click()
+  await expect(page.getByText(`${found.name} is read-only now`)).toBeVisible()
+  expect(await axe(page)).toEqual([])
+
+  await page.goto(`/workspaces/${world.workspaceId}/plan`)
+  await expect(page.getByText(`${found.name} is read-only.`)).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Team plan' })).toBeVisible()
+  expect(await axe(page)).toEqual([])
+
+  // By keyboard alone, and back.
+  await page.goto(`/organizations?q=${found.organizationId}&readOnly=true`)
+  await tabTo(page.getByRole('button', { name: `Lift read-only from ${found.name}` }))
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(`${found.name} can be changed again`)).toBeVisible()
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await expect(page.getByRole('button', { name: `Lift read-only from ${found.name}` })).toBeVisible()
+  await page.getByRole('button', { name: `Lift read-only from ${found.name}` }).click()
+  await expect(page.getByRole('button', { name: `Make ${found.name} read-only` })).toBeVisible()
+
+  // The owner reads it in the audit log.
+  await page.goto(`/workspaces/${world.workspaceId}/audit`)
+  await expect(page.getByText('changed the plan of the organization').first()).toBeVisible()
+
+  // Where nobody is signed in, nothing is told of it.
+  const other = await elsewhere()
+  await other.goto('/organizations')
+  await expect(other).toHaveURL(/sign-in/)
+})
+
+/** Confirms the sign-in when the page asks for it. */
+async function confirmed(page: Page): Promise<void> {
+  const asked = page.getByRole('dialog')
+  const said = page.getByText(/ is on the /)
+  await expect(asked.or(said).first()).toBeVisible()
+  if (!(await asked.isVisible())) return
+  await asked.getByLabel('Password').fill(server().password)
+  await page.keyboard.press('Enter')
+}
+
+test('a status update begins from the week, is posted, and shows to others at once', async ({ page, world }) => {
+  await send(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { done: true })
+  const address = `/boards/${world.boardId}/status`
+  await page.goto(address)
+  await expect(page.getByText('No status update yet')).toBeVisible()
+  expect(await axe(page)).toEqual([])
+  const watching = await page.context().newPage()
+  await watching.goto(address)
+  await expect(watching.getByText('No status update yet')).toBeVisible()
+
+  // By keyboard alone.
+  await tabTo(page.getByRole('button', { name: 'Write an update' }))
+  await page.keyboard.press('Enter')
+  const form = page.getByRole('form', { name: 'New status update' })
+  await expect(form.getByRole('textbox', { name: 'More about it' })).toHaveValue(/### Done \(1\)\n\n- \[One\]/)
+  await expect(form.getByRole('radio', { name: 'On track' })).toBeFocused()
+  await page.keyboard.press('ArrowRight')
+  await expect(form.getByRole('radio', { name: 'At risk' })).toBeChecked()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('The press kit is late')
+  await form.getByRole('tab', { name: 'Preview' }).click()
+  await expect(form.getByRole('heading', { name: 'Done (1)' })).toBeVisible()
+  await expect(form.getByRole('link', { name: 'One', exact: true })).toHaveAttribute(
+    'href',
+    new RegExp(world.cards.One!),
+  )
+  expect(await axe(page)).toEqual([])
+
+  // What is written outlives a reload.
+  await page.reload()
+  await page.getByRole('button', { name: 'Write an update' }).click()
+  await expect(form.getByLabel('In one line')).toHaveValue('The press kit is late')
+  await form.getByLabel('In one line').press('Enter')
+  const update = page.getByRole('article', { name: 'The press kit is late' })
+  await expect(update).toContainText('At risk')
+  await expect(update.getByText('done', { exact: true }).locator('..')).toContainText('1')
+  await expect(watching.getByRole('article', { name: 'The press kit is late' })).toBeVisible()
+  expect(await axe(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Write an update' }).click()
+  await expect(form.getByLabel('In one line')).not.toHaveValue('The press kit is late')
+})
+
+test('cards of a filter are edited in place, by keyboard, taken back, and live', async ({ page, world }) => {
+  const label = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
+  const filter = await world.post('/saved-filters', {
+    workspaceId: world.workspaceId,
+    name: 'All',
+    query: 'sort:title',
+  })
+  await page.goto(`/saved-filters/${filter}`)
+  const grid = page.getByRole('grid', { name: 'Cards of All' })
+  const cell = (row: number, column: number) => grid.locator(`[data-cell="${row}-${column}"]`)
+  await expect(cell(0, 1)).toContainText('Four')
+  await expect(cell(0, 1)).toHaveAttribute('aria-readonly', 'false')
+  expect(await axe(page)).toEqual([])
+
+  await tabTo(cell(0, 1))
+  await page.keyboard.press('ArrowDown')
+  await expect(cell(1, 1)).toBeFocused()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('First')
+  await page.keyboard.press('Enter')
+  await expect(cell(1, 1)).toContainText('First')
+  await expect(cell(1, 1)).toBeFocused()
+  await page.keyboard.press('Space')
+  await expect(cell(1, 0).getByRole('checkbox')).toBeChecked()
+
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('doing')
+  await page.keyboard.press('Enter')
+  await expect(cell(1, 3)).toHaveText('Doing')
+  await expect(cell(1, 3)).toBeFocused()
+
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('listbox').getByRole('option', { name: 'Bug' })).toHaveAttribute('aria-selected', 'true')
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await expect(cell(1, 4)).toContainText('Bug')
+  await expect(cell(1, 4)).toBeFocused()
+
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Due date in words').fill('24 dec 2030')
+  await page.keyboard.press('Enter')
+  await expect(cell(1, 6)).toContainText('24 Dec')
+
+  const card = () =>
+    send<{ title: string; done: boolean; listId: string; dueDate: string | null; labels: { id: string }[] }>(
+      page,
+      'GET',
+      `/public/v1/cards/${world.cards.One}`,
+    )
+  await expect
+    .poll(async () => {
+      const { title, done, listId, dueDate, labels } = await card()
+      return { title, done, listId, dueDate, labels: labels.map((l) => l.id) }
+    })
+    .toEqual({ title: 'First', done: true, listId: world.lists.Doing, dueDate: '2030-12-24', labels: [label] })
+
+  await cell(1, 6).focus()
+  for (let n = 0; n < 5; n++) {
+    await page.keyboard.press('Control+z')
+    await page.waitForTimeout(300)
+  }
+  await expect
+    .poll(async () => {
+      const { title, done, listId, dueDate, labels } = await card()
+      return { title, done, listId, dueDate, labels: labels.length }
+    })
+    .toEqual({ title: 'One', done: false, listId: world.lists['To do'], dueDate: null, labels: 0 })
+
+  // What another does shows, and what the server refuses is taken back.
+  await send(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
+  await expect(grid).toContainText('Zwei')
+  await page.route('**/api/public/v1/cards/*', (route) =>
+    route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+  )
+  await cell(0, 0).press('Space')
+  await expect(page.getByText('was not changed')).toBeVisible()
+  await expect(cell(0, 0).getByRole('checkbox')).not.toBeChecked()
+})
+
+test('a broken filter says why, and is mended', async ({ page, world }) => {
+  const list = await world.post(`/boards/${world.boardId}/labels`, { name: 'Gone', color: 'red' })
+  const query = `is:open label:${list}`
+  const filter = await world.post('/saved-filters', { workspaceId: world.workspaceId, name: 'Old', query })
+  await send(page, 'DELETE', `/public/v1/labels/${list}`)
+  await page.goto(`/saved-filters/${filter}`)
+  await expect(page.getByText('The query names a label that is not there')).toBeVisible()
+  expect(await axe(page)).toEqual([])
+  await page.getByRole('button', { name: 'Mend it' }).click()
+  const finds = page.getByRole('textbox', { name: 'Finds' })
+  await expect(finds).toBeFocused()
+  await finds.fill('is:nonsense')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog')).toContainText('is takes open')
+  await finds.fill('is:open')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('This filter is broken.')).toBeHidden()
+  await expect(page.getByRole('gridcell').first()).toBeVisible()
+})
+
+test('a board becomes a template, is looked into, made a board of, and deleted', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/templates`)
+  await expect(page.getByRole('button', { name: /^Look into/ })).toHaveCount(10)
+  expect(await axe(page)).toEqual([])
+  await tabTo(page.getByRole('button', { name: 'Save a board as template' }))
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Name of the template').fill('Our way')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Look into Our way' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Our way' })
+  await expect(dialog.getByRole('region', { name: 'To do' })).toContainText('Three')
+  expect(await axe(page)).toEqual([])
+  await dialog.getByLabel('Name of the board').fill('Second time')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Second time' })).toBeVisible()
+  await expect(page.locator('[data-card]').first()).toBeVisible()
+
+  await page.goto(`/workspaces/${world.workspaceId}/templates`)
+  await page.getByRole('button', { name: 'Delete the template Our way' }).click()
+  await page.getByRole('button', { name: 'Delete template' }).click()
+  await expect(page.getByText('The template “Our way” is deleted')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Look into Our way' })).toBeHidden()
+  await expect(page.getByText('None of your own yet')).toBeVisible()
+})
+
+test('two exports run at a time; a third waits for its turn', async ({ page, world }) => {
+  for (const name of ['Second', 'Third']) await world.post('/boards', { workspaceId: world.workspaceId, name })
+  const held: (() => void)[] = []
+  await page.route('**/api/public/v1/boards/*/export', async (route) => {
+    await new Promise<void>((go) => held.push(go))
+    await route.continue()
+  })
+  await page.goto(`/workspaces/${world.workspaceId}/import`)
+  for (const name of ['Plan', 'Second', 'Third']) await page.getByRole('button', { name: `Download ${name}` }).click()
+  await expect(page.getByRole('button', { name: /^Stop the export of/ })).toHaveCount(2)
+  await expect(page.getByText('Waits: two are written at a time')).toBeVisible()
+  expect(await axe(page)).toEqual([])
+  const first = page.waitForEvent('download')
+  held[0]!()
+  expect((await first).suggestedFilename()).toBe('plan.json')
+  await expect(page.getByText('Waits: two are written at a time')).toBeHidden()
+  await expect(page.getByRole('button', { name: /^Stop the export of/ })).toHaveCount(2)
+  await page.getByRole('button', { name: 'Stop the export of Second' }).click()
+  await expect(page.getByRole('button', { name: 'Download Second' })).toBeVisible()
+  const last = page.waitForEvent('download')
+  await expect.poll(() => held.length).toBe(3)
+  held[2]!()
+  expect((await last).suggestedFilename()).toBe('third.json')
+})
+
+test('an export that another window keeps waiting begins by itself, one that breaks off is not saved', async ({
+  page,
+  world,
+}) => {
+  let tries = 0
+  await page.route('**/api/public/v1/boards/*/export', async (route) => {
+    tries++
+    if (tries === 1)
+      await route.fulfill({
+        status: 429,
+        json: { error: { code: 'rate_limited', message: 'At most two exports can run at a time.' } },
+      })
+    else await route.fulfill({ status: 200, body: '{"format":"cardwall' })
+  })
+  await page.goto(`/workspaces/${world.workspaceId}/import`)
+  await page.getByRole('button', { name: 'Download Plan' }).click()
+  await expect(page.getByText('Two exports run in another window')).toBeVisible()
+  await expect(page.getByText('The export broke off before its end')).toBeVisible({ timeout: 15_000 })
+  expect(tries).toBe(2)
+})

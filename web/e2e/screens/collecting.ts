@@ -1,0 +1,130 @@
+import { expect } from '@playwright/test'
+import { button, dialog, type Screen } from './screen'
+
+export const collecting: readonly Screen[] = [
+  {
+    name: 'plan',
+    route: '/workspaces/:workspaceId/plan',
+    at: (s) => `/workspaces/${s.workspaceId}/plan`,
+    shows: (page) => page.getByRole('heading', { name: 'All plans' }),
+  },
+  {
+    name: 'plan-of-a-small-one',
+    route: '/workspaces/:workspaceId/plan',
+    who: 'founder',
+    at: (s) => `/workspaces/${s.empty.workspaceId}/plan`,
+    shows: (page) => page.getByRole('heading', { name: 'Free plan' }),
+  },
+  {
+    name: 'organizations',
+    route: '/organizations',
+    at: () => '/organizations',
+    shows: (page) => page.getByRole('combobox', { name: /^Plan of/ }).first(),
+  },
+  {
+    name: 'organizations-none-found',
+    route: '/organizations',
+    at: () => '/organizations?q=zeppelin',
+    shows: (page) => page.getByText('None found').last(),
+  },
+  {
+    name: 'organizations-of-no-operator',
+    route: '/organizations',
+    who: 'founder',
+    at: () => '/organizations',
+    shows: (page) => page.getByText('There is no such page'),
+    title: /Not found/,
+  },
+  {
+    name: 'status-updates',
+    route: '/boards/:boardId/status',
+    at: (s) => `/boards/${s.boardId}/status`,
+    shows: (page) => page.getByRole('article').first(),
+  },
+  {
+    name: 'status-updates-writing',
+    route: '/boards/:boardId/status',
+    at: (s) => `/boards/${s.boardId}/status`,
+    shows: (page) => page.getByRole('article').first(),
+    then: async (page) => {
+      await button(page, 'Write an update').click()
+      await expect(page.getByText('Filled in from')).toBeVisible()
+    },
+  },
+  {
+    name: 'status-updates-none',
+    route: '/boards/:boardId/status',
+    who: 'founder',
+    at: (s) => `/boards/${s.empty.boardId}/status`,
+    shows: (page) => page.getByText('No status update yet'),
+  },
+  {
+    name: 'filter-table',
+    route: '/saved-filters/:filterId',
+    at: (s) => `/saved-filters/${s.filters.whole}`,
+    shows: (page) => page.getByRole('gridcell').first(),
+  },
+  {
+    name: 'filter-table-labels',
+    route: '/saved-filters/:filterId',
+    at: (s) => `/saved-filters/${s.filters.whole}`,
+    shows: (page) => page.getByRole('gridcell').first(),
+    then: async (page) => {
+      await expect(page.locator('[data-cell="0-4"]')).toHaveAttribute('aria-readonly', 'false')
+      await page.locator('[data-cell="0-4"]').press('Enter')
+      await expect(dialog(page)).toBeVisible()
+    },
+  },
+  {
+    name: 'filter-table-broken',
+    route: '/saved-filters/:filterId',
+    at: (s) => `/saved-filters/${s.filters.broken}`,
+    shows: (page) => page.getByText('This filter is broken.'),
+  },
+  {
+    name: 'filter-table-edit',
+    route: '/saved-filters/:filterId',
+    at: (s) => `/saved-filters/${s.filters.broken}`,
+    shows: (page) => page.getByText('This filter is broken.'),
+    then: async (page) => {
+      await button(page, 'Mend it').click()
+      await expect(dialog(page)).toBeVisible()
+    },
+  },
+  {
+    name: 'templates',
+    route: '/workspaces/:workspaceId/templates',
+    at: (s) => `/workspaces/${s.workspaceId}/templates`,
+    shows: (page) => button(page, 'Look into A launch, as we do it'),
+  },
+  {
+    name: 'templates-preview',
+    route: '/workspaces/:workspaceId/templates',
+    at: (s) => `/workspaces/${s.workspaceId}/templates`,
+    shows: (page) => button(page, 'Look into A launch, as we do it'),
+    then: async (page) => {
+      await page
+        .getByRole('button', { name: /^Look into/ })
+        .last()
+        .click()
+      await expect(dialog(page).getByRole('region', { name: 'Its lists and cards' })).toBeVisible()
+    },
+  },
+  {
+    name: 'templates-save',
+    route: '/workspaces/:workspaceId/templates',
+    at: (s) => `/workspaces/${s.workspaceId}/templates`,
+    shows: (page) => button(page, 'Look into A launch, as we do it'),
+    then: async (page) => {
+      await button(page, 'Save a board as template').click()
+      await expect(dialog(page)).toBeVisible()
+    },
+  },
+  {
+    name: 'templates-none-of-ones-own',
+    route: '/workspaces/:workspaceId/templates',
+    who: 'founder',
+    at: (s) => `/workspaces/${s.empty.workspaceId}/templates`,
+    shows: (page) => page.getByText('None of your own yet'),
+  },
+]

@@ -1,0 +1,19 @@
+// The saved filters of all workspaces of a person.
+import { api } from '../../api/client'
+import type { components } from '../../api/schema'
+import { session } from '../../state/session.svelte'
+import { everything } from '../profile/remote.svelte'
+
+export type SavedFilter = components['schemas']['SavedFilter']
+
+export async function loadFilters(): Promise<SavedFilter[]> {
+  const found = await Promise.allSettled(
+    session.workspaces.map((w) =>
+      everything((query) => api.GET('/saved-filters', { params: { query: { ...query, workspaceId: w.id } } })),
+    ),
+  )
+  // A workspace may just have gone; its filters went with it.
+  const first = found.find((one) => one.status === 'rejected')
+  if (first && found.every((one) => one.status === 'rejected')) throw first.reason
+  return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+}

@@ -1,0 +1,1 @@
+export const routes = [{ path: '/boards/:boardId/status', load: () => import('./StatusUpdates.svelte') }]

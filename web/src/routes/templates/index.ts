@@ -1,0 +1,1 @@
+export const routes = [{ path: '/workspaces/:workspaceId/templates', load: () => import('./Templates.svelte') }]

@@ -1,0 +1,121 @@
+// Exports under way. The server writes two of a person's at a time; more wait
+// here for their turn, and for those of other windows.
+import { ApiError } from '../api/client'
+
+export type Export = {
+  /** The address of the document; an export is known by it. */
+  readonly href: string
+  readonly name: string
+  state: 'waiting' | 'running' | 'done' | 'failed'
+  bytes: number
+  /** Why it waits or failed. */
+  why: string | null
+}
+
+const atOnce = 2
+const pause = 5000
+
+const list = $state<Export[]>([])
+const stops = new Map<string, AbortController>()
+
+export const exports = {
+  of: (href: string): Export | undefined => list.find((one) => one.href === href),
+  get running(): number {
+    return list.filter((one) => one.state === 'running').length
+  },
+}
+
+/** Asks for an export; the browser saves it as a file once it is whole. */
+export function beginExport(href: string, name: string): void {
+  const before = exports.of(href)
+  if (before && (before.state === 'running' || before.state === 'waiting')) return
+  drop(href)
+  list.push({ href, name, state: 'waiting', bytes: 0, why: null })
+  next()
+}
+
+export function stopExport(href: string): void {
+  stops.get(href)?.abort()
+  drop(href)
+  next()
+}
+
+function drop(href: string): void {
+  const at = list.findIndex((one) => one.href === href)
+  if (at >= 0) list.splice(at, 1)
+}
+
+function next(): void {
+  for (const one of list) {
+    if (one.state !== 'waiting' || one.why !== null) continue
+    if (exports.running >= atOnce) return
+    void run(one)
+  }
+}
+
+async function run(one: Export): Promise<void> {
+  const stop = new AbortController()
+  stops.set(one.href, stop)
+  one.state = 'running'
+  one.why = null
+  one.bytes = 0
+  try {
+    const parts = await read(one, stop.signal)
+    await save(parts, one.name)
+    one.state = 'done'
+  } catch (thrown) {
+    if (stop.signal.aborted) return
+    if (thrown instanceof ApiError && thrown.code === 'rate_limited') {
+      one.state = 'waiting'
+      one.why = 'Two exports run in another window; this one begins when one of them has ended.'
+      setTimeout(() => {
+        if (one.state !== 'waiting' || stop.signal.aborted) return
+        one.why = null
+        next()
+      }, pause)
+    } else {
+      one.state = 'failed'
+      one.why = thrown instanceof ApiError ? thrown.message : 'The connection was lost. Try again.'
+    }
+  } finally {
+    if (stops.get(one.href) === stop && one.state !== 'waiting') stops.delete(one.href)
+    next()
+  }
+}
+
+async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
+  const answer = await fetch(one.href, { signal })
+  if (!answer.ok || !answer.body) {
+    const told = (await answer.json().catch(() => ({}))) as { error?: { code: string; message: string } }
+    throw new ApiError(
+      answer.status,
+      told.error?.code ?? 'internal',
+      told.error?.message ?? `The server answered with an error (${answer.status}).`,
+    )
+  }
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  const reader = answer.body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return parts
+    parts.push(value)
+    one.bytes += value.byteLength
+  }
+}
+
+/** A document that broke off does not end with complete: it is no file to keep. */
+async function save(parts: Uint8Array<ArrayBuffer>[], name: string): Promise<void> {
+  const file = new Blob(parts, { type: 'application/json' })
+  const end = await file.slice(-64).text()
+  if (!/"complete":true\}\s*$/.test(end)) {
+    throw new ApiError(0, 'truncated', 'The export broke off before its end; nothing was saved. Try again.')
+  }
+  const address = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  document.body.append(link)
+  link.click()
+  link.remove()
+  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+}
