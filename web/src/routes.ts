@@ -2,6 +2,7 @@
 import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
 import { routes as audit } from './routes/audit'
+import { routes as automation } from './routes/automation'
 import { routes as connect } from './routes/connect'
 import { routes as profile } from './routes/profile'
 import { routes as search } from './routes/search'
@@ -31,6 +32,7 @@ const routes: readonly Route[] = [
   ...workspace,
   ...webhooks,
   ...audit,
+  ...automation,
 ]
 
 const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }
