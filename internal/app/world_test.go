@@ -397,7 +397,7 @@ func (w *world) twoRules() []string {
 // ran writes a run of a rule into the log.
 func (w *world) ran(ruleID string) {
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-		run := store.Run{Key: "v7", Root: "act_1", RuleRun: board.RuleRun{
+		run := store.Run{Key: store.NewID("v"), Root: "act_1", RuleRun: board.RuleRun{
 			RuleID: ruleID, BoardID: w.board, Type: board.KindCardMoved, CardID: &w.card, Status: board.RunDone, Actions: 2, Version: new(int64(7)),
 		}}
 		return tx.InsertRun(ctx, &run)

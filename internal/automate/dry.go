@@ -16,7 +16,7 @@ type DryRunInput struct {
 	BoardInput
 	When board.RuleWhen     `json:"when" doc:"What would set it off."`
 	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card has to satisfy; none when absent." example:"label:bug -is:done"`
-	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"What it would do, in this order."`
+	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"What it would do, in this order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
 // DryRun is what a rule would do.
@@ -38,9 +38,12 @@ type DryRunCard struct {
 // dryRun tries a rule on the cards that changed last, and writes nothing.
 func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (DryRun, error) {
 	out := DryRun{Cards: []DryRunCard{}}
-	b, err := v.Board(ctx, in.BoardID, board.Administer)
+	b, err := v.Board(ctx, in.BoardID, board.View)
 	if err != nil {
 		return out, err
+	}
+	if !b.Role.Can(board.Administer) { // a board in the archive takes no rules, but is looked at
+		return out, board.Forbidden("Your role on this board is %s; its rules need the role admin.", b.Role)
 	}
 	if err := v.On(b.ID).Needs(board.Automation); err != nil {
 		return out, err

@@ -24,7 +24,7 @@ func AddOperations(r *op.Registry) *op.Registry {
 	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}", "Delete an automation rule with its log. What it did stays.", deleteRule, op.Admin, op.Application, op.Destructive)
 	op.Command(r, "switch_on_rule", "POST /rules/{ruleId}/switch-on", "Switch an automation rule on. The caller is its owner from then on; what happened while it was off is not made up for.", s.switchOnRule, op.Admin, op.Application)
 	op.Command(r, "switch_off_rule", "POST /rules/{ruleId}/switch-off", "Switch an automation rule off.", switchOffRule, op.Admin, op.Application)
-	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run", "Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.", s.dryRun, op.Admin, op.Application)
+	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run", "Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.", s.dryRun, op.Application)
 	op.Query(r, "list_rule_runs", "GET /boards/{boardId}/rule-runs", "List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason.", listRuns, op.Application)
 	return r
 }

@@ -52,7 +52,7 @@ type CreateRuleInput struct {
 	Name string             `json:"name" maxLength:"512" doc:"Its name." example:"Done is done"`
 	When board.RuleWhen     `json:"when" doc:"What sets it off."`
 	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card has to satisfy; none when absent." example:"label:bug -is:done"`
-	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"What it does, in this order."`
+	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"What it does, in this order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 	Off  bool               `json:"off,omitempty" doc:"Whether it begins switched off." example:"false"`
 }
 
@@ -103,7 +103,7 @@ type UpdateRuleInput struct {
 	Name *string            `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Done is really done"`
 	When *board.RuleWhen    `json:"when,omitempty" doc:"What sets it off instead."`
 	If   *string            `json:"if,omitempty" maxLength:"4096" doc:"Another query; an empty one for none." example:"label:bug"`
-	Then []board.RuleAction `json:"then,omitempty" minItems:"1" maxItems:"100" doc:"What it does instead."`
+	Then []board.RuleAction `json:"then,omitempty" minItems:"1" maxItems:"100" doc:"What it does instead." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
 // updateRule changes a rule. Who changes what it does is its owner from then on,

@@ -142,6 +142,12 @@ async function make(): Promise<Stage> {
     name: 'Deploy bot',
   })
   await as(demo, 'POST', `/app/v1/webhooks/${webhook.id}/test`, {})
+  await as(demo, 'PATCH', `/public/v1/boards/${boardId}`, { features: { automation: true } })
+  await as(demo, 'POST', `/app/v1/boards/${boardId}/rules`, {
+    name: 'Finished steps are told',
+    when: { event: 'checklist_completed' },
+    then: [{ operation: 'add_comment', input: { text: 'All steps are done.' } }],
+  })
   return {
     people: { demo, founder, newcomer: await signUp('Noah Berg') },
     workspaceId,
