@@ -3722,7 +3722,17 @@ export interface operations {
                      * @example label:bug -is:done
                      */
                     if?: string;
-                    /** @description What it would do, in this order. */
+                    /**
+                     * @description What it would do, in this order.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
                     then: components["schemas"]["RuleAction"][];
                     /** @description What would set it off. */
                     when: components["schemas"]["RuleWhen"];
@@ -4070,7 +4080,17 @@ export interface operations {
                      * @example false
                      */
                     off?: boolean;
-                    /** @description What it does, in this order. */
+                    /**
+                     * @description What it does, in this order.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
                     then: components["schemas"]["RuleAction"][];
                     /** @description What sets it off. */
                     when: components["schemas"]["RuleWhen"];
@@ -6394,7 +6414,17 @@ export interface operations {
                      * @example Done is really done
                      */
                     name?: string;
-                    /** @description What it does instead. */
+                    /**
+                     * @description What it does instead.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
                     then?: components["schemas"]["RuleAction"][];
                     /** @description What sets it off instead. */
                     when?: components["schemas"]["RuleWhen"];
