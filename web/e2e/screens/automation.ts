@@ -8,7 +8,7 @@ export const automation: readonly Screen[] = [
     name: 'automation',
     route,
     at: (s) => `/boards/${s.boardId}/automation`,
-    shows: (page) => page.getByRole('list', { name: 'Rules' }).getByText('Finished steps are told'),
+    shows: (page) => page.getByRole('list', { name: 'Rules' }).getByText('Finished steps are told').first(),
   },
   {
     name: 'automation-off',
