@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -46,11 +45,11 @@ type turn struct {
 func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	tx, r, o := t.tx, t.rule, t.occurrence
 	_, err := tx.Board(ctx, r.BoardID, board.Administer) // locks it; the owner must still be its admin
-	now, err2 := tx.RuleNow(ctx, r.ID, o.Key)
+	now, err2 := tx.RuleNow(ctx, r.ID, o.Key, t.cardID(), tx.Now()-minute)
 	switch {
 	case err2 != nil:
 		return "", err2
-	case !now.On || now.Ran || !r.When.Event.Timed() && o.BoardVersion <= now.Since:
+	case !now.On || now.Ran || r.When.Event.AboutCard() && !now.Here || !r.When.Event.Timed() && o.BoardVersion <= now.Since:
 		return "", nil
 	case board.IsCode(err, board.CodeNotFound), board.IsCode(err, board.CodeForbidden):
 		return t.disowned(ctx)
@@ -62,18 +61,18 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	if ok, err := t.satisfied(ctx); err != nil || !ok {
 		return "", err
 	}
-	if reason, key, err := t.brake(ctx); err != nil || reason != "" {
+	if reason, key, err := t.brake(ctx, now.OnCard); err != nil || reason != "" {
 		if err != nil {
 			return "", err
 		}
 		return t.refuse(ctx, reason, key)
 	}
-	limit, ok, err := tx.TakeRun(ctx, tx.On(r.BoardID).OrganizationID)
+	ok, err := tx.TakeRun(ctx, tx.On(r.BoardID).OrganizationID, now.Plan)
 	if err != nil {
 		return "", err
 	}
 	if !ok {
-		return t.refuse(ctx, fmt.Sprintf("The organization's plan allows %d runs a day; they are used up.", limit), "day:"+tx.Time().Format(board.DateLayout))
+		return t.refuse(ctx, fmt.Sprintf("The organization's plan allows %d runs a day; they are used up.", now.Plan.Limits().RunsPerDay), "day:"+tx.Time().Format(board.DateLayout))
 	}
 	var at board.RuleAction
 	if err := tx.Attempt(ctx, func() (err error) {
@@ -89,10 +88,21 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	return t.write(ctx, board.RunDone, "", o.Key, len(r.Then))
 }
 
-// satisfied tells whether the card is on the board, and as the rule wants it. What
-// is about no card always is.
+// minute is what the brake of a card counts in.
+const minute = board.Instant(60_000)
+
+// cardID is the card that it is about; "" for none.
+func (t *turn) cardID() string {
+	if t.occurrence.CardID == nil {
+		return ""
+	}
+	return *t.occurrence.CardID
+}
+
+// satisfied tells whether the card is as the rule wants it. What is about no card
+// always is.
 func (t *turn) satisfied(ctx context.Context) (bool, error) {
-	if !t.rule.When.Event.AboutCard() {
+	if t.rule.If == "" && t.rule.When.Event != board.OnChecklistCompleted {
 		return true, nil
 	}
 	q, err := condition(t.rule, t.tx.View)
@@ -128,7 +138,7 @@ func complete(ctx context.Context, v *store.View, o *store.Occurrence) (bool, er
 // brake is why rules that set each other off must not go on; "" when they may. So
 // that a brake does not fill the log, it has a key of its own, which is written
 // once.
-func (t *turn) brake(ctx context.Context) (reason, key string, err error) {
+func (t *turn) brake(ctx context.Context, onCard int) (reason, key string, err error) {
 	if len(t.chain) > 0 {
 		switch {
 		case slices.Contains(t.chain, t.rule.ID):
@@ -141,13 +151,8 @@ func (t *turn) brake(ctx context.Context) (reason, key string, err error) {
 			return fmt.Sprintf("One change has set off %d runs.", runs), "cause:" + t.root, err
 		}
 	}
-	if t.occurrence.CardID == nil {
-		return "", "", nil
-	}
-	minute := board.Instant(time.Minute.Milliseconds())
-	runs, err := t.tx.RunsOnCard(ctx, *t.occurrence.CardID, t.tx.Now()-minute)
-	if err != nil || runs >= board.RuleCardRuns {
-		return fmt.Sprintf("Rules have run on this card %d times within a minute.", runs), fmt.Sprintf("card:%s:%d", *t.occurrence.CardID, t.tx.Now()/minute), err
+	if onCard >= board.RuleCardRuns {
+		return fmt.Sprintf("Rules have run on this card %d times within a minute.", onCard), fmt.Sprintf("card:%s:%d", t.cardID(), t.tx.Now()/minute), nil
 	}
 	return "", "", nil
 }
@@ -162,10 +167,6 @@ func counted(n int, what string) string {
 // act does the actions, and answers the one that was refused.
 func (t *turn) act(ctx context.Context) (board.RuleAction, error) {
 	var f *facts
-	cardID := ""
-	if t.occurrence.CardID != nil {
-		cardID = *t.occurrence.CardID
-	}
 	for _, a := range t.rule.Then {
 		if f == nil && speaks(a.Input) {
 			var err error
@@ -173,7 +174,7 @@ func (t *turn) act(ctx context.Context) (board.RuleAction, error) {
 				return a, err
 			}
 		}
-		in, err := input(a, cardID, f)
+		in, err := input(a, t.cardID(), f)
 		if err != nil {
 			return a, err
 		}

@@ -114,27 +114,28 @@ func (db *DB) Progress(ctx context.Context, holder string, handled map[string]in
 
 // RuleNow is what is to be known of a rule before it runs for an occurrence.
 type RuleNow struct {
-	On    bool
-	Since int64
-	Ran   bool // for that occurrence
+	On     bool
+	Since  int64
+	Ran    bool // for that occurrence
+	Here   bool // the card is on the rule's board
+	OnCard int  // runs that did something to the card since an instant
+	Plan   board.Plan
 }
 
-// RuleNow reads a rule as it is in this transaction. A rule that is gone is off.
-func (tx *Tx) RuleNow(ctx context.Context, ruleID, key string) (n RuleNow, err error) {
+// RuleNow reads a rule as it is in this transaction, in one query since it is read
+// for every run. A rule that is gone is off.
+func (tx *Tx) RuleNow(ctx context.Context, ruleID, key, cardID string, since board.Instant) (n RuleNow, err error) {
 	var (
-		off string
-		ran int64
+		off       string
+		ran, here int64
 	)
-	found, err := tx.one(ctx, "SELECT off, since, (SELECT count(*) FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2) FROM rules r WHERE r.id = $1",
-		[]any{ruleID, key}, &off, &n.Since, &ran)
-	n.On, n.Ran = found && off == "", ran > 0
+	found, err := tx.one(ctx, `SELECT r.off, r.since, (SELECT count(*) FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
+		(SELECT count(*) FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id),
+		(SELECT count(*) FROM rule_runs y WHERE y.card_id = $3 AND y.at > $4 AND y.status = 'done'), o.plan
+		FROM rules r JOIN boards b ON b.id = r.board_id JOIN workspaces w ON w.id = b.workspace_id JOIN organizations o ON o.id = w.organization_id WHERE r.id = $1`,
+		[]any{ruleID, key, cardID, int64(since)}, &off, &n.Since, &ran, &here, &n.OnCard, &n.Plan)
+	n.On, n.Ran, n.Here = found && off == "", ran > 0, here > 0
 	return n, err
-}
-
-// Ran tells whether a rule has a run under a key.
-func (v *View) Ran(ctx context.Context, ruleID, key string) (bool, error) {
-	n, err := v.count(ctx, "SELECT count(*) FROM rule_runs WHERE rule_id = $1 AND event = $2", ruleID, key)
-	return n > 0, err
 }
 
 // RunsOfCause counts the runs that one cause had.
@@ -142,23 +143,13 @@ func (v *View) RunsOfCause(ctx context.Context, root string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM rule_runs WHERE root = $1", root)
 }
 
-// RunsOnCard counts the runs that did something to a card since an instant.
-func (v *View) RunsOnCard(ctx context.Context, cardID string, since board.Instant) (int, error) {
-	return v.count(ctx, "SELECT count(*) FROM rule_runs WHERE card_id = $1 AND at > $2 AND status = 'done'", cardID, int64(since))
-}
-
 // TakeRun counts a run against the day of an organization, and tells whether its
 // plan allows it; of one that it does not, nothing is counted.
-func (tx *Tx) TakeRun(ctx context.Context, organizationID string) (limit int, ok bool, err error) {
-	var plan board.Plan
-	if _, err := tx.one(ctx, "SELECT plan FROM organizations WHERE id = $1", []any{organizationID}, &plan); err != nil {
-		return 0, false, err
-	}
-	limit = plan.Limits().RunsPerDay
+func (tx *Tx) TakeRun(ctx context.Context, organizationID string, plan board.Plan) (ok bool, err error) {
 	n, err := tx.affected(ctx, `INSERT INTO automation_days (organization_id, day, used) VALUES ($1, $2, 1)
 		ON CONFLICT (organization_id, day) DO UPDATE SET used = automation_days.used + 1 WHERE automation_days.used < $3`,
-		organizationID, tx.Time().Format(board.DateLayout), limit)
-	return limit, n == 1, err
+		organizationID, tx.Time().Format(board.DateLayout), plan.Limits().RunsPerDay)
+	return n == 1, err
 }
 
 // Run is a run as it is written.
