@@ -32,7 +32,7 @@ export function termText(term: string, things: Things): string | null {
     case 'list':
       return `it is ${not ? 'not ' : ''}in ${nameIn(things.lists, id, 'a list that is gone')}`
     case 'label':
-      return `it has ${not ? 'not ' : ''}the label ${nameIn(things.labels, id, 'that is gone')}`
+      return `it ${not ? 'does not have' : 'has'} the label ${nameIn(things.labels, id, 'that is gone')}`
     default:
       return `${nameIn(things.people, id, 'somebody who left')} is ${not ? 'not ' : ''}assigned`
   }
