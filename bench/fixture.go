@@ -14,6 +14,9 @@ import (
 // apiPath is where the REST interface begins.
 const apiPath = "/api/public/v1"
 
+// applicationPath is where the interface of the pages begins.
+const applicationPath = "/api/app/v1"
+
 // listsPerBoard is how many lists the cards of a board are spread over.
 const listsPerBoard = 4
 
@@ -49,7 +52,12 @@ func (f *fixture) client() *client { return newClient(f.addr, f.token, f.names()
 
 // call makes one request and decodes the "data" of its answer into out, unless that is nil.
 func call(c *client, method, path string, in any, want int, out any) error {
-	r := request{method: method, path: []byte(apiPath + path), want: want}
+	return ask(c, method, apiPath+path, in, want, out)
+}
+
+// ask is call for a whole path.
+func ask(c *client, method, path string, in any, want int, out any) error {
+	r := request{method: method, path: []byte(path), want: want}
 	if in != nil {
 		var err error
 		if r.body, err = json.Marshal(in); err != nil {

@@ -33,6 +33,10 @@ const (
 	nameCalendar       = "calendar"
 	nameFilterCards    = "filter cards"
 
+	nameRuleWithout = "update_card, 1,000/s"
+	nameRuleWith    = "automation, update_card, 1,000/s"
+	nameRuleRuns    = "automation, runs"
+
 	nameExport = "export 200,000 cards"
 
 	nameHookDrain      = "webhooks, drain"
@@ -83,6 +87,10 @@ func promises() map[string]promise {
 		nameGet:     {rate: 3000, cpu: 0.4},
 		nameList1k:  {rate: 1200, cpu: 1.5},
 		nameList10k: {cpu: 1.5},
+
+		nameRuleWithout: {rate: 950, noErrors: true},
+		nameRuleWith:    {rate: 950, noErrors: true},
+		nameRuleRuns:    {rate: 900, p99: time.Second, noErrors: true},
 
 		nameTool:    {rate: 1000, noErrors: true},
 		nameToolOld: {rate: 1000, noErrors: true},
@@ -144,6 +152,7 @@ func comparisons() []comparison {
 		{name: nameList10k, to: nameRows},
 		{name: nameGet, to: nameHello},
 		{name: nameGet, to: nameRow},
+		{name: nameRuleWith, to: nameRuleWithout, atLeast: 0.95},
 		{name: nameTool, to: nameToolRest, cpu: 1.3},
 		{name: nameToolOld, to: nameToolRest, cpu: 1.3},
 		{name: nameCreate, to: nameRawGroup},

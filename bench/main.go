@@ -18,6 +18,7 @@
 //	go run ./bench -only 'get_card|bare' -seconds 10
 //	go run ./bench -only 'search|dashboard|calendar|filter cards'
 //	go run ./bench -only mcp
+//	go run ./bench -only 'automation|1,000/s$'
 //	go run ./bench -only webhooks
 //	go run ./bench -only soak -seconds 600
 //	go run ./bench -only export

@@ -30,7 +30,7 @@ type suite struct {
 // last the webhooks.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
-	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder) ||
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleWith, nameRuleRuns) ||
 		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
 		srv, err := newServer(ctx, s.binary, s.dir)
 		if err != nil {
@@ -108,6 +108,11 @@ func (s *suite) measureServer(ctx context.Context, srv *server, measures []measu
 			return fmt.Errorf("the server ended during %s: %w", m.name, srv.proc.err)
 		}
 		together = nil
+	}
+	if s.wants(nameRuleWithout, nameRuleWith, nameRuleRuns) {
+		if err := s.measureAutomation(ctx, srv, f); err != nil {
+			return err
+		}
 	}
 	if s.wants(nameLoaded) {
 		if err := s.measureMemory(srv, nameLoaded, "VmRSS", 200); err != nil {

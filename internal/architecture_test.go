@@ -51,7 +51,7 @@ var layers = []layer{
 	{"internal/rest/docs", []string{"internal/asset"}, nil, "it draws a page from an OpenAPI document and knows nothing else of the program"},
 	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session"}, nil, "a door takes operations from the registry and names none of them"},
 	{"internal/conformance", nothing, nil, "fixtures show what the handler does with them, and nothing of the program"},
-	{"internal/automate", []string{"internal/board", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
+	{"internal/automate", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
 	{"internal/transfer", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
 	{"internal/hook", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
 	{"internal/live", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},

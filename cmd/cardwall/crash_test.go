@@ -260,7 +260,10 @@ func (c *crash) exchange(method, path, key string, in any) ([]byte, int, error) 
 	if in == nil {
 		text = nil
 	}
-	r, err := http.NewRequestWithContext(context.Background(), method, c.base+"/api/public/v1"+path, bytes.NewReader(text))
+	if !strings.HasPrefix(path, "/api/") {
+		path = "/api/public/v1" + path
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, c.base+path, bytes.NewReader(text))
 	if err != nil {
 		return nil, 0, err
 	}

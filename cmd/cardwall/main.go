@@ -41,6 +41,8 @@ type globals struct {
 	MaxItems        int `default:"200" placeholder:"N" hidden:"" help:"Items per checklist."`
 	MaxAssignees    int `default:"50" placeholder:"N" hidden:"" help:"Assignees per card."`
 	MaxBoardMembers int `default:"500" placeholder:"N" hidden:"" help:"Members per board."`
+	MaxRules        int `default:"50" placeholder:"N" hidden:"" help:"Automation rules per board."`
+	MaxRuleActions  int `default:"10" placeholder:"N" hidden:"" help:"Actions per automation rule."`
 
 	operators []string      // in their normal form; of serve alone
 	keys      *seal.Keyring // once the store is open
@@ -158,6 +160,7 @@ func (g *globals) limits() board.Limits {
 	l := board.DefaultLimits()
 	l.OpenCards, l.AllCards, l.OpenLists, l.Labels = g.MaxOpenCards, g.MaxCards, g.MaxLists, g.MaxLabels
 	l.Checklists, l.Items, l.Assignees, l.BoardMembers = g.MaxChecklists, g.MaxItems, g.MaxAssignees, g.MaxBoardMembers
+	l.Rules, l.RuleActions = g.MaxRules, g.MaxRuleActions
 	return l
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/automate"
 	"cardwall/internal/connect"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
@@ -11,7 +12,7 @@ import (
 type openapiCommand struct{}
 
 func (openapiCommand) Run(g *globals) error {
-	text, err := rest.Encode(rest.Document(connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil), apiVersion()))
+	text, err := rest.Encode(rest.Document(connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil), apiVersion()))
 	if err == nil {
 		_, err = g.stdout.Write(text)
 	}

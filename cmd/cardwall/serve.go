@@ -17,6 +17,7 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/automate"
 	"cardwall/internal/board"
 	"cardwall/internal/connect"
 	"cardwall/internal/hook"
@@ -116,9 +117,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	holder, metrics := store.NewID("srv_"), hook.NewMetrics()
+	holder, metrics, ran := store.NewID("srv_"), hook.NewMetrics(), automate.NewMetrics()
 	if c.MetricsAddr != "" {
-		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, metrics.Collectors())
+		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, append(metrics.Collectors(), ran.Collectors()...))
 		if err != nil {
 			return err
 		}
@@ -129,6 +130,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	defer stopHooks()
+	defer startAutomation(ctx, automate.Options{DB: db, Registry: with.operations, Holder: holder, Metrics: ran, Log: g.log})()
 	stopMail, err := c.startMail(ctx, g, db)
 	if err != nil {
 		return err

@@ -200,6 +200,10 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 // that the answers of the next thousands of calls stay short.
 func (w *world) tidy(name string, in fields, a apptest.Answer) {
 	switch done := a.Status/100 == 2; {
+	case done && name == "create_rule":
+		w.owner.Must("delete_rule", fields{"ruleId": a.ID()})
+	case in["ruleId"] != nil && (!done || name != "delete_rule"):
+		w.owner.Must("delete_rule", fields{"ruleId": in["ruleId"]})
 	case done && name == "create_list":
 		w.owner.Must("archive_list", fields{"listId": a.ID()})
 	case done && name == "create_label":

@@ -93,7 +93,7 @@ func CreateBoard(ctx context.Context, tx *store.Tx, in CreateBoardInput) (board.
 	}
 	b := board.Board{
 		ID: tx.NewID("brd_"), WorkspaceID: w.ID, Name: name, Description: in.Description, Visibility: in.Visibility, Color: in.Color,
-		Features: board.NewBoardFeatures(), CreatedBy: tx.Caller().Actor.ID,
+		Features: board.NewBoardFeatures(), CreatedBy: tx.Caller().Person(),
 	}
 	if err := tx.InsertBoard(ctx, &b, w); err != nil {
 		return board.BoardDetail{}, err

@@ -60,7 +60,7 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 	}
 	a := tx.On(list.BoardID)
 	card := board.Card{
-		ID: tx.NewID("crd_"), BoardID: list.BoardID, ListID: list.ID, Description: &in.Description, CreatedBy: tx.Caller().Actor.ID,
+		ID: tx.NewID("crd_"), BoardID: list.BoardID, ListID: list.ID, Description: &in.Description, CreatedBy: tx.Caller().Person(),
 		Labels: []board.LabelRef{}, Assignees: []board.UserRef{},
 	}
 	if card.Title, err = title("title", in.Title); err != nil {

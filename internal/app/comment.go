@@ -44,7 +44,7 @@ func AddComment(ctx context.Context, tx *store.Tx, in AddCommentInput) (board.Co
 	if m.Text, err = commentText(in.Text); err != nil {
 		return m, err
 	}
-	if tx.Caller().UserID != "" {
+	if tx.Caller().Person() != nil {
 		author, err := tx.User(ctx)
 		if err != nil {
 			return m, err

@@ -106,7 +106,7 @@ func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) 
 	}
 	for i := range cards {
 		c := &cards[i]
-		c.ID, c.ListID, c.CreatedBy, c.ArchivedAt = tx.NewID("crd_"), listID, tx.Caller().Actor.ID, nil
+		c.ID, c.ListID, c.CreatedBy, c.ArchivedAt = tx.NewID("crd_"), listID, tx.Caller().Person(), nil
 		c.DoneAt = done(c.DoneAt)
 		c.Done = c.DoneAt != nil
 		for n := range c.Checklists {
@@ -283,7 +283,7 @@ func sourceOf(ctx context.Context, tx *store.Tx, boardID string, cards bool) ([]
 // addBoard makes a board of the caller's in a workspace, of a name, description,
 // colour, visibility and features.
 func addBoard(ctx context.Context, tx *store.Tx, b *board.Board, w board.Workspace) error {
-	b.ID, b.WorkspaceID, b.CreatedBy = tx.NewID("brd_"), w.ID, tx.Caller().Actor.ID
+	b.ID, b.WorkspaceID, b.CreatedBy = tx.NewID("brd_"), w.ID, tx.Caller().Person()
 	b.Features.PublicPage = false // nobody asked to publish this one
 	if err := tx.InsertBoard(ctx, b, w); err != nil {
 		return err

@@ -246,7 +246,7 @@ func (m *mirror) take(e record) {
 			m.order.take(item)
 		}
 		m.place(item, l, changes)
-	case "label", "status":
+	case "label", "status", "rule":
 		m.named[about(e, noun)] = true
 	default:
 		m.t.Fatalf("this client knows no change %s: teach it what that names", e["type"])

@@ -247,6 +247,35 @@ var samples = map[string]func(w *world) fields{
 	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.failed()} },
 	"get_delivery_quota":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
+	"list_rules": func(w *world) fields {
+		w.twoRules()
+		return fields{"boardId": w.board}
+	},
+	"get_rule":    func(w *world) fields { return fields{"ruleId": w.newRule()} },
+	"create_rule": func(w *world) fields { w.automates(); return w.rule() },
+	"update_rule": func(w *world) fields {
+		return fields{"ruleId": w.newRule(), "name": "Bugs first", "if": "label:bug", "then": []fields{{"operation": "move_card", "input": fields{"listId": w.list, "position": "top"}}}}
+	},
+	"delete_rule": func(w *world) fields { return fields{"ruleId": w.newRule()} },
+	"switch_on_rule": func(w *world) fields {
+		id := w.newRule()
+		w.owner.Must("switch_off_rule", fields{"ruleId": id})
+		return fields{"ruleId": id}
+	},
+	"switch_off_rule": func(w *world) fields { return fields{"ruleId": w.newRule()} },
+	"dry_run_rule": func(w *world) fields {
+		w.automates()
+		in := w.rule()
+		delete(in, "name")
+		return in
+	},
+	"list_rule_runs": func(w *world) fields {
+		for _, id := range w.twoRules() {
+			w.ran(id)
+		}
+		return fields{"boardId": w.board}
+	},
+
 	"list_audit_entries":  func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"export_audit_csv":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"export_audit_ndjson": func(w *world) fields { return fields{"workspaceId": w.workspace} },
@@ -344,6 +373,43 @@ var aboutNoBoard = []string{
 	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook", "rotate_webhook_secret",
 	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists", "delete_board_template",
+}
+
+// automates switches the feature on.
+func (w *world) automates() {
+	w.owner.Must("update_board", fields{"boardId": w.board, "features": fields{"automation": true}})
+}
+
+func (w *world) rule() fields {
+	return fields{
+		"boardId": w.board, "name": "Started is labelled", "when": fields{"event": "card_entered", "listId": w.doing}, "if": "is:open",
+		"then": []fields{{"operation": "set_card_labels", "input": fields{"add": []string{w.label}}}, {"operation": "add_comment", "input": fields{"text": "{actor} began with {card}."}}},
+	}
+}
+
+func (w *world) newRule() string {
+	w.automates()
+	return w.make("create_rule", w.rule())
+}
+
+// twoRules are rules of the board, of which there are two then at least.
+func (w *world) twoRules() []string {
+	for {
+		if all := w.owner.Must("list_rules", fields{"boardId": w.board}).Each("id"); len(all) >= 2 {
+			return all
+		}
+		w.newRule()
+	}
+}
+
+// ran writes a run of a rule into the log.
+func (w *world) ran(ruleID string) {
+	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		run := store.Run{Key: store.NewID("v"), Root: "act_1", RuleRun: board.RuleRun{
+			RuleID: ruleID, BoardID: w.board, Type: board.KindCardMoved, CardID: &w.card, Status: board.RunDone, Actions: 2, Version: new(int64(7)),
+		}}
+		return tx.InsertRun(ctx, &run)
+	})
 }
 
 // trashed is a workspace of a person's in the trash.

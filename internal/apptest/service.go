@@ -16,6 +16,7 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/automate"
 	"cardwall/internal/board"
 	"cardwall/internal/connect"
 	"cardwall/internal/hook"
@@ -200,7 +201,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 
 // programRegistry holds every operation of the program.
 func programRegistry(accounts *account.Accounts, programs *connect.Server) *op.Registry {
-	return connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), accounts), programs)
+	return connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), accounts), programs)
 }
 
 // application serves one empty page, with the headers of all pages.

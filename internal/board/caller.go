@@ -64,6 +64,7 @@ type Caller struct {
 	RequestID   string
 	UserAgent   string // of the request
 	Client      string // the tab of a browser that asks; "" for none
+	Cause       string // of automation: the first cause, and the rules since; "" for anybody else
 	System      bool   // own work: passes every role, never a missing object
 }
 
@@ -79,6 +80,20 @@ func Nobody() Caller { return Caller{Actor: Actor{Type: ActorGuest}} }
 // Person is a caller that is a person.
 func Person(userID string, scopes ...Scope) Caller {
 	return Caller{Actor: Actor{Type: ActorPerson, ID: &userID}, UserID: userID, Scopes: scopes}
+}
+
+// ByRule is a rule of automation at work, with the rights of its owner but never
+// more than to content. The cause is what set off the rules before, and these.
+func ByRule(ruleID, ownerID, workspaceID, cause string) Caller {
+	return Caller{Actor: Actor{Type: ActorAutomation, ID: &ruleID}, UserID: ownerID, WorkspaceID: workspaceID, Scopes: []Scope{ScopeRead, ScopeWrite}, Cause: cause}
+}
+
+// Person is the caller as the author of what it makes; nil when it is no person.
+func (c Caller) Person() *string {
+	if c.Actor.Type != ActorPerson {
+		return nil
+	}
+	return c.Actor.ID
 }
 
 // Has tells whether the caller's token holds a scope.

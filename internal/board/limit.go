@@ -13,6 +13,8 @@ type Limits struct {
 	Title         int // characters of a title or name
 	Text          int // characters of a description or comment
 	BoardWebhooks int // webhooks per board
+	Rules         int // automation rules per board
+	RuleActions   int // actions per rule
 }
 
 // DefaultLimits are the limits of a server that was configured with none.
@@ -20,7 +22,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		OpenCards: 5_000, AllCards: 200_000, OpenLists: 500, Labels: 1_000,
 		Checklists: 100, Items: 200, Assignees: 50, BoardMembers: 500,
-		Title: 512, Text: 16_384, BoardWebhooks: 10,
+		Title: 512, Text: 16_384, BoardWebhooks: 10, Rules: 50, RuleActions: 10,
 	}
 }
 

@@ -16,12 +16,13 @@ type PlanLimits struct {
 	SearchesPerMinute int // per token owner, within the above
 	Webhooks          int // per organization
 	DeliveriesPerDay  int // per organization
+	RunsPerDay        int // of automation rules, per organization
 }
 
 var planLimits = map[Plan]PlanLimits{
-	PlanFree:     {60, 12, 2, 500},
-	PlanTeam:     {300, 60, 25, 10_000},
-	PlanBusiness: {1_200, 240, 100, 50_000},
+	PlanFree:     {60, 12, 2, 500, 1_000},
+	PlanTeam:     {300, 60, 25, 10_000, 20_000},
+	PlanBusiness: {1_200, 240, 100, 50_000, 200_000},
 }
 
 // Limits are the numbers of the plan; an unknown plan has those of free.

@@ -25,12 +25,13 @@ type Hub struct {
 	closed  bool
 	open    sync.WaitGroup
 	stop    chan struct{}
+	unwatch func()
 }
 
 // NewHub makes the hub of a server and begins to listen to its changes.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
 	h := &Hub{db: db, log: log, boards: map[string]map[*stream]struct{}{}, persons: map[string]int{}, stop: make(chan struct{})}
-	db.OnChange(h.changed)
+	h.unwatch = db.OnChange(h.changed)
 	if db.Shared() {
 		h.open.Go(h.look)
 	}
@@ -45,7 +46,7 @@ func (h *Hub) Close() {
 		close(h.stop)
 	}
 	h.mu.Unlock()
-	h.db.OnChange(nil)
+	h.unwatch()
 	h.open.Wait()
 }
 

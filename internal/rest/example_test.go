@@ -12,6 +12,7 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/automate"
 	"cardwall/internal/connect"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
@@ -22,7 +23,7 @@ import (
 // is what its schema says. They do not make the documents too large to fetch.
 func TestEveryOperationShowsExamplesThatFollowItsSchemas(t *testing.T) {
 	t.Parallel()
-	r := connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil)
+	r := connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil)
 	for _, d := range []struct {
 		document    *huma.OpenAPI
 		application bool

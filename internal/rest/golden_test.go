@@ -9,6 +9,7 @@ import (
 	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/apptest"
+	"cardwall/internal/automate"
 	"cardwall/internal/connect"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
@@ -19,7 +20,7 @@ import (
 // review of the interface.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
-	r := connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil)
+	r := connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil)
 	golden(t, "openapi.json", rest.Document(r, "1"))
 	golden(t, "openapi-app.json", rest.ApplicationDocument(r, "1"))
 }

@@ -35,11 +35,12 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 		if n := len(tx.pending); n > 0 {
 			boardID = tx.pending[n-1].access.BoardID // whose version it is
 		}
-		for _, p := range tx.pending {
+		for _, p := range tx.pending[tx.audited:] {
 			if p.access.BoardID == boardID {
 				details.Events++
 			}
 		}
+		tx.audited = len(tx.pending)
 	}
 	if tx.notedBoard != "" {
 		boardID = tx.notedBoard

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +41,9 @@ type DB struct {
 	engine  engine
 	cursors []byte // the key that signs cursors, the same on every node
 	sender  atomic.Pointer[func([]Dispatch)]
-	watcher atomic.Pointer[func(boardIDs []string)]
+
+	watching sync.Mutex
+	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
 }
 
 // engine is what differs between the two databases: how a transaction runs.
@@ -158,20 +162,36 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 	if send := db.sender.Load(); send != nil && len(tx.dispatched) > 0 {
 		(*send)(tx.dispatched)
 	}
-	if watch := db.watcher.Load(); watch != nil && len(tx.touched) > 0 {
-		(*watch)(tx.touched)
+	if watchers := db.watchers.Load(); watchers != nil && len(tx.touched) > 0 {
+		for _, watch := range *watchers {
+			(*watch)(tx.touched)
+		}
 	}
 	return nil
 }
 
 // OnChange has fn called with the boards that a transaction of this process
-// changed, once it is committed. It must return at once. nil ends that.
-func (db *DB) OnChange(fn func(boardIDs []string)) {
-	if fn == nil {
-		db.watcher.Store(nil)
-		return
+// changed, once it is committed, until stop is called. It must return at once.
+func (db *DB) OnChange(fn func(boardIDs []string)) (stop func()) {
+	mine := &fn
+	db.watch(func(all []*func([]string)) []*func([]string) { return append(all, mine) })
+	return func() {
+		db.watch(func(all []*func([]string)) []*func([]string) {
+			return slices.DeleteFunc(all, func(f *func([]string)) bool { return f == mine })
+		})
 	}
-	db.watcher.Store(&fn)
+}
+
+// watch replaces the watchers by what change makes of a copy.
+func (db *DB) watch(change func([]*func([]string)) []*func([]string)) {
+	db.watching.Lock()
+	defer db.watching.Unlock()
+	var all []*func([]string)
+	if old := db.watchers.Load(); old != nil {
+		all = slices.Clone(*old)
+	}
+	all = change(all)
+	db.watchers.Store(&all)
 }
 
 // OnDispatch has fn called with the deliveries of each transaction that this

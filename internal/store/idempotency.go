@@ -82,7 +82,7 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	err := fn()
 	if err != nil {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
-		tx.noted, tx.notedBoard = nil, ""
+		tx.noted, tx.notedBoard, tx.audited = nil, "", 0
 		if err := tx.exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err
 		}

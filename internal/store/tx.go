@@ -27,6 +27,7 @@ type Tx struct {
 	regranted  []string   // workspaces, boards and people of whom rights changed
 	dispatched []Dispatch // what a commit hands over to the sender of deliveries
 
+	audited    int           // events that an entry of the audit tells of
 	noted      board.Changes // for the audit, beside the activity
 	notedBoard string        // which it is about; empty for none
 }
@@ -180,6 +181,9 @@ func (tx *Tx) flush(ctx context.Context) error {
 		if err := tx.switchOffUncovered(ctx, id); err != nil {
 			return fmt.Errorf("switch webhooks off: %w", err)
 		}
+		if err := tx.switchOffRules(ctx, id); err != nil {
+			return fmt.Errorf("switch rules off: %w", err)
+		}
 	}
 	if err := tx.fanOut(ctx); err != nil {
 		return err
@@ -198,16 +202,19 @@ func (tx *Tx) flush(ctx context.Context) error {
 // writeActivity writes what Emit collected as the boards' activity.
 func (tx *Tx) writeActivity(ctx context.Context) error {
 	rows := make([][]any, len(tx.pending))
-	actor := tx.caller.Actor
+	actor, cause := tx.caller.Actor, tx.caller.Cause
+	if tx.quiet {
+		cause = quietCause
+	}
 	for i, p := range tx.pending {
 		changes, err := json.Marshal(p.event.Changes, json.Deterministic(true))
 		if err != nil {
 			return fmt.Errorf("encode changes: %w", err)
 		}
 		rows[i] = []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
-			optional(p.event.ListID), optional(p.event.CardID), string(changes), optional(tx.caller.Client)}
+			optional(p.event.ListID), optional(p.event.CardID), string(changes), optional(tx.caller.Client), optional(cause)}
 	}
-	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, client)", rows); err != nil {
+	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, client, cause)", rows); err != nil {
 		return fmt.Errorf("write activity: %w", err)
 	}
 	return nil

@@ -149,6 +149,12 @@ async function make(): Promise<Stage> {
   const whole = await filter('Open, with a date', 'is:open due:any sort:due')
   const broken = await filter('Cards of a list that went', 'is:open list:lst_01jb2m3n4p5q6r7s8t9v0w1x2y')
   await as(demo, 'POST', `/public/v1/boards/${boardId}/template`, { name: 'A launch, as we do it', includeCards: true })
+  await as(demo, 'PATCH', `/public/v1/boards/${boardId}`, { features: { automation: true } })
+  await as(demo, 'POST', `/app/v1/boards/${boardId}/rules`, {
+    name: 'Finished steps are told',
+    when: { event: 'checklist_completed' },
+    then: [{ operation: 'add_comment', input: { text: 'All steps are done.' } }],
+  })
   return {
     people: { demo, founder, newcomer: await signUp('Noah Berg') },
     workspaceId,

@@ -3,6 +3,7 @@ import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
 import { routes as audit } from './routes/audit'
 import { routes as calendar } from './routes/calendar'
+import { routes as automation } from './routes/automation'
 import { routes as connect } from './routes/connect'
 import { routes as dashboard } from './routes/dashboard'
 import { routes as plan } from './routes/plan'
@@ -41,6 +42,7 @@ const routes: readonly Route[] = [
   ...plan,
   ...status,
   ...templates,
+  ...automation,
 ]
 
 const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }

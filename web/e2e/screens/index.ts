@@ -5,6 +5,7 @@ import { expect, type Page } from '@playwright/test'
 import { server } from '../fixtures'
 import { enter, stage } from '../stage'
 import { accounts } from './accounts'
+import { automation } from './automation'
 import { home } from './home'
 import { workspace } from './workspace'
 import { board } from './board'
@@ -26,6 +27,7 @@ export const screens: readonly Screen[] = [
   ...webhooks,
   ...planning,
   ...collecting,
+  ...automation,
   ...errors,
 ]
 

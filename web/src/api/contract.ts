@@ -4,6 +4,10 @@ import type { components, paths } from './schema-app'
 type Schemas = components['schemas']
 
 export type { paths }
+export type DryRun = Schemas['DryRun']
+export type Rule = Schemas['Rule']
+export type RuleAction = Schemas['RuleAction']
+export type RuleRun = Schemas['RuleRun']
 export type ApiToken = Schemas['UsedToken']
 export type Asked = Schemas['Asked']
 export type ConnectedApp = Schemas['ConnectedApp']

@@ -68,6 +68,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/boards/{boardId}/rule-dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an automation rule without doing anything
+         * @description Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.
+         */
+        post: operations["dry_run_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{boardId}/rule-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason
+         * @description List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason.
+         */
+        get: operations["list_rule_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{boardId}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the automation rules of a board
+         * @description List the automation rules of a board. All who see the board see them.
+         */
+        get: operations["list_rules"];
+        put?: never;
+        /**
+         * Create an automation rule
+         * @description Create an automation rule. What happens from now on sets it off, and it acts with the caller's rights. Needs a board admin and the feature automation.
+         */
+        post: operations["create_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{boardId}/star": {
         parameters: {
             query?: never;
@@ -614,6 +678,74 @@ export interface paths {
          */
         put: operations["change_password"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rules/{ruleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an automation rule
+         * @description Get an automation rule.
+         */
+        get: operations["get_rule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an automation rule with its log
+         * @description Delete an automation rule with its log. What it did stays.
+         */
+        delete: operations["delete_rule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an automation rule
+         * @description Change an automation rule. Who changes what it does is its owner from then on.
+         */
+        patch: operations["update_rule"];
+        trace?: never;
+    };
+    "/rules/{ruleId}/switch-off": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch an automation rule off
+         * @description Switch an automation rule off.
+         */
+        post: operations["switch_off_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rules/{ruleId}/switch-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch an automation rule on
+         * @description Switch an automation rule on. The caller is its owner from then on; what happened while it was off is not made up for.
+         */
+        post: operations["switch_on_rule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1635,6 +1767,13 @@ export interface components {
              */
             id: string;
         };
+        DeletedRule: {
+            /**
+             * @description The id of what is gone.
+             * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+        };
         Delivery: {
             /**
              * Format: int64
@@ -1839,6 +1978,47 @@ export interface components {
              * @example 120
              */
             used: number;
+        };
+        DryRun: {
+            /** @description Those that satisfy the rule's query, what changed last first. */
+            cards: components["schemas"]["DryRunCard"][];
+            /**
+             * Format: int64
+             * @description How many cards were looked at.
+             * @example 50
+             */
+            looked: number;
+        };
+        DryRunCard: {
+            /** @description What would be done, with the words in braces replaced. */
+            actions: components["schemas"]["RuleAction"][];
+            /**
+             * Format: date-time
+             * @description When that which sets the rule off last happened to it, or for the passing of time when it comes; null when it did not lately.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            at: string | null;
+            /**
+             * @description The card.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            cardId: string;
+            /**
+             * @description The list that it stands in.
+             * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            listId: string;
+            /**
+             * Format: int64
+             * @description Its number.
+             * @example 7
+             */
+            number: number;
+            /**
+             * @description Its title.
+             * @example Write the press release
+             */
+            title: string;
         };
         /** @description A refusal. */
         Error: {
@@ -2669,6 +2849,181 @@ export interface components {
              * @example true
              */
             verified: boolean;
+        };
+        Rule: {
+            /**
+             * @description The board.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-03-01T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description The rule's id, which is that of the actor of what it does.
+             * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description A query in the search grammar that the card has to satisfy, as of now; empty for none. Words such as me and today mean its owner.
+             * @example label:bug -is:done
+             */
+            if: string;
+            /**
+             * Format: date-time
+             * @description When it last did something; null for never.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            lastRunAt: string | null;
+            /**
+             * @description Its name.
+             * @example Done is done
+             */
+            name: string;
+            /**
+             * Format: date-time
+             * @description Since when it is off; null while it is on.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            offAt: string | null;
+            /**
+             * @description Why it is off: paused by a person, its owner is no admin of the board any more, or 20 runs in a row failed. null while it is on.
+             * @example paused
+             * @enum {string|null}
+             */
+            offReason: "paused" | "owner" | "failures" | null;
+            /**
+             * @description Whether it runs.
+             * @example true
+             */
+            on: boolean;
+            /** @description With whose rights it runs: who last changed what it does, or switched it on. */
+            owner: components["schemas"]["UserRef"];
+            /** @description What it does, in this order: all of it or, when one action is refused, nothing. */
+            then: components["schemas"]["RuleAction"][];
+            /**
+             * Format: date-time
+             * @description When a person last changed it.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description What sets it off. */
+            when: components["schemas"]["RuleWhen"];
+        };
+        RuleAction: {
+            /**
+             * @description The operation's input without cardId. In texts {today}, {today+3}, {card}, {number}, {list} and {actor} stand for a date, the card's title, number and list, and who set the rule off; among assignees {actor} is that person.
+             * @example {
+             *       "done": true
+             *     }
+             */
+            input?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The operation.
+             * @example update_card
+             * @enum {string}
+             */
+            operation: "move_card" | "update_card" | "archive_card" | "set_card_labels" | "set_card_assignees" | "set_card_due" | "clear_card_due" | "add_checklist" | "add_comment" | "create_card";
+        };
+        RuleRun: {
+            /**
+             * Format: int64
+             * @description How many actions were done.
+             * @example 2
+             */
+            actions: number;
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The board.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * Format: int64
+             * @description The version of the board that set it off; null for the passing of time.
+             * @example 42
+             */
+            boardVersion: number | null;
+            /**
+             * @description The card that it was about; null for none.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            cardId: string | null;
+            /**
+             * @description The card's title; null when the card is not on the board any more.
+             * @example Write the press release
+             */
+            cardTitle: string | null;
+            /**
+             * @description The run's id.
+             * @example run_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Why it failed or was refused; empty when it was done.
+             * @example
+             */
+            reason: string;
+            /**
+             * @description The rule.
+             * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            ruleId: string;
+            /**
+             * @description Its name.
+             * @example Done is done
+             */
+            ruleName: string;
+            /**
+             * @description What came of it: done; failed when an action was refused and so none was done; refused when it was not begun.
+             * @example done
+             * @enum {string}
+             */
+            status: "done" | "failed" | "refused";
+            /**
+             * @description What set it off: the kind of event; card.due and card.overdue for the passing of time.
+             * @example card.moved
+             */
+            type: string;
+        };
+        RuleWhen: {
+            /**
+             * @description What has to happen. card_entered is a card created in a list or moved there; due_soon is some hours before a card that is not done is due.
+             * @example card_entered
+             * @enum {string}
+             */
+            event: "card_created" | "card_entered" | "card_left" | "card_updated" | "card_completed" | "card_reopened" | "card_archived" | "card_restored" | "label_added" | "label_removed" | "person_assigned" | "person_unassigned" | "due_set" | "due_cleared" | "comment_added" | "item_completed" | "checklist_completed" | "due_soon" | "overdue" | "list_created" | "list_archived" | "status_posted";
+            /**
+             * Format: int64
+             * @description How many hours before; required for due_soon.
+             * @example 24
+             */
+            hours?: number;
+            /**
+             * @description Only this label; for label_added and label_removed.
+             * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            labelId?: string;
+            /**
+             * @description Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent.
+             * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            listId?: string;
+            /**
+             * @description Only this person; for person_assigned and person_unassigned.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            userId?: string;
         };
         Sent: {
             /**
@@ -3968,6 +4323,500 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    dry_run_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "if": "is:open",
+                 *       "then": [
+                 *         {
+                 *           "input": {
+                 *             "add": [
+                 *               "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *             ]
+                 *           },
+                 *           "operation": "set_card_labels"
+                 *         },
+                 *         {
+                 *           "input": {
+                 *             "text": "{actor} began with {card}."
+                 *           },
+                 *           "operation": "add_comment"
+                 *         }
+                 *       ],
+                 *       "when": {
+                 *         "event": "card_entered",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A query in the search grammar that the card has to satisfy; none when absent.
+                     * @example label:bug -is:done
+                     */
+                    if?: string;
+                    /**
+                     * @description What it would do, in this order.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
+                    then: components["schemas"]["RuleAction"][];
+                    /** @description What would set it off. */
+                    when: components["schemas"]["RuleWhen"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "looked": 2,
+                     *         "cards": [
+                     *           {
+                     *             "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "number": 1,
+                     *             "title": "Press release",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *             "at": null,
+                     *             "actions": [
+                     *               {
+                     *                 "operation": "set_card_labels",
+                     *                 "input": {
+                     *                   "add": [
+                     *                     "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                   ]
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "operation": "add_comment",
+                     *                 "input": {
+                     *                   "text": "Ada began with Press release."
+                     *                 }
+                     *               }
+                     *             ]
+                     *           },
+                     *           {
+                     *             "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *             "number": 2,
+                     *             "title": "Second",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *             "at": null,
+                     *             "actions": [
+                     *               {
+                     *                 "operation": "set_card_labels",
+                     *                 "input": {
+                     *                   "add": [
+                     *                     "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                   ]
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "operation": "add_comment",
+                     *                 "input": {
+                     *                   "text": "Ada began with Second."
+                     *                 }
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["DryRun"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_rule_runs: {
+        parameters: {
+            query?: {
+                /** @description Only the runs of this rule. */
+                ruleId?: string;
+                /** @description Only those of this status. */
+                status?: "done" | "failed" | "refused";
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "run_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "ruleId": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "ruleName": "Started is labelled",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "type": "card.moved",
+                     *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "cardTitle": "Press release",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "status": "done",
+                     *           "reason": "",
+                     *           "actions": 2,
+                     *           "boardVersion": 7
+                     *         },
+                     *         {
+                     *           "id": "run_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "ruleId": "rul_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "ruleName": "Started is labelled",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "type": "card.moved",
+                     *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "cardTitle": "Press release",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "status": "done",
+                     *           "reason": "",
+                     *           "actions": 2,
+                     *           "boardVersion": 7
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["RuleRun"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_rules: {
+        parameters: {
+            query?: {
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Started is labelled",
+                     *           "when": {
+                     *             "event": "card_entered",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           },
+                     *           "if": "is:open",
+                     *           "then": [
+                     *             {
+                     *               "operation": "set_card_labels",
+                     *               "input": {
+                     *                 "add": [
+                     *                   "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                 ]
+                     *               }
+                     *             },
+                     *             {
+                     *               "operation": "add_comment",
+                     *               "input": {
+                     *                 "text": "{actor} began with {card}."
+                     *               }
+                     *             }
+                     *           ],
+                     *           "on": true,
+                     *           "offReason": null,
+                     *           "offAt": null,
+                     *           "owner": {
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Ada"
+                     *           },
+                     *           "lastRunAt": null,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Started is labelled",
+                     *           "when": {
+                     *             "event": "card_entered",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           },
+                     *           "if": "is:open",
+                     *           "then": [
+                     *             {
+                     *               "operation": "set_card_labels",
+                     *               "input": {
+                     *                 "add": [
+                     *                   "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                 ]
+                     *               }
+                     *             },
+                     *             {
+                     *               "operation": "add_comment",
+                     *               "input": {
+                     *                 "text": "{actor} began with {card}."
+                     *               }
+                     *             }
+                     *           ],
+                     *           "on": true,
+                     *           "offReason": null,
+                     *           "offAt": null,
+                     *           "owner": {
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Ada"
+                     *           },
+                     *           "lastRunAt": null,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    create_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "if": "is:open",
+                 *       "name": "Started is labelled",
+                 *       "then": [
+                 *         {
+                 *           "input": {
+                 *             "add": [
+                 *               "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *             ]
+                 *           },
+                 *           "operation": "set_card_labels"
+                 *         },
+                 *         {
+                 *           "input": {
+                 *             "text": "{actor} began with {card}."
+                 *           },
+                 *           "operation": "add_comment"
+                 *         }
+                 *       ],
+                 *       "when": {
+                 *         "event": "card_entered",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A query in the search grammar that the card has to satisfy; none when absent.
+                     * @example label:bug -is:done
+                     */
+                    if?: string;
+                    /**
+                     * @description Its name.
+                     * @example Done is done
+                     */
+                    name: string;
+                    /**
+                     * @description Whether it begins switched off.
+                     * @example false
+                     */
+                    off?: boolean;
+                    /**
+                     * @description What it does, in this order.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
+                    then: components["schemas"]["RuleAction"][];
+                    /** @description What sets it off. */
+                    when: components["schemas"]["RuleWhen"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 18
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6430,6 +7279,440 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["DeletedRule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "if": "label:bug",
+                 *       "name": "Bugs first",
+                 *       "then": [
+                 *         {
+                 *           "input": {
+                 *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *             "position": "top"
+                 *           },
+                 *           "operation": "move_card"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Another query; an empty one for none.
+                     * @example label:bug
+                     */
+                    if?: string;
+                    /**
+                     * @description Another name.
+                     * @example Done is really done
+                     */
+                    name?: string;
+                    /**
+                     * @description What it does instead.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
+                    then?: components["schemas"]["RuleAction"][];
+                    /** @description What sets it off instead. */
+                    when?: components["schemas"]["RuleWhen"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Bugs first",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *         },
+                     *         "if": "label:bug",
+                     *         "then": [
+                     *           {
+                     *             "operation": "move_card",
+                     *             "input": {
+                     *               "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "position": "top"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switch_off_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": false,
+                     *         "offReason": "paused",
+                     *         "offAt": "2026-03-02T09:00:00.000Z",
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switch_on_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 20
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -22,9 +22,22 @@ export function ago(at: string, now: Date): string {
   return 'just now'
 }
 
-export function tell(entry: Activity, view: BoardData): { who: { id: string; name: string }; text: string } {
+/** The rules of a board, by id. */
+export type Rules = ReadonlyMap<string, string>
+
+/** "Done is done (automation)". */
+export const ruleText = (id: string | null, rules: Rules): string => {
+  const name = id === null ? undefined : rules.get(id)
+  return name === undefined ? 'Automation' : `${name} (automation)`
+}
+
+export function tell(
+  entry: Activity,
+  view: BoardData,
+  rules: Rules,
+): { who: { id: string; name: string }; text: string } {
   const { actor, changes, type } = entry
-  const names: Record<string, string> = { automation: 'Automation', guest: 'A guest', system: 'Cardwall' }
+  const names: Record<string, string> = { automation: ruleText(actor.id, rules), guest: 'A guest', system: 'Cardwall' }
   const id = actor.id ?? actor.type
   const name =
     names[actor.type] ?? view.members.get(id)?.name ?? (id === session.me.id ? session.me.name : 'A former member')

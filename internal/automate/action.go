@@ -1,0 +1,131 @@
+package automate
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// facts are what the words in an action's texts stand for.
+type facts struct {
+	today  time.Time // in the time zone of the rule's owner
+	card   board.Card
+	list   string         // the name of the card's list
+	person *board.UserRef // who set the rule off; nil for no person
+}
+
+// placeholder is a word in braces that stands for something. At most 999 days
+// ahead or back fit.
+var placeholder = regexp.MustCompile(`\{(?:today(?:([+-])(\d{1,3}))?|card|number|list|actor)\}`)
+
+// speaks tells whether an input has a word that stands for something.
+func speaks(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return placeholder.MatchString(v)
+	case []any:
+		for _, one := range v {
+			if speaks(one) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, one := range v {
+			if speaks(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// say puts what they stand for in the place of the words of an input. The actor
+// in a list is an id, and left out when it is no person.
+func (f *facts) say(v any) any {
+	switch v := v.(type) {
+	case string:
+		return placeholder.ReplaceAllStringFunc(v, f.word)
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, one := range v {
+			switch {
+			case one != "{actor}":
+				out = append(out, f.say(one))
+			case f.person != nil:
+				out = append(out, f.person.ID)
+			}
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, one := range v {
+			out[name] = f.say(one)
+		}
+		return out
+	}
+	return v
+}
+
+func (f *facts) word(word string) string {
+	switch word {
+	case "{card}":
+		return f.card.Title
+	case "{number}":
+		return strconv.Itoa(f.card.Number)
+	case "{list}":
+		return f.list
+	case "{actor}":
+		if f.person == nil {
+			return "Automation"
+		}
+		return f.person.Name
+	}
+	days := 0
+	if m := placeholder.FindStringSubmatch(word); m[2] != "" {
+		days, _ = strconv.Atoi(m[1] + m[2]) // three digits fit
+	}
+	return f.today.AddDate(0, 0, days).Format(board.DateLayout)
+}
+
+// input is what the operation of an action takes: one flat object.
+func input(a board.RuleAction, cardID string, f *facts) ([]byte, error) {
+	in := maps.Clone(a.Input)
+	if f != nil {
+		in, _ = f.say(in).(map[string]any)
+	}
+	if in == nil {
+		in = map[string]any{}
+	}
+	if a.NeedsCard() {
+		in["cardId"] = cardID
+	}
+	text, err := json.Marshal(in, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode input: %w", err)
+	}
+	return text, nil
+}
+
+// named are the ids in an action's input, by the field.
+func named(a board.RuleAction, field string) []string {
+	switch v := a.Input[field].(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var out []string
+		for _, one := range v {
+			if id, ok := one.(string); ok && !strings.HasPrefix(id, "{") {
+				out = append(out, id)
+			}
+		}
+		return out
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package automate_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// BenchmarkRun is changes of cards with a rule that each of them sets off, from 16
+// at once: a change, its run and their events. 1,000 a second are promised.
+func BenchmarkRun(b *testing.B) {
+	for name, rule := range map[string]bool{"without": false, "with": true} {
+		b.Run(name, func(b *testing.B) {
+			w := newWorld(apptest.New(b, filepath.Join(b.TempDir(), "cardwall.db"), apptest.Options{}))
+			if rule {
+				w.rule(fields{"event": "card_updated"}, "", action("add_comment", fields{"text": "Changed."}))
+			}
+			var cards []string
+			for range 1 + b.N/board.RuleCardRuns {
+				cards = append(cards, w.card(nil))
+			}
+			engine(w.Service, 0)
+			b.ResetTimer()
+			var clients sync.WaitGroup
+			for client := range 16 {
+				clients.Go(func() {
+					for i := client; i < b.N; i += 16 {
+						in := fmt.Appendf(nil, `{"cardId":%q,"title":"Changed %d"}`, cards[i%len(cards)], i)
+						if err := w.DB.Write(context.Background(), board.Person(w.ada.ID, board.ScopeWrite), func(tx *store.Tx) error {
+							_, err := w.Registry.Within(context.Background(), tx, "update_card", in)
+							return err
+						}); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			clients.Wait()
+			for rule {
+				if left, err := w.DB.Backlogs(context.Background(), nil); err != nil || len(left) == 0 {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+}

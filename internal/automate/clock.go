@@ -1,0 +1,126 @@
+package automate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+// cardsRead is how many cards with a due date are read at once.
+const cardsRead = 200
+
+// clock looks now and then for cards whose time has come. Of several servers one
+// does.
+func (e *Engine) clock(ctx context.Context) {
+	for pause(ctx, e.o.Clock) {
+		if e.o.DB.Shared() {
+			held, err := e.o.DB.Lease(ctx, clockLease, e.o.Holder, 2*e.o.Clock)
+			if err != nil || !held {
+				if err != nil {
+					e.failed(ctx, "the clock of rules is not leased", err)
+				}
+				continue
+			}
+		}
+		boards, err := e.o.DB.TimedBoards(ctx)
+		if err != nil {
+			e.failed(ctx, "the boards with rules of time cannot be read", err)
+			continue
+		}
+		for _, id := range boards {
+			if ctx.Err() == nil {
+				e.strike(ctx, id)
+			}
+		}
+	}
+}
+
+// strike runs the rules of a board for whose cards the time has come since they
+// were looked at last.
+func (e *Engine) strike(ctx context.Context, boardID string) {
+	var (
+		tasks       []task
+		looked      []string
+		workspaceID string
+		now         board.Instant
+	)
+	if err := e.o.DB.Read(ctx, board.System(), func(v *store.View) error {
+		tasks, looked, now = nil, nil, v.Now()
+		b, err := v.Board(ctx, boardID, board.View)
+		if err != nil {
+			return err
+		}
+		workspaceID = b.WorkspaceID
+		rules, err := v.RulesOn(ctx, boardID, true)
+		for i := range rules {
+			if err != nil {
+				return err
+			}
+			r := &rules[i]
+			looked = append(looked, r.ID)
+			if b.Features.Automation {
+				var due []task
+				due, err = come(ctx, v, r)
+				tasks = append(tasks, due...)
+			}
+		}
+		return err
+	}); err != nil {
+		e.failed(ctx, "due cards cannot be read", err)
+		return
+	}
+	if !e.all(ctx, workspaceID, tasks) {
+		return // the next time, from where it was
+	}
+	if err := e.o.DB.Watched(ctx, looked, now); err != nil {
+		e.failed(ctx, "the time of rules is not noted", err)
+	}
+}
+
+// come are the cards for which a rule's time has come. Whether they satisfy its
+// query is asked when it runs.
+func come(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
+	zone, err := board.LoadZone("timeZone", r.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("the time zone of %s's owner: %w", r.ID, err)
+	}
+	ahead := time.Duration(r.When.Hours) * time.Hour
+	// A due instant lies within a day of its date, wherever it was written.
+	from := r.WatchedAt.Time().Add(ahead).AddDate(0, 0, -2).Format(board.DateLayout)
+	to := v.Time().Add(ahead).AddDate(0, 0, 2).Format(board.DateLayout)
+	q, err := query.Filter{Done: "false", DueFrom: from, DueTo: to, Sort: "due"}.Parse(query.Env{Now: v.Time(), Zone: zone})
+	if err != nil {
+		return nil, fmt.Errorf("due cards: %w", err)
+	}
+	kind := kindDue
+	if r.When.Event == board.OnOverdue {
+		kind = kindOverdue
+	}
+	var out []task
+	page := store.CardPage{BoardID: r.BoardID, Query: q, Compact: true, Limit: cardsRead + 1}
+	for {
+		cards, marks, err := v.Cards(ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		for i := range cards[:min(len(cards), cardsRead)] {
+			c := &cards[i]
+			at, ok := comes(c, r.When, zone)
+			if !ok || at <= r.WatchedAt || at > v.Now() {
+				continue
+			}
+			key := fmt.Sprintf("%s:%s:%d", kind, c.ID, at)
+			out = append(out, task{r, &store.Occurrence{Key: key, Entry: board.Entry{
+				ID: key, Type: kind, At: at, BoardID: r.BoardID, CardID: &c.ID, ListID: &c.ListID, Actor: board.Actor{Type: board.ActorSystem},
+			}}})
+		}
+		if len(cards) <= cardsRead {
+			return out, nil
+		}
+		page.Mark = marks[cardsRead-1]
+	}
+}

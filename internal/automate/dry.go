@@ -1,0 +1,143 @@
+package automate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+	"cardwall/internal/store"
+)
+
+// DryRunInput is a rule as it might be.
+type DryRunInput struct {
+	BoardInput
+	When board.RuleWhen     `json:"when" doc:"What would set it off."`
+	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card has to satisfy; none when absent." example:"label:bug -is:done"`
+	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"What it would do, in this order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
+}
+
+// DryRun is what a rule would do.
+type DryRun struct {
+	Looked int          `json:"looked" doc:"How many cards were looked at." example:"50"`
+	Cards  []DryRunCard `json:"cards" doc:"Those that satisfy the rule's query, what changed last first."`
+}
+
+// DryRunCard is what a rule would do with a card.
+type DryRunCard struct {
+	CardID  string             `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Number  int                `json:"number" doc:"Its number." example:"7"`
+	Title   string             `json:"title" doc:"Its title." example:"Write the press release"`
+	ListID  string             `json:"listId" doc:"The list that it stands in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	At      *board.Instant     `json:"at" format:"date-time" doc:"When that which sets the rule off last happened to it, or for the passing of time when it comes; null when it did not lately." example:"2026-03-02T09:00:00.000Z"`
+	Actions []board.RuleAction `json:"actions" doc:"What would be done, with the words in braces replaced."`
+}
+
+// dryRun tries a rule on the cards that changed last, and writes nothing.
+func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (DryRun, error) {
+	out := DryRun{Cards: []DryRunCard{}}
+	b, err := v.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return out, err
+	}
+	if !b.Role.Can(board.Administer) { // a board in the archive takes no rules, but is looked at
+		return out, board.Forbidden("Your role on this board is %s; its rules need the role admin.", b.Role)
+	}
+	if err := v.On(b.ID).Needs(board.Automation); err != nil {
+		return out, err
+	}
+	me, err := v.User(ctx)
+	if err != nil {
+		return out, err
+	}
+	r := board.Rule{BoardID: b.ID, When: in.When, If: strings.TrimSpace(in.If), Then: in.Then, Owner: board.UserRef{ID: me.ID, Name: me.Name}, TimeZone: me.TimeZone}
+	if err := s.check(ctx, v, &r); err != nil || !r.When.Event.AboutCard() {
+		return out, err
+	}
+	q, err := condition(&r, v)
+	if err != nil {
+		return out, err
+	}
+	recent := query.Query{Archived: query.ArchivedNo, Where: query.And{}, Sort: query.Sort{By: query.SortUpdated, Desc: true}}
+	if q.Archived != query.ArchivedNo && (r.If != "" || r.When.Event == board.OnCardArchived) {
+		recent.Archived = query.ArchivedAll
+	}
+	cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Query: recent, Compact: true, Limit: board.DryRunCards})
+	if err != nil {
+		return out, err
+	}
+	happened, err := lately(ctx, v, b, &r)
+	if err != nil {
+		return out, err
+	}
+	lists, err := v.Lists(ctx, b.ID, true, "", 10*v.Limits().OpenLists)
+	if err != nil {
+		return out, err
+	}
+	zone, err := board.LoadZone("timeZone", r.TimeZone)
+	if err != nil {
+		return out, err
+	}
+	out.Looked = len(cards)
+	for _, c := range cards {
+		if r.If != "" {
+			if ok, err := v.Matches(ctx, b.ID, c.ID, q); err != nil || !ok {
+				if err != nil {
+					return out, err
+				}
+				continue
+			}
+		}
+		d := DryRunCard{CardID: c.ID, Number: c.Number, Title: c.Title, ListID: c.ListID, Actions: []board.RuleAction{}}
+		at, ok := happened[c.ID]
+		if r.When.Event.Timed() {
+			at, ok = comes(&c, r.When, zone)
+		}
+		if ok {
+			d.At = &at
+		}
+		f := facts{today: v.Time().In(zone), card: c, person: &r.Owner}
+		if i := slices.IndexFunc(lists, func(l board.List) bool { return l.ID == c.ListID }); i >= 0 {
+			f.list = lists[i].Name
+		}
+		for _, a := range r.Then {
+			said, _ := f.say(a.Input).(map[string]any)
+			d.Actions = append(d.Actions, board.RuleAction{Operation: a.Operation, Input: said})
+		}
+		out.Cards = append(out.Cards, d)
+	}
+	return out, nil
+}
+
+// lately is when that which sets a rule off last happened to cards, among the
+// board's last changes.
+func lately(ctx context.Context, v *store.View, b board.Board, r *board.Rule) (map[string]board.Instant, error) {
+	wanted := kinds(r.When.Event)
+	changes, err := v.Occurrences(ctx, b.ID, b.Version-board.RuleEventHistory, board.RuleEventHistory, func(k board.Kind) bool { return slices.Contains(wanted, k) })
+	at := map[string]board.Instant{}
+	for i := range changes {
+		if o := &changes[i]; o.CardID != nil && setsOff(r.When, o) {
+			at[*o.CardID] = o.At
+		}
+	}
+	return at, err
+}
+
+// comes is when time sets a rule off for a card; false for a card without a due
+// date and for one that is done. What is due on a day is due at its end.
+func comes(c *board.Card, w board.RuleWhen, zone *time.Location) (board.Instant, bool) {
+	if c.Done || c.ArchivedAt != nil || c.DueDate == nil {
+		return 0, false
+	}
+	due := c.DueAt
+	if due == nil {
+		day, err := board.ParseDate("dueDate", *c.DueDate)
+		if err != nil {
+			return 0, false
+		}
+		due = new(query.DayEdge(day.AddDate(0, 0, 1), zone).At)
+	}
+	return *due - board.Instant((time.Duration(w.Hours) * time.Hour).Milliseconds()), true
+}

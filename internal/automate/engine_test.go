@@ -1,0 +1,357 @@
+package automate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/hook"
+	"cardwall/internal/store"
+)
+
+// sent is what a receiver was told.
+type sent struct {
+	Type  string `json:"type"`
+	Actor struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	} `json:"actor"`
+	Data struct {
+		CardID string `json:"cardId"`
+	} `json:"data"`
+}
+
+// receiver is a webhook's receiver on this machine, and what it was told.
+func (w *world) receiver(t *testing.T, events ...string) func() []sent {
+	t.Helper()
+	var (
+		mu  sync.Mutex
+		all []sent
+	)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var s sent
+		if err == nil {
+			err = json.Unmarshal(body, &s)
+		}
+		if err != nil {
+			t.Errorf("receive: %v", err)
+		}
+		mu.Lock()
+		all = append(all, s)
+		mu.Unlock()
+	}))
+	t.Cleanup(server.Close)
+	guard, err := hook.NewGuard(hook.GuardOptions{Allow: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := t.Context(), make(chan struct{})
+	hooks := hook.New(hook.Options{DB: w.DB, Guard: guard, Holder: store.NewID("srv_"), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	go func() { defer close(end); hooks.Run(ctx) }()
+	t.Cleanup(func() { <-end })
+	w.ada.Must("create_webhook", fields{"boardId": w.board, "url": server.URL, "events": events})
+	return func() []sent {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}
+
+// When a card enters Done, mark it done and tell the webhook.
+func TestRuleRunsFromChangeToReceiver(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		told := w.receiver(t, "card.completed")
+		engine(w.Service, 0)
+		rule := w.rule(fields{"event": "card_entered", "listId": w.done}, "", action("update_card", fields{"done": true}))
+		card := w.card(nil)
+		w.bob.Must("move_card", fields{"cardId": card, "listId": w.done})
+		w.until("the card is done", func() bool { return w.ada.Must("get_card", fields{"cardId": card}).Get("done") == true })
+		w.until("the receiver is told", func() bool { return len(told()) > 0 })
+		for _, s := range told() {
+			if s.Type != "card.completed" || s.Actor.Type != "automation" || s.Actor.ID != rule || s.Data.CardID != card {
+				t.Errorf("the receiver was told %+v", s)
+			}
+		}
+		last := w.ada.Must("list_board_activity", fields{"boardId": w.board, "limit": 1})
+		if last.Text("0.type") != "card.completed" || last.Text("0.actor.type") != "automation" || last.Text("0.actor.id") != rule {
+			t.Errorf("the activity ends with %s", last.Raw)
+		}
+		audit := w.ada.Must("list_audit_entries", fields{"workspaceId": w.workspace, "actor": "automation"})
+		if audit.Text("0.operation") != "update_card" || audit.Text("0.subject") != card || audit.Get("0.changes.done.to") != true {
+			t.Errorf("the audit says %s", audit.Raw)
+		}
+		run := w.ada.Must("list_rule_runs", fields{"boardId": w.board})
+		if run.Text("0.status") != "done" || run.Text("0.cardId") != card || run.Text("0.type") != "card.moved" || run.Get("0.actions") != 1.0 || run.Get("1") != nil {
+			t.Errorf("the log says %s", run.Raw)
+		}
+	})
+}
+
+// Each trigger is set off by what it is about, and by nothing else here.
+func TestEveryTrigger(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		old := w.card(fields{"title": "Old"})
+		steps := w.ada.Must("add_checklist", fields{"cardId": old, "title": "Steps", "items": []string{"one", "two"}})
+		away := w.card(fields{"title": "Away"})
+		w.ada.Must("archive_card", fields{"cardId": away})
+		item := func(i int) fields { return fields{"itemId": steps.Text(fmt.Sprintf("items.%d.id", i)), "done": true} }
+		status := func() {
+			w.ada.Must("post_status_update", fields{"boardId": w.board, "status": "on_track", "title": "Begun"})
+		}
+		on := func(name string, more fields) func() {
+			return func() {
+				in := fields{"cardId": old}
+				for k, v := range more {
+					in[k] = v
+				}
+				w.ada.Must(name, in)
+			}
+		}
+		for _, c := range []struct {
+			when     fields
+			not, act func()
+		}{
+			{fields{"event": "card_created", "listId": w.done}, func() { w.card(nil) }, func() { w.card(fields{"listId": w.done}) }},
+			{fields{"event": "card_entered", "listId": w.done}, on("update_card", fields{"title": "Older"}), on("move_card", fields{"listId": w.done})},
+			{fields{"event": "card_left", "listId": w.done}, on("move_card", fields{"listId": w.done, "position": "top"}), on("move_card", fields{"listId": w.todo})},
+			{fields{"event": "card_updated"}, on("move_card", fields{"listId": w.done}), on("update_card", fields{"description": "More."})},
+			{fields{"event": "card_completed"}, on("update_card", fields{"done": false}), on("update_card", fields{"done": true})},
+			{fields{"event": "card_reopened"}, on("update_card", fields{"title": "Oldest"}), on("update_card", fields{"done": false})},
+			{fields{"event": "label_added", "labelId": w.bug}, on("set_card_labels", fields{"add": []string{w.idea}}), on("set_card_labels", fields{"add": []string{w.bug}})},
+			{fields{"event": "label_removed", "labelId": w.bug}, on("set_card_labels", fields{"remove": []string{w.idea}}), on("set_card_labels", fields{"remove": []string{w.bug}})},
+			{fields{"event": "person_assigned", "userId": w.bob.ID}, on("set_card_assignees", fields{"add": []string{w.ada.ID}}), on("set_card_assignees", fields{"add": []string{w.bob.ID}})},
+			{fields{"event": "person_unassigned"}, on("set_card_assignees", fields{"add": []string{w.bob.ID}}), on("set_card_assignees", fields{"remove": []string{w.bob.ID}})},
+			{fields{"event": "due_set"}, on("set_card_due", fields{"startDate": "2026-01-01"}), on("set_card_due", fields{"dueDate": "2026-12-24"})},
+			{fields{"event": "due_cleared"}, on("set_card_due", fields{"dueDate": "2026-12-23"}), on("clear_card_due", nil)},
+			{fields{"event": "comment_added"}, on("update_card", fields{"title": "Said"}), on("add_comment", fields{"text": "Hear."})},
+			{fields{"event": "item_completed"}, on("update_card", fields{"title": "Item"}), func() { w.ada.Must("update_checklist_item", item(0)) }},
+			{fields{"event": "checklist_completed"}, func() {
+				w.ada.Must("update_checklist_item", with(item(0), "done", false))
+				w.ada.Must("update_checklist_item", item(0))
+			}, func() { w.ada.Must("update_checklist_item", item(1)) }},
+			{fields{"event": "card_archived"}, on("update_card", fields{"title": "Kept"}), on("archive_card", nil)},
+			{fields{"event": "card_restored"}, func() { w.card(nil) }, on("restore_card", nil)},
+			{fields{"event": "list_created"}, func() { w.card(nil) }, func() { w.ada.Must("create_list", fields{"boardId": w.board, "name": "More"}) }},
+			{fields{"event": "list_archived"}, func() { w.card(nil) }, func() {
+				id := w.ada.Must("create_list", fields{"boardId": w.board, "name": "Less"}).ID()
+				w.ada.Must("archive_list", fields{"listId": id})
+			}},
+			{fields{"event": "status_posted"}, func() { w.card(nil) }, status},
+		} {
+			other := w.ada.Must("create_list", fields{"boardId": w.board, "name": "What a rule makes"}).ID()
+			id := w.rule(c.when, "", action("create_card", fields{"listId": other, "title": "Made"}))
+			c.not()
+			w.quiet()
+			if runs := w.runs(id); len(runs) > 0 {
+				t.Errorf("%v is set off by something else: %v", c.when, runs)
+			}
+			c.act()
+			w.until(fmt.Sprint(c.when), func() bool { return len(w.runs(id)) > 0 })
+			w.quiet()
+			if runs := w.runs(id); !slices.Equal(runs, []string{"done"}) {
+				t.Errorf("%v: %v", c.when, runs)
+			}
+			w.ada.Must("delete_rule", fields{"ruleId": id})
+		}
+	})
+}
+
+func with(in fields, name string, value any) fields {
+	out := fields{name: value}
+	for k, v := range in {
+		if k != name {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Time sets a rule off once for a due date, and never for one that passed before.
+func TestTimeSetsRulesOff(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		day := func(ahead int) string { return w.Clock.Now().UTC().AddDate(0, 0, ahead).Format(board.DateLayout) }
+		past := w.card(fields{"due": fields{"dueDate": day(-3)}})
+		soon := w.rule(fields{"event": "due_soon", "hours": 24}, "", action("set_card_labels", fields{"add": []string{w.idea}}))
+		over := w.rule(fields{"event": "overdue"}, "-label:none", action("set_card_labels", fields{"add": []string{w.bug}}))
+		card := w.card(fields{"due": fields{"dueDate": day(3)}})
+		finished := w.card(fields{"due": fields{"dueDate": day(3)}})
+		w.ada.Must("update_card", fields{"cardId": finished, "done": true})
+		engine(w.Service, 10*time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
+		w.Clock.Advance(3 * 24 * time.Hour)
+		w.until("due soon", func() bool { return slices.Equal(w.labels(card), []string{"Idea"}) })
+		w.Clock.Advance(2 * 24 * time.Hour)
+		w.until("overdue", func() bool { return slices.Equal(w.labels(card), []string{"Bug", "Idea"}) })
+		time.Sleep(100 * time.Millisecond)
+		if a, b := w.runs(soon), w.runs(over); !slices.Equal(a, []string{"done"}) || !slices.Equal(b, []string{"done"}) {
+			t.Errorf("the rules ran %v and %v", a, b)
+		}
+		if l := w.labels(past); len(l) > 0 {
+			t.Errorf("a card that was overdue before the rule has %v", l)
+		}
+		if l := w.labels(finished); len(l) > 0 {
+			t.Errorf("a card that is done has %v", l)
+		}
+	})
+}
+
+// The words in braces, the query and all kinds of actions.
+func TestActions(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		w.rule(fields{"event": "card_entered", "listId": w.done}, "label:bug",
+			action("update_card", fields{"done": true, "title": "{card}, done in {list}"}),
+			action("set_card_due", fields{"dueDate": "{today+3}"}),
+			action("set_card_assignees", fields{"add": []string{"{actor}"}}),
+			action("set_card_labels", fields{"add": []string{w.idea}, "remove": []string{w.bug}}),
+			action("add_checklist", fields{"title": "After", "items": []string{"Tell {actor}", "Rest"}}),
+			action("add_comment", fields{"text": "{actor} finished number {number}."}),
+			action("create_card", fields{"listId": w.todo, "title": "Follow {card}", "labels": []string{w.idea}}),
+			action("move_card", fields{"listId": w.done, "position": "top"}),
+		)
+		other, card := w.card(fields{"title": "Other"}), w.card(fields{"title": "Press", "labels": []string{w.bug}})
+		w.bob.Must("move_card", fields{"cardId": other, "listId": w.done})
+		w.bob.Must("move_card", fields{"cardId": card, "listId": w.done})
+		w.until("it ran", func() bool { return len(w.comments(card)) == 1 })
+		w.quiet()
+		c := w.ada.Must("get_card", fields{"cardId": card})
+		today := w.Clock.Now().UTC().AddDate(0, 0, 3).Format(board.DateLayout)
+		if c.Text("title") != "Press, done in Done" || c.Text("dueDate") != today || c.Text("assignees.0.id") != w.bob.ID || c.Text("labels.0.id") != w.idea ||
+			c.Text("checklists.0.items.0.title") != "Tell Bob" || c.Get("done") != true || c.Get("labels.1") != nil {
+			t.Errorf("the card is %s", c.Raw)
+		}
+		said := w.ada.Must("list_comments", fields{"cardId": card})
+		if said.Text("0.text") != "Bob finished number 2." || said.Get("0.author") != nil {
+			t.Errorf("the comments are %s", said.Raw)
+		}
+		made := w.ada.Must("list_cards", fields{"boardId": w.board, "list": w.todo})
+		if made.Text("0.title") != "Follow Press" || made.Get("0.createdBy") != nil || made.Get("1") != nil {
+			t.Errorf("the list holds %s", made.Raw)
+		}
+		if c := w.ada.Must("get_card", fields{"cardId": other}); c.Get("done") != false {
+			t.Errorf("a card that does not satisfy the rule is %s", c.Raw)
+		}
+	})
+}
+
+// A run is whole or not at all.
+func TestARefusedActionLeavesNothing(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		gone := w.ada.Must("create_list", fields{"boardId": w.board, "name": "Gone"}).ID()
+		id := w.rule(fields{"event": "card_completed"}, "", action("add_comment", fields{"text": "Done."}), action("move_card", fields{"listId": gone}))
+		w.ada.Must("archive_list", fields{"listId": gone})
+		card := w.card(nil)
+		before := w.ada.Must("get_board", fields{"boardId": w.board}).Get("version").(float64)
+		w.ada.Must("update_card", fields{"cardId": card, "done": true})
+		w.until("it ran", func() bool { return len(w.runs(id)) == 1 })
+		run := w.ada.Must("list_rule_runs", fields{"boardId": w.board})
+		if run.Text("0.status") != "refused" || !strings.HasPrefix(run.Text("0.reason"), "move_card: ") || run.Get("0.actions") != 0.0 {
+			t.Errorf("the log says %s", run.Raw)
+		}
+		if said := w.comments(card); len(said) > 0 {
+			t.Errorf("the first action stands: %v", said)
+		}
+		if after := w.ada.Must("get_board", fields{"boardId": w.board}).Get("version").(float64); after != before+1 {
+			t.Errorf("the board went from %v to %v", before, after)
+		}
+		if findings, err := w.DB.Examine(t.Context()); err != nil || len(findings) > 0 {
+			t.Errorf("the doctor finds %v %v", findings, err)
+		}
+	})
+}
+
+// A rule that always fails ends.
+func TestAFailingRuleIsSwitchedOff(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		id := w.rule(fields{"event": "comment_added"}, "", action("set_card_labels", fields{"add": []string{w.bug}}))
+		w.ada.Must("delete_label", fields{"labelId": w.bug})
+		for range board.RuleFailures + 3 {
+			w.ada.Must("add_comment", fields{"cardId": w.card(nil), "text": "Again."})
+		}
+		w.until("it is off", func() bool { return w.ada.Must("get_rule", fields{"ruleId": id}).Get("on") == false })
+		if r := w.ada.Must("get_rule", fields{"ruleId": id}); r.Text("offReason") != "failures" {
+			t.Errorf("the rule is %s", r.Raw)
+		}
+		w.quiet()
+		if runs := w.runs(id); len(runs) != board.RuleFailures || slices.Contains(runs, "done") {
+			t.Errorf("the runs are %v", runs)
+		}
+	})
+}
+
+// What sends no events sets off no rule, and neither does what happened while the
+// rule or the feature was off.
+func TestWhatSetsNothingOff(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		card := w.card(fields{"title": "Before the rule"})
+		id := w.rule(fields{"event": "card_created"}, "", action("add_comment", fields{"text": "Made."}))
+		engine(w.Service, 0)
+		second := w.ada.Must("create_board", fields{"workspaceId": w.workspace, "name": "Second"}).ID()
+		list := w.ada.Must("create_list", fields{"boardId": second, "name": "List"}).ID()
+		far := w.ada.Must("create_card", fields{"listId": list, "title": "Far"}).ID()
+		copied := w.ada.Must("copy_card", fields{"cardId": far, "listId": w.todo}).ID()
+		w.quiet()
+		w.ada.Must("switch_off_rule", fields{"ruleId": id})
+		off := w.card(fields{"title": "While it was off"})
+		w.ada.Must("switch_on_rule", fields{"ruleId": id})
+		w.ada.Must("update_board", fields{"boardId": w.board, "features": fields{"automation": false}})
+		without := w.card(fields{"title": "Without the feature"})
+		w.quiet()
+		w.ada.Must("update_board", fields{"boardId": w.board, "features": fields{"automation": true}})
+		after := w.card(fields{"title": "After"})
+		w.until("it runs", func() bool { return len(w.comments(after)) == 1 })
+		w.quiet()
+		for _, id := range []string{card, copied, off, without} {
+			if said := w.comments(id); len(said) > 0 {
+				t.Errorf("%s: %v", w.ada.Must("get_card", fields{"cardId": id}).Text("title"), said)
+			}
+		}
+	})
+}
+
+// Several servers do each event once, also when one of them goes.
+func TestSeveralServersRunARuleOnce(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		nodes := []*apptest.Service{w.Service}
+		if w.DB.Shared() {
+			nodes = append(nodes, w.Node(), w.Node())
+		}
+		stop := make([]func(), len(nodes))
+		for i, n := range nodes {
+			stop[i] = engine(n, 0)
+		}
+		w.rule(fields{"event": "card_created"}, "", action("add_comment", fields{"text": "Made."}))
+		var cards []string
+		for i := range 60 {
+			at := w.ada.At(nodes[i%len(nodes)])
+			cards = append(cards, at.Must("create_card", fields{"listId": w.todo, "title": "Card"}).ID())
+			if i == 30 {
+				stop[0]()
+				if len(nodes) == 1 {
+					stop[0] = engine(nodes[0], 0)
+				}
+			}
+		}
+		w.until("all are commented on", func() bool { return len(w.comments(cards[len(cards)-1])) > 0 })
+		w.quiet()
+		for _, id := range cards {
+			if said := w.comments(id); len(said) != 1 {
+				t.Errorf("%d comments on a card", len(said))
+			}
+		}
+	})
+}

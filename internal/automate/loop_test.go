@@ -1,0 +1,243 @@
+package automate_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Two rules that undo each other stop, and say why.
+func TestRulesDoNotSetEachOtherOffWithoutEnd(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		bug := []string{w.bug}
+		off := w.rule(fields{"event": "label_added", "labelId": w.bug}, "", action("set_card_labels", fields{"remove": bug}))
+		on := w.rule(fields{"event": "label_removed", "labelId": w.bug}, "", action("set_card_labels", fields{"add": bug}))
+		self := w.rule(fields{"event": "comment_added"}, "", action("add_comment", fields{"text": "Indeed."}))
+		card := w.card(nil)
+		w.ada.Must("set_card_labels", fields{"cardId": card, "add": bug})
+		w.ada.Must("add_comment", fields{"cardId": card, "text": "Well."})
+		w.until("they stop", func() bool { return len(w.runs(off)) == 2 && len(w.runs(self)) == 2 })
+		w.quiet()
+		for id, want := range map[string][]string{off: {"done", "refused"}, on: {"done"}, self: {"done", "refused"}} {
+			if runs := w.runs(id); !slices.Equal(runs, want) {
+				t.Errorf("the runs are %v, want %v", runs, want)
+			}
+		}
+		refused := w.ada.Must("list_rule_runs", fields{"boardId": w.board, "ruleId": self, "status": "refused"})
+		if !strings.HasPrefix(refused.Text("0.reason"), "The rule set this off itself") {
+			t.Errorf("the log says %s", refused.Raw)
+		}
+		if said := w.comments(card); len(said) != 2 {
+			t.Errorf("the comments are %v", said)
+		}
+	})
+}
+
+// Rules that each make cards would make more and more of them: one cause has so
+// many runs and no more.
+func TestOneCauseHasAnEnd(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		for range 8 {
+			w.rule(fields{"event": "card_created"}, "", action("create_card", fields{"listId": w.todo, "title": "One"}), action("create_card", fields{"listId": w.todo, "title": "Another"}))
+		}
+		w.card(nil)
+		w.until("it is braked", func() bool {
+			return len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "refused", "limit": 200})) > 0
+		})
+		w.quiet()
+		time.Sleep(100 * time.Millisecond)
+		w.quiet()
+		if done := len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "done", "limit": 200})); done < 8 || done > board.RuleCauseRuns {
+			t.Errorf("one card set off %d runs", done)
+		}
+	})
+}
+
+// A card that others keep changing is run on so often in a minute and no more.
+func TestTheBrakeOfACard(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		w.Clock.Stop()
+		engine(w.Service, 0)
+		id := w.rule(fields{"event": "card_updated"}, "", action("add_comment", fields{"text": "Changed."}))
+		card := w.card(nil)
+		change := func() {
+			w.ada.Must("update_card", fields{"cardId": card, "title": store.NewID("t_")})
+			w.quiet()
+		}
+		for range board.RuleCardRuns + 5 {
+			change()
+		}
+		want := slices.Repeat([]string{"done"}, board.RuleCardRuns)
+		if runs := w.runs(id); !slices.Equal(runs, append(want, "refused")) {
+			t.Errorf("the runs are %v", runs)
+		}
+		w.Clock.Advance(2 * time.Minute)
+		change()
+		if runs := w.runs(id); runs[len(runs)-1] != "done" || len(runs) != board.RuleCardRuns+2 {
+			t.Errorf("a minute later the runs are %v", runs)
+		}
+	})
+}
+
+// Whoever is no admin any more has no rules that run, whatever they are.
+func TestARuleHasNoMoreRightThanItsOwner(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "admin"})
+		then := []fields{action("add_comment", fields{"text": "Made."})}
+		make := func(p *apptest.Person) string {
+			return p.Must("create_rule", fields{"boardId": w.board, "name": "His", "when": fields{"event": "card_created"}, "then": then}).ID()
+		}
+		id := make(w.bob)
+		first := w.card(nil)
+		w.until("it runs", func() bool { return len(w.comments(first)) == 1 })
+		w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "viewer"})
+		second := w.card(nil)
+		w.quiet()
+		if r := w.ada.Must("get_rule", fields{"ruleId": id}); r.Get("on") != false || r.Text("offReason") != "owner" || len(w.comments(second)) > 0 {
+			t.Errorf("the rule is %s, the comments %v", r.Raw, w.comments(second))
+		}
+		// A rule that was overlooked is switched off when it is to run.
+		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			r, err := tx.Rule(ctx, id)
+			if err != nil {
+				return err
+			}
+			r.On, r.OffReason, r.OffAt = true, nil, nil
+			return tx.UpdateRule(ctx, &r)
+		})
+		third := w.card(nil)
+		w.until("it is off", func() bool { return w.ada.Must("get_rule", fields{"ruleId": id}).Get("on") == false })
+		if runs := w.runs(id); !slices.Equal(runs, []string{"done", "refused"}) || len(w.comments(third)) > 0 {
+			t.Errorf("the runs are %v, the comments %v", runs, w.comments(third))
+		}
+		// Who switches it on owns it, and who changes it.
+		if r := w.ada.Must("switch_on_rule", fields{"ruleId": id}); r.Text("owner.id") != w.ada.ID {
+			t.Errorf("the rule is %s", r.Raw)
+		}
+		w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "admin"})
+		if r := w.bob.Must("update_rule", fields{"ruleId": id, "name": "Ours"}); r.Text("owner.id") != w.ada.ID {
+			t.Errorf("a name changed the owner: %s", r.Raw)
+		}
+		if r := w.bob.Must("update_rule", fields{"ruleId": id, "if": "is:open"}); r.Text("owner.id") != w.bob.ID {
+			t.Errorf("what it does changed, not the owner: %s", r.Raw)
+		}
+	})
+}
+
+// Whatever rules there are and whatever happens: it ends, no rule comes twice
+// into a row of causes, and nothing is done for who is no admin.
+func TestRandomRulesEndAndKeepToTheirOwnersRights(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		engine(w.Service, 0)
+		people := []*apptest.Person{w.ada, w.bob}
+		rapid.Check(t, func(rt *rapid.T) {
+			w := w.another()
+			w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "admin"})
+			lists, labels := []string{w.todo, w.done}, []string{w.bug, w.idea}
+			list, label := rapid.SampledFrom(lists), rapid.SampledFrom(labels)
+			when := func() fields {
+				in := fields{"event": rapid.SampledFrom([]string{
+					"card_created", "card_entered", "card_left", "card_updated", "card_completed", "card_reopened", "label_added", "label_removed",
+					"person_assigned", "person_unassigned", "due_set", "due_cleared", "comment_added",
+				}).Draw(rt, "event")}
+				if e := in["event"].(string); (e == "card_entered" || e == "card_left") && rapid.Bool().Draw(rt, "narrow") {
+					in["listId"] = list.Draw(rt, "of list")
+				}
+				return in
+			}
+			then := func() fields {
+				switch rapid.IntRange(0, 8).Draw(rt, "action") {
+				case 0:
+					return action("move_card", fields{"listId": list.Draw(rt, "to list")})
+				case 1:
+					return action("update_card", fields{"done": rapid.Bool().Draw(rt, "done")})
+				case 2:
+					return action("update_card", fields{"title": "{card}!"})
+				case 3:
+					return action("set_card_labels", fields{"add": []string{label.Draw(rt, "label")}})
+				case 4:
+					return action("set_card_labels", fields{"remove": []string{label.Draw(rt, "label")}})
+				case 5:
+					return action("set_card_assignees", fields{"add": []string{"{actor}", w.ada.ID}})
+				case 6:
+					return action("set_card_due", fields{"dueDate": "{today+1}"})
+				case 7:
+					return action("add_comment", fields{"text": "{card}"})
+				}
+				return action("create_card", fields{"listId": list.Draw(rt, "in list"), "title": "From {card}"})
+			}
+			query := rapid.SampledFrom([]string{"", "", "is:open", "-label:bug", "list:Done"})
+			rules := map[string]*apptest.Person{}
+			for range rapid.IntRange(2, 7).Draw(rt, "rules") {
+				owner := rapid.SampledFrom(people).Draw(rt, "owner")
+				in := fields{"boardId": w.board, "name": "Rule", "when": when(), "if": query.Draw(rt, "if"), "then": []fields{then(), then()}}
+				rules[owner.Must("create_rule", in).ID()] = owner
+			}
+			card := w.card(nil)
+			before := int64(-1)
+			for range rapid.IntRange(2, 6).Draw(rt, "events") {
+				switch rapid.IntRange(0, 5).Draw(rt, "happens") {
+				case 0:
+					w.ada.Must("move_card", fields{"cardId": card, "listId": list.Draw(rt, "moved to")})
+				case 1:
+					w.ada.Must("update_card", fields{"cardId": card, "done": rapid.Bool().Draw(rt, "is done")})
+				case 2:
+					w.ada.Must("set_card_labels", fields{"cardId": card, "add": []string{label.Draw(rt, "put on")}})
+				case 3:
+					w.ada.Must("add_comment", fields{"cardId": card, "text": "Said."})
+				case 4:
+					card = w.card(nil)
+				case 5:
+					if before < 0 {
+						before = w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "viewer"}).Version
+					}
+				}
+			}
+			w.quiet()
+			for _, cause := range w.Column("SELECT cause FROM activity WHERE cause IS NOT NULL AND board_id = $1", w.board) {
+				_, chain := store.CauseOf(cause)
+				if sorted := slices.Sorted(slices.Values(chain)); len(chain) > board.RuleChain || len(slices.Compact(sorted)) != len(chain) {
+					rt.Errorf("a change has the cause %s", cause)
+				}
+			}
+			runs := map[string]int{}
+			for _, root := range w.Column("SELECT root FROM rule_runs WHERE status = 'done' AND board_id = $1", w.board) {
+				if runs[root]++; runs[root] > board.RuleCauseRuns {
+					rt.Errorf("the cause %s has more than %d runs", root, board.RuleCauseRuns)
+				}
+			}
+			if before < 0 {
+				return
+			}
+			for _, change := range w.ada.Must("list_board_changes", fields{"boardId": w.board, "since": before, "limit": 200}).Data.([]any) {
+				actor := change.(map[string]any)["actor"].(map[string]any)
+				if id, _ := actor["id"].(string); actor["type"] == "automation" && rules[id] != w.ada {
+					rt.Errorf("a rule of who is no admin made the change %v", change)
+				}
+			}
+		})
+	})
+}
+
+// another is a world with a board of its own.
+func (w *world) another() *world {
+	o := *w
+	o.board = w.ada.Must("create_board", fields{"workspaceId": w.workspace, "name": "Another"}).ID()
+	o.ada.Must("update_board", fields{"boardId": o.board, "features": fields{"automation": true}})
+	o.todo = o.ada.Must("create_list", fields{"boardId": o.board, "name": "To do"}).ID()
+	o.done = o.ada.Must("create_list", fields{"boardId": o.board, "name": "Done"}).ID()
+	o.bug = o.ada.Must("create_label", fields{"boardId": o.board, "name": "Bug", "color": "red"}).ID()
+	o.idea = o.ada.Must("create_label", fields{"boardId": o.board, "name": "Idea", "color": "lime"}).ID()
+	return &o
+}

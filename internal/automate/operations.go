@@ -1,0 +1,59 @@
+package automate
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// service is the operations on rules. It asks the registry what the operations
+// take that rules do.
+type service struct{ registry *op.Registry }
+
+// AddOperations registers the operations on rules. Those that rules do are in the
+// registry before.
+func AddOperations(r *op.Registry) *op.Registry {
+	s := &service{r}
+	r.In("Automation", "Rules: when something happens on a board, do something.")
+	op.Query(r, "list_rules", "GET /boards/{boardId}/rules", "List the automation rules of a board. All who see the board see them.", listRules, op.Application)
+	op.Query(r, "get_rule", "GET /rules/{ruleId}", "Get an automation rule.", getRule, op.Application)
+	op.Command(r, "create_rule", "POST /boards/{boardId}/rules", "Create an automation rule. What happens from now on sets it off, and it acts with the caller's rights. Needs a board admin and the feature automation.", s.createRule, op.Admin, op.Creates, op.Application)
+	op.Command(r, "update_rule", "PATCH /rules/{ruleId}", "Change an automation rule. Who changes what it does is its owner from then on.", s.updateRule, op.Admin, op.Application)
+	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}", "Delete an automation rule with its log. What it did stays.", deleteRule, op.Admin, op.Application, op.Destructive)
+	op.Command(r, "switch_on_rule", "POST /rules/{ruleId}/switch-on", "Switch an automation rule on. The caller is its owner from then on; what happened while it was off is not made up for.", s.switchOnRule, op.Admin, op.Application)
+	op.Command(r, "switch_off_rule", "POST /rules/{ruleId}/switch-off", "Switch an automation rule off.", switchOffRule, op.Admin, op.Application)
+	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run", "Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.", s.dryRun, op.Application)
+	op.Query(r, "list_rule_runs", "GET /boards/{boardId}/rule-runs", "List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason.", listRuns, op.Application)
+	return r
+}
+
+// ListRunsInput pages through the log of a board's rules.
+type ListRunsInput struct {
+	BoardInput
+	RuleID string          `json:"ruleId,omitempty" maxLength:"64" doc:"Only the runs of this rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Status board.RunStatus `json:"status,omitempty" enum:"done,failed,refused" doc:"Only those of this status." example:"failed"`
+	op.Paging
+}
+
+func listRuns(ctx context.Context, v *store.View, in ListRunsInput) (op.Page[board.RuleRun], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.RuleRun]{}, err
+	}
+	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+		return op.Page[board.RuleRun]{}, err
+	}
+	if in.RuleID != "" {
+		r, err := v.Rule(ctx, in.RuleID, board.View)
+		if err == nil && r.BoardID != in.BoardID {
+			err = board.NotFound()
+		}
+		if err != nil {
+			return op.Page[board.RuleRun]{}, err
+		}
+	}
+	all, err := v.Runs(ctx, in.BoardID, in.RuleID, in.Status, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(r board.RuleRun) any { return r.ID }), err
+}

@@ -1,0 +1,219 @@
+package automate
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// task is a rule that something may set off.
+type task struct {
+	rule       *board.Rule
+	occurrence *store.Occurrence
+}
+
+// work handles the changes of a board until there are none; again says that some
+// are left for later.
+func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
+	e.mu.Lock()
+	handled := e.known[boardID]
+	e.mu.Unlock()
+	if e.o.DB.Shared() {
+		at, held, err := e.o.DB.ClaimBoard(ctx, boardID, e.o.Holder, claimTime)
+		if err != nil || !held {
+			if err != nil {
+				e.failed(ctx, "a board with rules is not claimed", err)
+			}
+			return err != nil // who holds it sees the same changes
+		}
+		handled = at
+		defer func() {
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+			defer cancel()
+			if err := e.o.DB.Progress(last, e.o.Holder, map[string]int64{boardID: handled}, true); err != nil {
+				e.failed(ctx, "how far rules are is not noted", err)
+			}
+		}()
+	}
+	claimed := time.Now()
+	for ctx.Err() == nil {
+		tasks, workspaceID, last, err := e.read(ctx, boardID, handled)
+		if err != nil {
+			e.failed(ctx, "the changes of a board with rules cannot be read", err)
+			return true
+		}
+		if last == handled {
+			return false
+		}
+		if !e.all(ctx, workspaceID, tasks) {
+			return true
+		}
+		handled = last
+		e.mu.Lock()
+		e.known[boardID] = handled
+		if !e.o.DB.Shared() {
+			e.handled[boardID] = handled
+		}
+		e.mu.Unlock()
+		if e.o.DB.Shared() && time.Since(claimed) > claimTime/3 {
+			if _, held, err := e.o.DB.ClaimBoard(ctx, boardID, e.o.Holder, claimTime); err != nil || !held {
+				return true
+			}
+			claimed = time.Now()
+		}
+	}
+	return false
+}
+
+// read reads some changes of a board behind a version, and finds the rules that
+// they may set off.
+func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks []task, workspaceID string, last int64, err error) {
+	err = e.o.DB.Read(ctx, board.System(), func(v *store.View) error {
+		tasks, last = nil, handled
+		b, err := v.Board(ctx, boardID, board.View)
+		if board.IsCode(err, board.CodeNotFound) {
+			return nil // in the trash, or gone: what has happened before is not made up for
+		}
+		if err != nil {
+			return err
+		}
+		workspaceID = b.WorkspaceID
+		if !b.Features.Automation {
+			last = b.Version
+			return nil
+		}
+		rules, err := v.RulesOn(ctx, boardID, false)
+		if err != nil {
+			return err
+		}
+		byKind := map[board.Kind][]*board.Rule{}
+		for i := range rules {
+			for _, k := range kinds(rules[i].When.Event) {
+				byKind[k] = append(byKind[k], &rules[i])
+			}
+		}
+		changes, err := v.Occurrences(ctx, boardID, handled, changesRead, func(k board.Kind) bool { return byKind[k] != nil })
+		if err != nil {
+			return err
+		}
+		for i := range changes {
+			o := &changes[i]
+			last = o.BoardVersion
+			for _, r := range byKind[o.Type] {
+				if o.BoardVersion > r.Since && setsOff(r.When, o) {
+					tasks = append(tasks, task{r, o})
+				}
+			}
+		}
+		return nil
+	})
+	return tasks, workspaceID, last, err
+}
+
+// all runs what was set off: what is about one card in its order, beside that of
+// others. It is false when some has to be tried again.
+func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool {
+	var order []string
+	byCard := map[string][]task{}
+	for _, t := range tasks {
+		id := ""
+		if t.occurrence.CardID != nil {
+			id = *t.occurrence.CardID
+		}
+		if byCard[id] == nil {
+			order = append(order, id)
+		}
+		byCard[id] = append(byCard[id], t)
+	}
+	var (
+		under  sync.WaitGroup
+		failed atomic.Bool
+	)
+	for _, id := range order {
+		e.runs <- struct{}{}
+		under.Go(func() {
+			defer func() { <-e.runs }()
+			for _, t := range byCard[id] {
+				if failed.Load() || ctx.Err() != nil || !e.attempt(ctx, workspaceID, t.rule, t.occurrence) {
+					failed.Store(true)
+					return
+				}
+			}
+		})
+	}
+	under.Wait()
+	return !failed.Load()
+}
+
+// attempt runs a rule, more than once if need be. It is false when it is to be
+// tried again later: the database takes nothing. What fails in a way that nobody
+// expected is logged, and written as failed, so that it does not hold up what
+// comes behind it.
+func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) bool {
+	for try := 1; ; try++ {
+		done := false
+		ok, err := e.likely(ctx, workspaceID, r, o)
+		if ok && err == nil {
+			done, err = e.run(ctx, workspaceID, r, o)
+		}
+		switch {
+		case err == nil:
+			e.o.Metrics.ran(done, o, board.InstantOf(e.o.DB.Now()))
+			return true
+		case ctx.Err() != nil:
+			return false
+		case board.IsCode(err, board.CodeUnavailable):
+			e.failed(ctx, "a rule waits for the database", err)
+			return false
+		case try < triesOfRun:
+			pause(ctx, pauseOfRun)
+			continue
+		}
+		e.o.Log.Error("a rule failed unexpectedly", "rule", r.ID, "event", o.Key, "error", err)
+		return e.giveUp(ctx, r, o)
+	}
+}
+
+// likely tells whether a card satisfies a rule, so that one that does not costs
+// no write. Whether it does when the rule runs is asked again.
+func (e *Engine) likely(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) (ok bool, err error) {
+	if r.If == "" && r.When.Event != board.OnChecklistCompleted {
+		return true, nil
+	}
+	err = e.o.DB.Read(ctx, board.ByRule(r.ID, r.Owner.ID, workspaceID, ""), func(v *store.View) error {
+		q, err := condition(r, v)
+		if _, refused := board.AsFault(err); refused {
+			ok = true // the run says so
+			return nil
+		}
+		if err == nil {
+			ok, err = v.Matches(ctx, r.BoardID, *o.CardID, q)
+		}
+		if err == nil && ok && r.When.Event == board.OnChecklistCompleted {
+			ok, err = complete(ctx, v, o)
+		}
+		return err
+	})
+	return ok, err
+}
+
+// giveUp writes a run as failed that nobody expected to fail.
+func (e *Engine) giveUp(ctx context.Context, r *board.Rule, o *store.Occurrence) bool {
+	root, _ := store.CauseOf(o.Cause)
+	run := store.Run{Key: o.Key, Root: root, RuleRun: board.RuleRun{
+		RuleID: r.ID, BoardID: r.BoardID, Type: o.Type, CardID: o.CardID, Status: board.RunFailed, Reason: unexpected,
+	}}
+	if !slices.Contains([]board.Kind{kindDue, kindOverdue}, o.Type) {
+		run.Version = &o.BoardVersion
+	}
+	err := e.o.DB.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.InsertRun(ctx, &run) })
+	if err != nil {
+		e.failed(ctx, "a failed run is not noted", err)
+	}
+	return err == nil
+}

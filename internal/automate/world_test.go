@@ -1,0 +1,134 @@
+package automate_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/automate"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+type fields = apptest.Fields
+
+func TestMain(m *testing.M) {
+	if err := apptest.FewerChecks(); err != nil {
+		slog.Error(err.Error())
+		os.Exit(2)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// world is a board with automation.
+type world struct {
+	*apptest.Service
+	ada, bob  *apptest.Person // the board's admin, and a member of the workspace
+	workspace string
+	board     string
+	todo      string
+	done      string
+	bug, idea string // labels
+}
+
+func newWorld(s *apptest.Service) *world {
+	w := &world{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob")}
+	w.workspace = w.ada.Workspace("Engines", board.PlanBusiness)
+	w.bob.Joins(w.workspace, board.WorkspaceMember)
+	w.board = w.ada.Must("create_board", fields{"workspaceId": w.workspace, "name": "Launch"}).ID()
+	w.ada.Must("update_board", fields{"boardId": w.board, "features": fields{"automation": true}})
+	w.todo = w.ada.Must("create_list", fields{"boardId": w.board, "name": "To do"}).ID()
+	w.done = w.ada.Must("create_list", fields{"boardId": w.board, "name": "Done"}).ID()
+	w.bug = w.ada.Must("create_label", fields{"boardId": w.board, "name": "Bug", "color": "red"}).ID()
+	w.idea = w.ada.Must("create_label", fields{"boardId": w.board, "name": "Idea", "color": "lime"}).ID()
+	return w
+}
+
+// engine runs rules on a service until stop is called, at the test's end at the
+// latest.
+func engine(s *apptest.Service, clock time.Duration) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	e := automate.New(automate.Options{
+		DB: s.DB, Registry: s.Registry, Holder: store.NewID("srv_"), Clock: clock, Log: slog.New(slog.NewTextHandler(s.T.Output(), nil)),
+	})
+	var under sync.WaitGroup
+	under.Go(func() { e.Run(ctx) })
+	stop = sync.OnceFunc(func() { cancel(); under.Wait() })
+	s.T.Cleanup(stop)
+	return stop
+}
+
+// action is an operation that a rule does.
+func action(operation string, in fields) fields {
+	return fields{"operation": operation, "input": in}
+}
+
+// rule makes one of Ada's.
+func (w *world) rule(when fields, query string, then ...fields) string {
+	w.T.Helper()
+	return w.ada.Must("create_rule", fields{"boardId": w.board, "name": "Rule", "when": when, "if": query, "then": then}).ID()
+}
+
+func (w *world) card(in fields) string {
+	w.T.Helper()
+	all := fields{"listId": w.todo, "title": "Card"}
+	for k, v := range in {
+		all[k] = v
+	}
+	return w.ada.Must("create_card", all).ID()
+}
+
+// until waits until a condition holds.
+func (w *world) until(what string, holds func() bool) {
+	w.T.Helper()
+	for began := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			w.T.Fatalf("not within half a minute: %s; the log: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
+		}
+	}
+}
+
+// quiet waits until no rule has anything to do: a last card runs the rule for it,
+// behind all that was before.
+func (w *world) quiet() {
+	w.T.Helper()
+	w.until("all is handled", func() bool {
+		left, err := w.DB.Backlogs(w.T.Context(), nil)
+		return err == nil && len(left) == 0
+	})
+}
+
+// runs are the statuses of a rule's runs, oldest first.
+func (w *world) runs(ruleID string) []string {
+	w.T.Helper()
+	out := w.ada.All("list_rule_runs", "status", fields{"boardId": w.board, "ruleId": ruleID})
+	slices.Reverse(out)
+	return out
+}
+
+func (w *world) labels(cardID string) []string {
+	w.T.Helper()
+	var out []string
+	for _, l := range w.ada.Must("get_card", fields{"cardId": cardID}).Get("labels").([]any) {
+		out = append(out, l.(map[string]any)["name"].(string))
+	}
+	return out
+}
+
+func (w *world) comments(cardID string) []string {
+	w.T.Helper()
+	return w.ada.All("list_comments", "text", fields{"cardId": cardID})
+}
+
+func both(t *testing.T, fn func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) { fn(t, newWorld(s)) })
+}

@@ -1,0 +1,164 @@
+package board
+
+import "slices"
+
+// Trigger is what sets a rule off.
+type Trigger string
+
+// The triggers of rules. Those of a list, a label or a person may be narrowed
+// to one.
+const (
+	OnCardCreated        Trigger = "card_created"
+	OnCardEntered        Trigger = "card_entered" // created in a list, or moved there
+	OnCardLeft           Trigger = "card_left"
+	OnCardUpdated        Trigger = "card_updated"
+	OnCardCompleted      Trigger = "card_completed"
+	OnCardReopened       Trigger = "card_reopened"
+	OnCardArchived       Trigger = "card_archived"
+	OnCardRestored       Trigger = "card_restored"
+	OnLabelAdded         Trigger = "label_added"
+	OnLabelRemoved       Trigger = "label_removed"
+	OnPersonAssigned     Trigger = "person_assigned"
+	OnPersonUnassigned   Trigger = "person_unassigned"
+	OnDueSet             Trigger = "due_set"
+	OnDueCleared         Trigger = "due_cleared"
+	OnCommentAdded       Trigger = "comment_added"
+	OnItemCompleted      Trigger = "item_completed"
+	OnChecklistCompleted Trigger = "checklist_completed"
+	OnDueSoon            Trigger = "due_soon" // some hours before the card is due
+	OnOverdue            Trigger = "overdue"
+	OnListCreated        Trigger = "list_created"
+	OnListArchived       Trigger = "list_archived"
+	OnStatusPosted       Trigger = "status_posted"
+)
+
+// Timed tells whether the passing of time sets it off, and no change.
+func (t Trigger) Timed() bool { return t == OnDueSoon || t == OnOverdue }
+
+// AboutCard tells whether there is a card that it is about.
+func (t Trigger) AboutCard() bool {
+	return t != OnListCreated && t != OnListArchived && t != OnStatusPosted
+}
+
+// TakesList tells whether it may be narrowed to a list.
+func (t Trigger) TakesList() bool {
+	return t == OnCardCreated || t == OnCardEntered || t == OnCardLeft
+}
+
+// TakesLabel tells whether it may be narrowed to a label.
+func (t Trigger) TakesLabel() bool { return t == OnLabelAdded || t == OnLabelRemoved }
+
+// TakesPerson tells whether it may be narrowed to a person.
+func (t Trigger) TakesPerson() bool { return t == OnPersonAssigned || t == OnPersonUnassigned }
+
+// The numbers of automation that no plan changes.
+const (
+	MaxRuleHours     = 30 * 24 // before a due date
+	RuleChain        = 8       // rules that set off each other, one behind the other
+	RuleCauseRuns    = 100     // runs that one cause may have, however they set off each other
+	RuleCardRuns     = 30      // runs on one card in a minute
+	RuleFailures     = 20      // failed runs in a row, which switch a rule off
+	RuleRunLifetime  = DeliveryLifetime
+	DryRunCards      = 50 // cards that a dry run looks at
+	RuleEventHistory = 500
+)
+
+// RuleWhen is what sets a rule off.
+type RuleWhen struct {
+	Event   Trigger `json:"event" enum:"card_created,card_entered,card_left,card_updated,card_completed,card_reopened,card_archived,card_restored,label_added,label_removed,person_assigned,person_unassigned,due_set,due_cleared,comment_added,item_completed,checklist_completed,due_soon,overdue,list_created,list_archived,status_posted" doc:"What has to happen. card_entered is a card created in a list or moved there; due_soon is some hours before a card that is not done is due." example:"card_entered"`
+	ListID  string  `json:"listId,omitzero" maxLength:"64" doc:"Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	LabelID string  `json:"labelId,omitempty" maxLength:"64" doc:"Only this label; for label_added and label_removed." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID  string  `json:"userId,omitempty" maxLength:"64" doc:"Only this person; for person_assigned and person_unassigned." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Hours   int     `json:"hours,omitzero" minimum:"1" maximum:"720" doc:"How many hours before; required for due_soon." example:"24"`
+}
+
+// RuleAction is an operation that a rule does. Its input is the operation's
+// own without the card, which is the one that the rule is about.
+type RuleAction struct {
+	Operation string         `json:"operation" enum:"move_card,update_card,archive_card,set_card_labels,set_card_assignees,set_card_due,clear_card_due,add_checklist,add_comment,create_card" doc:"The operation." example:"update_card"`
+	Input     map[string]any `json:"input,omitempty" doc:"The operation's input without cardId. In texts {today}, {today+3}, {card}, {number}, {list} and {actor} stand for a date, the card's title, number and list, and who set the rule off; among assignees {actor} is that person." example:"{\"done\":true}"`
+}
+
+// RuleActions are the operations that a rule may do.
+func RuleActions() []string {
+	return []string{
+		"move_card", "update_card", "archive_card", "set_card_labels", "set_card_assignees", "set_card_due", "clear_card_due",
+		"add_checklist", "add_comment", "create_card",
+	}
+}
+
+// NeedsCard tells whether the action is done to the card that a rule is about.
+func (a RuleAction) NeedsCard() bool {
+	return a.Operation != "create_card" && slices.Contains(RuleActions(), a.Operation)
+}
+
+// RuleOff is why a rule is off; empty while it is on.
+type RuleOff string
+
+// The reasons for a rule to be off.
+const (
+	RuleOn         RuleOff = ""
+	RulePaused     RuleOff = "paused"   // by a person
+	RuleOffOwner   RuleOff = "owner"    // its owner is no admin of the board any more
+	RuleOffFailing RuleOff = "failures" // too many failed runs in a row
+)
+
+// Rule does something when something happens on its board.
+type Rule struct {
+	ID        string       `json:"id" doc:"The rule's id, which is that of the actor of what it does." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID   string       `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name      string       `json:"name" doc:"Its name." example:"Done is done"`
+	When      RuleWhen     `json:"when" doc:"What sets it off."`
+	If        string       `json:"if" doc:"A query in the search grammar that the card has to satisfy, as of now; empty for none. Words such as me and today mean its owner." example:"label:bug -is:done"`
+	Then      []RuleAction `json:"then" doc:"What it does, in this order: all of it or, when one action is refused, nothing."`
+	On        bool         `json:"on" doc:"Whether it runs." example:"true"`
+	OffReason *RuleOff     `json:"offReason" enum:"paused,owner,failures" doc:"Why it is off: paused by a person, its owner is no admin of the board any more, or 20 runs in a row failed. null while it is on." example:"paused"`
+	OffAt     *Instant     `json:"offAt" format:"date-time" doc:"Since when it is off; null while it is on." example:"2026-03-02T09:00:00.000Z"`
+	Owner     UserRef      `json:"owner" doc:"With whose rights it runs: who last changed what it does, or switched it on."`
+	LastRunAt *Instant     `json:"lastRunAt" format:"date-time" doc:"When it last did something; null for never." example:"2026-03-02T09:00:00.000Z"`
+	CreatedAt Instant      `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-03-01T09:00:00.000Z"`
+	UpdatedAt Instant      `json:"updatedAt" format:"date-time" doc:"When a person last changed it." example:"2026-03-02T09:00:00.000Z"`
+
+	Since     int64   `json:"-"` // changes up to this version don't set it off
+	WatchedAt Instant `json:"-"` // nor do times up to this one
+	TimeZone  string  `json:"-"` // its owner's
+}
+
+// RunStatus is what came of a run.
+type RunStatus string
+
+// What can come of a run.
+const (
+	RunDone    RunStatus = "done"    // all actions were done
+	RunFailed  RunStatus = "failed"  // an action was refused, and none was done
+	RunRefused RunStatus = "refused" // it was not begun: a brake, a limit, a state of the board
+)
+
+// RuleRun is one time that a rule was set off.
+type RuleRun struct {
+	ID        string    `json:"id" doc:"The run's id." example:"run_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	RuleID    string    `json:"ruleId" doc:"The rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	RuleName  string    `json:"ruleName" doc:"Its name." example:"Done is done"`
+	BoardID   string    `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Type      Kind      `json:"type" doc:"What set it off: the kind of event; card.due and card.overdue for the passing of time." example:"card.moved"`
+	CardID    *string   `json:"cardId" doc:"The card that it was about; null for none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardTitle *string   `json:"cardTitle" doc:"The card's title; null when the card is not on the board any more." example:"Write the press release"`
+	At        Instant   `json:"at" format:"date-time" doc:"When." example:"2026-03-02T09:00:00.000Z"`
+	Status    RunStatus `json:"status" enum:"done,failed,refused" doc:"What came of it: done; failed when an action was refused and so none was done; refused when it was not begun." example:"done"`
+	Reason    string    `json:"reason" doc:"Why it failed or was refused; empty when it was done." example:""`
+	Actions   int       `json:"actions" doc:"How many actions were done." example:"2"`
+	Version   *int64    `json:"boardVersion" doc:"The version of the board that set it off; null for the passing of time." example:"42"`
+}
+
+// RuleChanged is a change of the board's rules, for the activity alone.
+func RuleChanged(k Kind, id string, changes Changes) Event {
+	from, to := any(id), any(id)
+	switch k {
+	case "rule.created":
+		from = nil
+	case "rule.deleted":
+		to = nil
+	}
+	changes["ruleId"] = FromTo{from, to}
+	return Event{Kind: k, Changes: changes}
+}

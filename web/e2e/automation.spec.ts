@@ -1,0 +1,199 @@
+import { type Locator, type Page } from '@playwright/test'
+import { axe, expect, server, test, type World } from './fixtures'
+import { Receiver, subscribe } from './receiver'
+
+type Ask = { method?: string; body?: object }
+
+/** Asks the application as the person's program does. */
+async function ask<T>(path: string, { method = 'GET', body }: Ask = {}): Promise<T> {
+  const { url, token } = server()
+  const headers: Record<string, string> = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const answer = await fetch(`${url}/api${path}`, { method, headers, body: body && JSON.stringify(body) })
+  expect(answer.ok, await answer.clone().text()).toBeTruthy()
+  return ((await answer.json()) as { data: T }).data
+}
+
+const automate = (world: World) =>
+  ask(`/public/v1/boards/${world.boardId}`, { method: 'PATCH', body: { features: { automation: true } } })
+
+const makeRule = (world: World, more: object = {}) =>
+  ask<{ id: string }>(`/app/v1/boards/${world.boardId}/rules`, {
+    method: 'POST',
+    body: {
+      name: 'Done is done',
+      when: { event: 'card_entered', listId: world.lists.Done },
+      then: [{ operation: 'update_card', input: { done: true } }],
+      ...more,
+    },
+  })
+
+type Sent = { type: string; actor: { type: string; id: string }; data: { cardId: string } }
+
+/** Moves a card to Done, and waits until the receiver is told that a rule has marked it done. */
+async function moved(world: World, receiver: Receiver, ruleId: string): Promise<void> {
+  await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
+  await expect.poll(() => receiver.got.length).toBe(1)
+  const sent = JSON.parse(receiver.got[0]!.body) as Sent
+  expect(sent).toMatchObject({
+    type: 'card.completed',
+    actor: { type: 'automation', id: ruleId },
+    data: { cardId: world.cards.One },
+  })
+}
+
+const rules = (page: Page) => page.getByRole('list', { name: 'Rules', exact: true })
+const runs = (page: Page) => page.getByRole('list', { name: 'Runs' })
+
+test('by mouse: a card that enters Done is marked done, and the webhook is told', async ({ page, world }) => {
+  await using receiver = await Receiver.start()
+  await subscribe(world, receiver, { events: ['card.completed'] })
+  await page.goto(`/boards/${world.boardId}`)
+  await page.getByRole('button', { name: 'Board menu' }).click()
+  await page.getByRole('menuitem', { name: 'Automation' }).click()
+  await page.getByRole('button', { name: 'Switch automation on' }).click()
+  const ready = page.getByRole('list', { name: 'Rules to start from' }).getByRole('listitem')
+  await expect(ready).toHaveCount(3)
+  await expect(ready.first()).toContainText('When a card enters Done, if it is not done, then mark it done.')
+  await ready.first().click()
+  await expect(page.getByLabel('Name')).toHaveValue('Done is done')
+  await page.getByRole('button', { name: 'Try it on recent cards' }).click()
+  await expect(page.getByText('4 of the 4 cards that changed last')).toBeVisible()
+  await page.getByRole('button', { name: 'Save and switch on' }).click()
+  await expect(page).toHaveURL(/\/automation$/)
+  await expect(rules(page).getByRole('listitem')).toContainText('When a card enters Done')
+  const [rule] = await ask<{ id: string }[]>(`/app/v1/boards/${world.boardId}/rules`)
+  await moved(world, receiver, rule!.id)
+  await expect(runs(page).getByRole('listitem')).toHaveText(/Done\s+Done is done\s+on One\s+card moved/)
+  // The card's own story names the rule.
+  await page.goto(`/cards/${world.cards.One}`)
+  await expect(page.getByText('Done is done (automation)').first()).toBeVisible()
+})
+
+/** Walks by Tab until something has the focus. */
+async function tabTo(page: Page, to: Locator): Promise<void> {
+  await expect(to).toBeVisible()
+  for (let n = 0; n < 100; n++) {
+    if (await to.evaluate((node) => node === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not come to ${String(to)}`)
+}
+
+/** Picks in a select by typing the beginning of what it offers. */
+async function type(page: Page, select: Locator, text: string, value: string | RegExp): Promise<void> {
+  await tabTo(page, select)
+  await page.keyboard.type(text)
+  await expect(select).toHaveValue(value)
+}
+
+test('by keyboard alone: a rule with conditions and two actions is made, changed and switched off', async ({
+  page,
+  world,
+}) => {
+  await automate(world)
+  const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
+  await page.goto(`/boards/${world.boardId}/automation`)
+  await tabTo(page, page.getByRole('link', { name: 'A rule of your own' }))
+  await page.keyboard.press('Enter')
+  await tabTo(page, page.getByLabel('Name'))
+  await page.keyboard.type('Bugs')
+  await type(page, page.getByLabel('What happens'), 'a label is added', 'label_added')
+  await type(page, page.getByLabel('Which label'), 'Bug', bug)
+  await type(page, page.getByLabel('Condition to add'), 'nobody', 'is:unassigned')
+  await tabTo(page, page.getByRole('button', { name: 'Add condition' }))
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('list', { name: 'Conditions' })).toContainText('nobody is assigned')
+  await type(page, page.getByLabel('Action 1', { exact: true }), 'move', 'move')
+  await type(page, page.getByLabel('Where in the list'), 'to the top', 'top')
+  await type(page, page.getByRole('combobox', { name: 'List', exact: true }), 'Doing', world.lists.Doing!)
+  await tabTo(page, page.getByRole('button', { name: 'Add action' }))
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Shift+Tab')
+  await type(page, page.getByLabel('Action 2', { exact: true }), 'comment', 'comment')
+  await tabTo(page, page.getByLabel('Text'))
+  await page.keyboard.type('A bug: {card}.')
+  await tabTo(page, page.getByRole('button', { name: 'Save and switch on' }))
+  await page.keyboard.press('Enter')
+  await expect(rules(page).getByRole('listitem')).toContainText(
+    'When the label Bug is added, if nobody is assigned, then move it to the top of Doing and comment “A bug: {card}.”.',
+  )
+  await ask(`/public/v1/cards/${world.cards.Two}/labels`, { method: 'PATCH', body: { add: [bug] } })
+  await expect(runs(page).getByRole('listitem')).toContainText('Bugs on Two')
+  const said = await ask<{ text: string; author: null }[]>(`/public/v1/cards/${world.cards.Two}/comments`)
+  expect(said).toMatchObject([{ text: 'A bug: Two.', author: null }])
+
+  await tabTo(page, page.getByRole('switch', { name: 'Run “Bugs”' }))
+  await page.keyboard.press('Space')
+  await expect(rules(page).getByText('Off', { exact: true })).toBeVisible()
+  await tabTo(page, page.getByRole('link', { name: 'Bugs' }))
+  await page.keyboard.press('Enter')
+  await tabTo(page, page.getByLabel('Name'))
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('Bugs first')
+  await page.keyboard.press('Enter')
+  await expect(rules(page).getByRole('listitem')).toContainText('Bugs first')
+  await tabTo(page, page.getByRole('button', { name: 'Actions of Bugs first' }))
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Delete…' }).press('Enter')
+  await page.getByRole('button', { name: 'Delete rule' }).press('Enter')
+  await expect(page.getByRole('list', { name: 'Rules to start from' })).toBeVisible()
+})
+
+test('what a rule could not do is in the log with its reason, live', async ({ page, world }) => {
+  await automate(world)
+  await makeRule(world, { name: 'Twice', then: [{ operation: 'move_card', input: { listId: world.lists.Doing } }] })
+  await page.goto(`/boards/${world.boardId}/automation`)
+  await expect(page.getByText('Nothing has happened yet.')).toBeVisible()
+  await world.post(`/lists/${world.lists.Doing}/archive`, {})
+  await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
+  const run = runs(page).getByRole('listitem')
+  await expect(run).toContainText('Not run')
+  await expect(run).toContainText('move_card: The list is archived')
+  await page.getByLabel('Outcome').selectOption('Done')
+  await expect(page.getByText('Nothing like that.')).toBeVisible()
+})
+
+test('a dry run tells what would be done, and does nothing', async ({ page, world }) => {
+  await automate(world)
+  await world.post(`/cards/${world.cards.Three}/move`, { listId: world.lists.Done })
+  const before = await ask<{ version: number }>(`/public/v1/boards/${world.boardId}`)
+  await page.goto(`/boards/${world.boardId}/automation/new?from=done`)
+  await page.getByRole('button', { name: 'Try it on recent cards' }).click()
+  const tried = page.getByRole('list', { name: 'What would be done' }).getByRole('listitem')
+  await expect(tried).toHaveCount(4)
+  await expect(tried.first()).toContainText(/Three\s*mark it done\s*would have run/)
+  await expect(tried.last()).toContainText('that did not happen to it lately')
+  expect(await ask<{ version: number }>(`/public/v1/boards/${world.boardId}`)).toMatchObject({
+    version: before.version,
+  })
+  await page.getByLabel('What happens').selectOption('card_completed')
+  await expect(tried).toHaveCount(0)
+})
+
+for (const as of ['light', 'dark', 'phone'] as const) {
+  test(`axe finds nothing on the pages of automation, ${as}`, async ({ page, world }) => {
+    await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: as === 'dark' ? 'dark' : 'light' })
+    if (as === 'phone') await page.setViewportSize({ width: 390, height: 844 })
+    const at = `/boards/${world.boardId}/automation`
+    const look = async (path: string, seen: Locator) => {
+      if (path) await page.goto(path)
+      await expect(seen).toBeVisible()
+      await page.waitForLoadState('networkidle')
+      expect(await axe(page), path).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        page.viewportSize()!.width,
+      )
+    }
+    await look(at, page.getByRole('button', { name: 'Switch automation on' }))
+    await automate(world)
+    await look(at, page.getByText('Who begins a card owns it'))
+    await makeRule(world)
+    await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
+    await look(at, runs(page).getByText('Done is done'))
+    await page.goto(`${at}/new?from=mine`)
+    await page.getByRole('button', { name: 'Add action' }).click()
+    await page.getByLabel('Action 2', { exact: true }).selectOption('checklist')
+    await page.getByRole('button', { name: 'Try it on recent cards' }).click()
+    await look('', page.getByRole('list', { name: 'What would be done' }))
+  })
+}

@@ -1,0 +1,171 @@
+// What rules do, in the words of the pages. A kind is an operation as a person
+// thinks of it; what of an action's input it does not show stays as it is.
+import type { RuleAction } from '../../api/contract'
+import { nameIn, type Things } from './things'
+
+export type Kind =
+  | 'done'
+  | 'reopen'
+  | 'move'
+  | 'label'
+  | 'unlabel'
+  | 'assign'
+  | 'unassign'
+  | 'due'
+  | 'undue'
+  | 'checklist'
+  | 'comment'
+  | 'title'
+  | 'card'
+  | 'archive'
+
+export const actor = '{actor}'
+
+export const kinds: readonly { kind: Kind; label: string; needsCard: boolean }[] = [
+  { kind: 'done', label: 'mark the card done', needsCard: true },
+  { kind: 'reopen', label: 'mark the card not done', needsCard: true },
+  { kind: 'move', label: 'move the card', needsCard: true },
+  { kind: 'label', label: 'add a label', needsCard: true },
+  { kind: 'unlabel', label: 'remove a label', needsCard: true },
+  { kind: 'assign', label: 'assign somebody', needsCard: true },
+  { kind: 'unassign', label: 'take somebody off', needsCard: true },
+  { kind: 'due', label: 'set the due date', needsCard: true },
+  { kind: 'undue', label: 'take the due date away', needsCard: true },
+  { kind: 'checklist', label: 'add a checklist', needsCard: true },
+  { kind: 'comment', label: 'comment', needsCard: true },
+  { kind: 'title', label: 'rename the card', needsCard: true },
+  { kind: 'card', label: 'create a card', needsCard: false },
+  { kind: 'archive', label: 'archive the card', needsCard: true },
+]
+
+export type Input = Record<string, unknown>
+
+export const inputOf = (action: RuleAction): Input => action.input ?? {}
+
+const first = (value: unknown): string => (Array.isArray(value) && typeof value[0] === 'string' ? value[0] : '')
+export const textIn = (input: Input, field: string): string =>
+  typeof input[field] === 'string' ? (input[field] as string) : ''
+export const firstIn = (input: Input, field: string): string => first(input[field])
+
+/** Days ahead in "{today+3}"; null for another date. */
+export function daysIn(input: Input): number | null {
+  const found = /^\{today(?:\+(\d{1,3}))?\}$/.exec(textIn(input, 'dueDate'))
+  return found ? Number(found[1] ?? 0) : null
+}
+
+export function kindOf(action: RuleAction): Kind {
+  const input = inputOf(action)
+  switch (action.operation) {
+    case 'update_card':
+      if (input.done === true) return 'done'
+      return input.done === false ? 'reopen' : 'title'
+    case 'move_card':
+      return 'move'
+    case 'set_card_labels':
+      return first(input.add) ? 'label' : 'unlabel'
+    case 'set_card_assignees':
+      return first(input.add) ? 'assign' : 'unassign'
+    case 'set_card_due':
+      return 'due'
+    case 'clear_card_due':
+      return 'undue'
+    case 'add_checklist':
+      return 'checklist'
+    case 'add_comment':
+      return 'comment'
+    case 'create_card':
+      return 'card'
+    default:
+      return 'archive'
+  }
+}
+
+/** An action of a kind, to begin with. */
+export function newAction(kind: Kind, things: Things): RuleAction {
+  const list = things.lists.at(-1)?.id ?? ''
+  const label = things.labels[0]?.id ?? ''
+  switch (kind) {
+    case 'done':
+      return { operation: 'update_card', input: { done: true } }
+    case 'reopen':
+      return { operation: 'update_card', input: { done: false } }
+    case 'move':
+      return { operation: 'move_card', input: { listId: list, position: 'bottom' } }
+    case 'label':
+      return { operation: 'set_card_labels', input: { add: [label] } }
+    case 'unlabel':
+      return { operation: 'set_card_labels', input: { remove: [label] } }
+    case 'assign':
+      return { operation: 'set_card_assignees', input: { add: [actor] } }
+    case 'unassign':
+      return { operation: 'set_card_assignees', input: { remove: [actor] } }
+    case 'due':
+      return { operation: 'set_card_due', input: { dueDate: '{today+3}' } }
+    case 'undue':
+      return { operation: 'clear_card_due' }
+    case 'checklist':
+      return { operation: 'add_checklist', input: { title: 'To do', items: [] } }
+    case 'comment':
+      return { operation: 'add_comment', input: { text: '' } }
+    case 'title':
+      return { operation: 'update_card', input: { title: '{card}' } }
+    case 'card':
+      return { operation: 'create_card', input: { listId: list, title: '' } }
+    default:
+      return { operation: 'archive_card' }
+  }
+}
+
+/** "move it to the top of Done". */
+export function actionText(action: RuleAction, things: Things): string {
+  const input = inputOf(action)
+  const names = (field: string, all: Things['people'], gone: string) =>
+    (Array.isArray(input[field]) ? (input[field] as unknown[]) : [])
+      .map((id) => (id === actor ? 'whoever set it off' : nameIn(all, id, gone)))
+      .join(', ')
+  const list = nameIn(things.lists, input.listId, 'a list that is gone')
+  switch (kindOf(action)) {
+    case 'done':
+      return 'mark it done'
+    case 'reopen':
+      return 'mark it not done'
+    case 'move':
+      return `move it to the ${input.position === 'top' ? 'top' : 'bottom'} of ${list}`
+    case 'label':
+      return `add the label ${names('add', things.labels, 'that is gone')}`
+    case 'unlabel':
+      return `remove the label ${names('remove', things.labels, 'that is gone')}`
+    case 'assign':
+      return `assign ${names('add', things.people, 'somebody who left')}`
+    case 'unassign':
+      return `take ${names('remove', things.people, 'somebody who left')} off`
+    case 'due':
+      return `set it due ${dueText(input)}`
+    case 'undue':
+      return 'take its due date away'
+    case 'checklist':
+      return `add the checklist “${textIn(input, 'title')}”`
+    case 'comment':
+      return `comment “${shortened(textIn(input, 'text'))}”`
+    case 'title':
+      return `rename it to “${textIn(input, 'title')}”`
+    case 'card':
+      return `create “${textIn(input, 'title')}” in ${list}`
+    default:
+      return 'archive it'
+  }
+}
+
+function dueText(input: Input): string {
+  const days = daysIn(input)
+  if (days === null) return `on ${textIn(input, 'dueDate')}`
+  return days === 0 ? 'today' : days === 1 ? 'the next day' : `${days} days later`
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
+
+/** "mark it done and comment “Well done.”". */
+export function thenText(actions: readonly RuleAction[], things: Things): string {
+  const said = actions.map((action) => actionText(action, things))
+  return said.length < 2 ? said.join('') : `${said.slice(0, -1).join(', ')} and ${said.at(-1)}`
+}

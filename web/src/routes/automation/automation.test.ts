@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { RuleAction } from '../../api/contract'
+import type { BoardDetail } from '../../api/types'
+import { actionText, inputOf, kindOf, kinds, newAction, thenText } from './actions'
+import { ifText, optionsOf, termsOf, termText } from './conditions'
+import { readyRules } from './ready'
+import type { Things } from './things'
+import { triggerGroups, whenText } from './triggers'
+
+const things: Things = {
+  board: {} as BoardDetail,
+  lists: [
+    { id: 'lst_1', name: 'To do' },
+    { id: 'lst_2', name: 'Doing' },
+    { id: 'lst_3', name: 'Done' },
+  ],
+  labels: [{ id: 'lbl_1', name: 'Bug' }],
+  people: [{ id: 'usr_1', name: 'Ada' }],
+}
+
+describe('a trigger', () => {
+  it('has words, each once', () => {
+    const all = triggerGroups.flatMap((group) => group.triggers)
+    expect(all.length).toBe(22)
+    expect(new Set(all.map((one) => one.label)).size).toBe(22)
+    for (const { event } of all) expect(whenText({ event }, things)).not.toContain('_')
+  })
+  it('names what it is narrowed to', () => {
+    expect(whenText({ event: 'card_entered', listId: 'lst_3' }, things)).toBe('a card enters Done')
+    expect(whenText({ event: 'label_added', labelId: 'lbl_9' }, things)).toBe('the label that is gone is added')
+    expect(whenText({ event: 'due_soon', hours: 48 }, things)).toBe('a card is due in 2 days')
+  })
+})
+
+describe('a query', () => {
+  it('falls into terms with their quotes, and is the same again', () => {
+    const text = '-is:done title:"press release" label:lbl_1 "two words" "open'
+    expect(termsOf(text)).toEqual(['-is:done', 'title:"press release"', 'label:lbl_1', '"two words"', '"open'])
+    expect(termsOf(text).join(' ')).toBe(text)
+  })
+  it('is told in words where it can be picked', () => {
+    expect(ifText('-is:done -label:lbl_1 member:usr_1', things)).toBe(
+      'it is not done and it does not have the label Bug and Ada is assigned',
+    )
+    expect(termText('title:press', things)).toBeNull()
+    for (const { term, label } of optionsOf(things).flatMap((group) => group.options)) {
+      expect(termText(term, things)).toBe(label)
+    }
+  })
+})
+
+describe('an action', () => {
+  it('of each kind is of that kind, and has words', () => {
+    for (const { kind } of kinds) {
+      const made = newAction(kind, things)
+      expect(kindOf(made)).toBe(kind)
+      expect(actionText(made, things)).not.toContain('gone')
+    }
+  })
+  it('keeps what it does not show', () => {
+    const action: RuleAction = { operation: 'set_card_due', input: { dueDate: '{today+3}', timeZone: 'Europe/Berlin' } }
+    expect(kindOf(action)).toBe('due')
+    expect(inputOf(action).timeZone).toBe('Europe/Berlin')
+    expect(actionText(action, things)).toBe('set it due 3 days later')
+  })
+  it('stands in a sentence with others', () => {
+    expect(
+      thenText([newAction('done', things), newAction('assign', things), newAction('archive', things)], things),
+    ).toBe('mark it done, assign whoever set it off and archive it')
+  })
+})
+
+it('rules to start from fit the board', () => {
+  const [done, mine] = readyRules(things)
+  expect(done?.draft.when.listId).toBe('lst_3')
+  expect(mine?.draft.when.listId).toBe('lst_2')
+})

@@ -1,0 +1,94 @@
+// What sets rules off, in the words of the pages.
+import type { Rule } from '../../api/contract'
+import { nameIn, type Things } from './things'
+
+export type When = Rule['when']
+export type Event = When['event']
+type Takes = 'list' | 'label' | 'person' | 'hours'
+type Trigger = { event: Event; label: string; takes?: Takes; aboutNoCard?: boolean }
+
+export const triggerGroups: readonly { name: string; triggers: readonly Trigger[] }[] = [
+  {
+    name: 'Lists',
+    triggers: [
+      { event: 'card_entered', label: 'a card enters a list', takes: 'list' },
+      { event: 'card_left', label: 'a card leaves a list', takes: 'list' },
+      { event: 'list_created', label: 'a list is created', aboutNoCard: true },
+      { event: 'list_archived', label: 'a list is archived', aboutNoCard: true },
+    ],
+  },
+  {
+    name: 'Cards',
+    triggers: [
+      { event: 'card_created', label: 'a card is created', takes: 'list' },
+      { event: 'card_updated', label: 'a card’s title or description changes' },
+      { event: 'card_completed', label: 'a card is marked done' },
+      { event: 'card_reopened', label: 'a card is marked not done' },
+      { event: 'card_archived', label: 'a card is archived' },
+      { event: 'card_restored', label: 'a card is restored' },
+    ],
+  },
+  {
+    name: 'Labels and people',
+    triggers: [
+      { event: 'label_added', label: 'a label is added', takes: 'label' },
+      { event: 'label_removed', label: 'a label is removed', takes: 'label' },
+      { event: 'person_assigned', label: 'somebody is assigned', takes: 'person' },
+      { event: 'person_unassigned', label: 'somebody is taken off', takes: 'person' },
+    ],
+  },
+  {
+    name: 'Time',
+    triggers: [
+      { event: 'due_soon', label: 'a card is nearly due', takes: 'hours' },
+      { event: 'overdue', label: 'a card becomes overdue' },
+      { event: 'due_set', label: 'a due date is set' },
+      { event: 'due_cleared', label: 'a due date is taken away' },
+    ],
+  },
+  {
+    name: 'Conversation and steps',
+    triggers: [
+      { event: 'comment_added', label: 'somebody comments' },
+      { event: 'item_completed', label: 'an item of a checklist is done' },
+      { event: 'checklist_completed', label: 'a checklist is complete' },
+      { event: 'status_posted', label: 'the board gets a status update', aboutNoCard: true },
+    ],
+  },
+]
+
+const triggers = triggerGroups.flatMap((group) => group.triggers)
+
+export const triggerOf = (event: Event): Trigger => triggers.find((one) => one.event === event)!
+
+/** "a card enters Done". */
+export function whenText(when: When, things: Things): string {
+  const list = when.listId ? nameIn(things.lists, when.listId, 'a list that is gone') : null
+  const label = when.labelId ? nameIn(things.labels, when.labelId, 'that is gone') : null
+  const person = when.userId ? nameIn(things.people, when.userId, 'somebody who left') : null
+  switch (when.event) {
+    case 'card_entered':
+      return `a card enters ${list ?? 'a list'}`
+    case 'card_left':
+      return `a card leaves ${list ?? 'a list'}`
+    case 'card_created':
+      return list ? `a card is created in ${list}` : 'a card is created'
+    case 'label_added':
+      return label ? `the label ${label} is added` : 'a label is added'
+    case 'label_removed':
+      return label ? `the label ${label} is removed` : 'a label is removed'
+    case 'person_assigned':
+      return `${person ?? 'somebody'} is assigned`
+    case 'person_unassigned':
+      return `${person ?? 'somebody'} is taken off a card`
+    case 'due_soon':
+      return `a card is due in ${hoursText(when.hours ?? 24)}`
+    default:
+      return triggerOf(when.event).label
+  }
+}
+
+export function hoursText(hours: number): string {
+  if (hours % 24 === 0) return hours === 24 ? 'a day' : `${hours / 24} days`
+  return hours === 1 ? 'an hour' : `${hours} hours`
+}
