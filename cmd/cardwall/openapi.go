@@ -4,6 +4,7 @@ import (
 	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/connect"
+	"cardwall/internal/guest"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
 )
@@ -11,7 +12,7 @@ import (
 type openapiCommand struct{}
 
 func (openapiCommand) Run(g *globals) error {
-	text, err := rest.Encode(rest.Document(connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil), apiVersion()))
+	text, err := rest.Encode(rest.Document(guest.AddOperations(connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil), nil), apiVersion()))
 	if err == nil {
 		_, err = g.stdout.Write(text)
 	}

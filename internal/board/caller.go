@@ -64,6 +64,7 @@ type Caller struct {
 	RequestID   string
 	UserAgent   string // of the request
 	Client      string // the tab of a browser that asks; "" for none
+	Guest       *Guest // who came by the key of a public page; nil for anybody else
 	System      bool   // own work: passes every role, never a missing object
 }
 
@@ -79,6 +80,14 @@ func Nobody() Caller { return Caller{Actor: Actor{Type: ActorGuest}} }
 // Person is a caller that is a person.
 func Person(userID string, scopes ...Scope) Caller {
 	return Caller{Actor: Actor{Type: ActorPerson, ID: &userID}, UserID: userID, Scopes: scopes}
+}
+
+// KeyOwner is whose the idempotency keys of a call are.
+func (c Caller) KeyOwner() string {
+	if c.Guest != nil {
+		return c.Guest.keyOwner()
+	}
+	return c.UserID
 }
 
 // Has tells whether the caller's token holds a scope.

@@ -10,6 +10,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/connect"
+	"cardwall/internal/guest"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
 )
@@ -19,7 +20,7 @@ import (
 // review of the interface.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
-	r := connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil)
+	r := guest.AddOperations(connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), nil), nil), nil)
 	golden(t, "openapi.json", rest.Document(r, "1"))
 	golden(t, "openapi-app.json", rest.ApplicationDocument(r, "1"))
 }

@@ -44,6 +44,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/boards/{boardId}/public-page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the public page of a board: its address, what it shows, and what it takes
+         * @description Get the public page of a board: its address, what it shows, and what it takes.
+         */
+        get: operations["get_public_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Switch the public page of a board on or off, or change what it shows and takes
+         * @description Switch the public page of a board on or off, or change what it shows and takes. A confidential board has none.
+         */
+        patch: operations["update_public_page"];
+        trace?: never;
+    };
+    "/boards/{boardId}/public-page/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the public page of a board another address
+         * @description Give the public page of a board another address. The one before stops working at once.
+         */
+        post: operations["renew_public_page"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{boardId}/star": {
         parameters: {
             query?: never;
@@ -506,6 +550,86 @@ export interface paths {
          */
         put: operations["change_password"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public-page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at the public page of a board
+         * @description Look at the public page of a board. Its key is sent in the body, so that it is in no log; while nothing has changed since the answer of a tag, the board is null.
+         */
+        post: operations["look_at_public_page"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public-page/card": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at a card on a public page, with its description and its comments
+         * @description Look at a card on a public page, with its description and its comments.
+         */
+        post: operations["look_at_public_card"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public-page/cards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit a card as a guest of a public page that takes cards
+         * @description Submit a card as a guest of a public page that takes cards.
+         */
+        post: operations["submit_guest_card"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public-page/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Comment on a card as a guest of a public page that takes comments
+         * @description Comment on a card as a guest of a public page that takes comments.
+         */
+        post: operations["add_guest_comment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2297,6 +2421,68 @@ export interface components {
              */
             verified: boolean;
         };
+        PublicPageSettings: {
+            /**
+             * @description Whether the page shows every open list, those that come to be too.
+             * @example false
+             */
+            allLists: boolean;
+            /**
+             * @description The board.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * @description Whether comments are shown, and taken in the modes comment and submit.
+             * @example true
+             */
+            comments: boolean;
+            /**
+             * @description Where cards of guests go; null for the first list that the page shows.
+             * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            listId: string | null;
+            /**
+             * @description The lists that it shows otherwise.
+             * @example [
+             *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+             *     ]
+             */
+            lists: string[];
+            /**
+             * @description What guests may do: read; comment too; or submit cards too.
+             * @example submit
+             * @enum {string}
+             */
+            mode: "read" | "comment" | "submit";
+            /**
+             * @description Whether the names of assignees and of members who comment are shown.
+             * @example false
+             */
+            names: boolean;
+            /**
+             * @description Whether the page can be opened: the board's feature publicPage.
+             * @example true
+             */
+            on: boolean;
+            /**
+             * Format: date-time
+             * @description When its settings last changed; null for never.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            updatedAt: string | null;
+            /**
+             * Format: uri
+             * @description The page's address; who has it can open the page. Null until the page is first switched on.
+             * @example https://cardwall.example.com/p/MFRGGZDFMZTWQ2LKNNWG23TPOA
+             */
+            url: string | null;
+            /**
+             * @description What the page says first, in Markdown.
+             * @example Tell us what is missing.
+             */
+            welcome: string;
+        };
         Sent: {
             /**
              * @description Always true: whether there is an account is said in the letter alone.
@@ -2373,6 +2559,218 @@ export interface components {
              */
             recentUntil: string;
         };
+        SharedBoard: {
+            /**
+             * @description Why the page takes nothing for now, whatever it takes otherwise; null when it does.
+             * @example archived
+             * @enum {string|null}
+             */
+            closed: "archived" | "readOnly" | null;
+            /**
+             * @description The board's colour; null for none.
+             * @example teal
+             * @enum {string|null}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
+            /**
+             * @description Whether comments are shown.
+             * @example true
+             */
+            comments: boolean;
+            /** @description The lists that are shown, in their order. */
+            lists: components["schemas"]["SharedList"][];
+            /**
+             * @description Whether the page takes comments.
+             * @example true
+             */
+            mayComment: boolean;
+            /**
+             * @description Whether the page takes cards.
+             * @example true
+             */
+            maySubmit: boolean;
+            /**
+             * @description The board's name.
+             * @example Launch
+             */
+            name: string;
+            /**
+             * @description What the page says first, in Markdown.
+             * @example Tell us what is missing.
+             */
+            welcome: string;
+        };
+        SharedCard: {
+            /**
+             * @description The names of who works on it; empty where names are not shown.
+             * @example [
+             *       "Ada Lovelace"
+             *     ]
+             */
+            assignees: string[];
+            /** @description How far its checklists are. */
+            checklistItems: components["schemas"]["ItemCount"];
+            /**
+             * Format: int64
+             * @description How many comments it has; null where comments are not shown.
+             * @example 3
+             */
+            comments: number | null;
+            /**
+             * @description Whether the work is done.
+             * @example false
+             */
+            done: boolean;
+            /**
+             * Format: date-time
+             * @description The instant it is due; null for the whole day.
+             * @example 2026-03-14T08:30:00.000Z
+             */
+            dueAt: string | null;
+            /**
+             * Format: date
+             * @description The calendar date it is due; null for none.
+             * @example 2026-03-14
+             */
+            dueDate: string | null;
+            /** @description The labels it carries. */
+            labels: components["schemas"]["SharedLabel"][];
+            /**
+             * Format: int64
+             * @description The card's number on its board.
+             * @example 12
+             */
+            number: number;
+            /**
+             * @description What is to be done.
+             * @example Write the press release
+             */
+            title: string;
+        };
+        SharedCardDetail: {
+            /**
+             * @description The names of who works on it; empty where names are not shown.
+             * @example [
+             *       "Ada Lovelace"
+             *     ]
+             */
+            assignees: string[];
+            /** @description How far its checklists are. */
+            checklistItems: components["schemas"]["ItemCount"];
+            /**
+             * Format: int64
+             * @description How many comments it has; null where comments are not shown.
+             * @example 3
+             */
+            comments: number | null;
+            /**
+             * @description The details, in Markdown.
+             * @example Two paragraphs, one picture.
+             */
+            description: string;
+            /**
+             * @description Whether the work is done.
+             * @example false
+             */
+            done: boolean;
+            /**
+             * Format: date-time
+             * @description The instant it is due; null for the whole day.
+             * @example 2026-03-14T08:30:00.000Z
+             */
+            dueAt: string | null;
+            /**
+             * Format: date
+             * @description The calendar date it is due; null for none.
+             * @example 2026-03-14
+             */
+            dueDate: string | null;
+            /** @description The labels it carries. */
+            labels: components["schemas"]["SharedLabel"][];
+            /**
+             * @description The name of the list that it stands in.
+             * @example Ideas
+             */
+            list: string;
+            /**
+             * Format: int64
+             * @description The card's number on its board.
+             * @example 12
+             */
+            number: number;
+            /** @description Its first 1,000 comments, oldest first; none where comments are not shown. */
+            said: components["schemas"]["SharedComment"][];
+            /**
+             * @description What is to be done.
+             * @example Write the press release
+             */
+            title: string;
+        };
+        SharedComment: {
+            /**
+             * @description Who said it: the name that a guest gave, or a member's; null where names of members are not shown.
+             * @example Rosa
+             */
+            author: string | null;
+            /**
+             * Format: date-time
+             * @description When it was said.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last edited; null when it never was.
+             * @example 2026-03-02T09:05:00.000Z
+             */
+            editedAt: string | null;
+            /**
+             * @description Whether a guest said it.
+             * @example true
+             */
+            guest: boolean;
+            /**
+             * @description What was said, in Markdown.
+             * @example The printer wants it by Friday.
+             */
+            text: string;
+        };
+        SharedLabel: {
+            /**
+             * @description Its colour.
+             * @example red
+             * @enum {string}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
+            /**
+             * @description Its name, which may be empty.
+             * @example Bug
+             */
+            name: string;
+        };
+        SharedList: {
+            /** @description Its open cards, in their order. */
+            cards: components["schemas"]["SharedCard"][];
+            /**
+             * @description The list's name.
+             * @example Ideas
+             */
+            name: string;
+        };
+        SharedPage: {
+            /** @description What the page shows; null when that is what the given tag stands for. */
+            board: components["schemas"]["SharedBoard"] | null;
+            /**
+             * @description What of the page the answer shows; another one when anything has changed.
+             * @example 5f0c7d3a9e1b4c2d8f6a7b90
+             */
+            tag: string;
+            /**
+             * @description What a comment or a card is sent with, from three seconds until a day later.
+             * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
+             */
+            ticket: string;
+        };
         SignInOptions: {
             /** @description The identity provider, at GET /sign-in/oidc; null for none. */
             oidc: components["schemas"]["OIDCProvider"] | null;
@@ -2411,6 +2809,24 @@ export interface components {
              * @example true
              */
             starred: boolean;
+        };
+        SubmittedCard: {
+            /**
+             * @description The name of that list, if the page shows it.
+             * @example Ideas
+             */
+            list: string | null;
+            /**
+             * Format: int64
+             * @description The card's number on its board.
+             * @example 13
+             */
+            number: number;
+            /**
+             * @description Whether the page shows the list that it is in.
+             * @example true
+             */
+            shown: boolean;
         };
         TrashedBoard: {
             /**
@@ -3319,6 +3735,238 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_public_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "on": false,
+                     *         "url": null,
+                     *         "mode": "read",
+                     *         "listId": null,
+                     *         "allLists": true,
+                     *         "lists": [],
+                     *         "comments": false,
+                     *         "names": false,
+                     *         "welcome": "",
+                     *         "updatedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["PublicPageSettings"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_public_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "comments": true,
+                 *       "mode": "submit",
+                 *       "welcome": "Tell us what is missing."
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Whether the page shows every open list, those that come to be too.
+                     * @example false
+                     */
+                    allLists?: boolean;
+                    /**
+                     * @description Whether comments are shown, and taken in the modes comment and submit.
+                     * @example true
+                     */
+                    comments?: boolean;
+                    /**
+                     * @description A list of the board where cards of guests go; null for the first list that the page shows.
+                     * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     */
+                    listId?: string | null;
+                    /**
+                     * @description The lists of the board that it shows otherwise.
+                     * @example [
+                     *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *     ]
+                     */
+                    lists?: string[];
+                    /**
+                     * @description What guests may do: read; comment too; or submit cards too.
+                     * @example submit
+                     * @enum {string}
+                     */
+                    mode?: "read" | "comment" | "submit";
+                    /**
+                     * @description Whether the names of assignees and of members who comment are shown.
+                     * @example false
+                     */
+                    names?: boolean;
+                    /**
+                     * @description Whether the page can be opened; a confidential board has none.
+                     * @example true
+                     */
+                    on?: boolean;
+                    /**
+                     * @description What the page says first, in Markdown.
+                     * @example Tell us what is missing.
+                     */
+                    welcome?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "on": false,
+                     *         "url": "https://cardwall.example.com/p/K7Q2M4XW3ZB5N6VD2RJHF7TCGP",
+                     *         "mode": "submit",
+                     *         "listId": null,
+                     *         "allLists": true,
+                     *         "lists": [],
+                     *         "comments": true,
+                     *         "names": false,
+                     *         "welcome": "Tell us what is missing.",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 16
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["PublicPageSettings"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renew_public_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "on": false,
+                     *         "url": "https://cardwall.example.com/p/K7Q2M4XW3ZB5N6VD2RJHF7TCGP",
+                     *         "mode": "read",
+                     *         "listId": null,
+                     *         "allLists": true,
+                     *         "lists": [],
+                     *         "comments": false,
+                     *         "names": false,
+                     *         "welcome": "",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 16
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["PublicPageSettings"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5377,6 +6025,411 @@ export interface operations {
                          */
                         boardVersion?: number;
                         data: components["schemas"]["SignedIn"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    look_at_public_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "K7Q2M4XW3ZB5N6VD2RJHF7TCGP"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What stands behind /p/ in the page's address.
+                     * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
+                     */
+                    key: string;
+                    /**
+                     * @description That of the answer before; absent for all of the page.
+                     * @example 5f0c7d3a9e1b4c2d8f6a7b90
+                     */
+                    tag?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "tag": "5f0c7d3a9e1b4c2d8f6a7b90",
+                     *         "ticket": "AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo",
+                     *         "board": {
+                     *           "name": "Launch",
+                     *           "color": null,
+                     *           "welcome": "",
+                     *           "closed": null,
+                     *           "comments": true,
+                     *           "mayComment": true,
+                     *           "maySubmit": true,
+                     *           "lists": [
+                     *             {
+                     *               "name": "To do",
+                     *               "cards": [
+                     *                 {
+                     *                   "number": 1,
+                     *                   "title": "Press release",
+                     *                   "done": false,
+                     *                   "labels": [],
+                     *                   "dueDate": "2026-12-01",
+                     *                   "dueAt": null,
+                     *                   "checklistItems": {
+                     *                     "done": 0,
+                     *                     "total": 2
+                     *                   },
+                     *                   "comments": 2,
+                     *                   "assignees": []
+                     *                 },
+                     *                 {
+                     *                   "number": 2,
+                     *                   "title": "Second",
+                     *                   "done": false,
+                     *                   "labels": [],
+                     *                   "dueDate": null,
+                     *                   "dueAt": null,
+                     *                   "checklistItems": {
+                     *                     "done": 0,
+                     *                     "total": 0
+                     *                   },
+                     *                   "comments": 0,
+                     *                   "assignees": []
+                     *                 }
+                     *               ]
+                     *             },
+                     *             {
+                     *               "name": "Doing",
+                     *               "cards": []
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["SharedPage"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    look_at_public_card: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "K7Q2M4XW3ZB5N6VD2RJHF7TCGP",
+                 *       "number": 1
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What stands behind /p/ in the page's address.
+                     * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
+                     */
+                    key: string;
+                    /**
+                     * Format: int64
+                     * @description The card's number.
+                     * @example 12
+                     */
+                    number: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "number": 1,
+                     *         "title": "Press release",
+                     *         "done": false,
+                     *         "labels": [],
+                     *         "dueDate": "2026-12-01",
+                     *         "dueAt": null,
+                     *         "checklistItems": {
+                     *           "done": 0,
+                     *           "total": 2
+                     *         },
+                     *         "comments": 2,
+                     *         "assignees": [],
+                     *         "list": "To do",
+                     *         "description": "",
+                     *         "said": [
+                     *           {
+                     *             "author": null,
+                     *             "guest": false,
+                     *             "text": "Soon.",
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "editedAt": null
+                     *           },
+                     *           {
+                     *             "author": null,
+                     *             "guest": false,
+                     *             "text": "Now.",
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "editedAt": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["SharedCardDetail"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    submit_guest_card: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "We did not find the entrance.",
+                 *       "key": "K7Q2M4XW3ZB5N6VD2RJHF7TCGP",
+                 *       "name": "Rosa",
+                 *       "ticket": "AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo",
+                 *       "title": "A map of the venue"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The details, in Markdown.
+                     * @example We did not find the entrance.
+                     */
+                    description?: string;
+                    /**
+                     * @description What stands behind /p/ in the page's address.
+                     * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
+                     */
+                    key: string;
+                    /**
+                     * @description What the guest wants to be called.
+                     * @example Rosa
+                     */
+                    name: string;
+                    /**
+                     * @description That of an answer of look_at_public_page, at least three seconds and at most a day old.
+                     * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
+                     */
+                    ticket: string;
+                    /**
+                     * @description What it is about.
+                     * @example A map of the venue
+                     */
+                    title: string;
+                    /**
+                     * @description Leave it empty: only programs that fill in every field do not.
+                     * @example
+                     */
+                    website?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "number": 4,
+                     *         "shown": true,
+                     *         "list": "To do"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["SubmittedCard"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    add_guest_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "K7Q2M4XW3ZB5N6VD2RJHF7TCGP",
+                 *       "name": "Rosa",
+                 *       "number": 1,
+                 *       "text": "When does it open?",
+                 *       "ticket": "AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What stands behind /p/ in the page's address.
+                     * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
+                     */
+                    key: string;
+                    /**
+                     * @description What the guest wants to be called.
+                     * @example Rosa
+                     */
+                    name: string;
+                    /**
+                     * Format: int64
+                     * @description The card's number.
+                     * @example 12
+                     */
+                    number: number;
+                    /**
+                     * @description What is said, in Markdown.
+                     * @example The printer wants it by Friday.
+                     */
+                    text: string;
+                    /**
+                     * @description That of an answer of look_at_public_page, at least three seconds and at most a day old.
+                     * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
+                     */
+                    ticket: string;
+                    /**
+                     * @description Leave it empty: only programs that fill in every field do not.
+                     * @example
+                     */
+                    website?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "author": "Rosa",
+                     *         "guest": true,
+                     *         "text": "When does it open?",
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "editedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["SharedComment"];
                     };
                 };
             };
