@@ -20,6 +20,9 @@ export default defineConfig({
         // What most pages share is one file, else each piece would be one of its own.
         codeSplitting: {
           groups: [
+            // Loaded late by the board, and by the public page, which is not to load the board for it.
+            { name: 'markdown', test: /src\/lib\/markdown/ },
+            { name: 'light', test: /src\/(lib\/id|state\/due|ui\/(Avatar|Banner|Dialog|LabelChip|Skeleton|grow))/ },
             { name: 'base', test: /src\/(api|lib|state|ui)\//, minShareCount: 4 },
             { name: 'board', test: /src\/(routes\/board|lib|state|ui)\//, minShareCount: 2 },
           ],

@@ -23,6 +23,8 @@ export type Stage = {
   empty: { workspaceId: string; boardId: string }
   /** A webhook of the board whose receiver does not answer. */
   webhookId: string
+  /** The address of the board's public page, which takes cards. */
+  publicPage: string
 }
 
 const password = 'correct horse battery'
@@ -142,6 +144,13 @@ async function make(): Promise<Stage> {
     name: 'Deploy bot',
   })
   await as(demo, 'POST', `/app/v1/webhooks/${webhook.id}/test`, {})
+  const shared = await as<{ url: string }>(demo, 'PATCH', `/app/v1/boards/${boardId}/public-page`, {
+    on: true,
+    mode: 'submit',
+    comments: true,
+    names: true,
+    welcome: 'We move to a new site in May. **Tell us** what is missing, or what you would miss.',
+  })
   return {
     people: { demo, founder, newcomer: await signUp('Noah Berg') },
     workspaceId,
@@ -151,6 +160,7 @@ async function make(): Promise<Stage> {
     ...(await connect(demo)),
     empty: { workspaceId: own.id, boardId: bare.id },
     webhookId: webhook.id,
+    publicPage: new URL(shared.url).pathname,
   }
 }
 

@@ -3,6 +3,8 @@
 import { readFileSync, statSync } from 'node:fs'
 
 const most = 90 * 1000
+// Who was only given an address does not wait for an application.
+const mostOfGuests = 60 * 1000
 const manifest = JSON.parse(readFileSync('dist/.vite/manifest.json', 'utf8'))
 
 function load(name, files) {
@@ -28,6 +30,11 @@ const board = weigh('board', ['index.html', 'src/routes/board/BoardRoute.svelte'
 weigh('card', ['index.html', 'src/routes/board/BoardRoute.svelte', 'src/routes/card/CardSheet.svelte'])
 weigh('home', ['index.html', 'src/routes/home/Home.svelte'])
 weigh('sign-in', ['index.html', 'src/routes/account/SignIn.svelte'])
+const guest = weigh('public', ['index.html', 'src/routes/public/PublicPage.svelte'])
+if (guest > mostOfGuests) {
+  console.error(`A public page weighs ${kB(guest)}; at most ${kB(mostOfGuests)} are promised.`)
+  process.exit(1)
+}
 if (board > most) {
   console.error(`The route of a board weighs ${kB(board)}; at most ${kB(most)} are promised.`)
   process.exit(1)

@@ -24,7 +24,9 @@ export function ago(at: string, now: Date): string {
 
 export function tell(entry: Activity, view: BoardData): { who: { id: string; name: string }; text: string } {
   const { actor, changes, type } = entry
-  const names: Record<string, string> = { automation: 'Automation', guest: 'A guest', system: 'Cardwall' }
+  const called = changes.guestName?.to as string | undefined
+  const guest = called ? `Guest (${called})` : 'A guest'
+  const names: Record<string, string> = { automation: 'Automation', guest, system: 'Cardwall' }
   const id = actor.id ?? actor.type
   const name =
     names[actor.type] ?? view.members.get(id)?.name ?? (id === session.me.id ? session.me.name : 'A former member')
