@@ -140,14 +140,15 @@ test('on a phone the lists stand below each other, and a guest submits with the 
 
 test('who is signed in is a guest there too', async ({ page, world }) => {
   const path = await open(page, world, { mode: 'read' })
-  const asked: string[] = []
+  const asked: Promise<string>[] = []
   page.on('request', (request) => {
-    if (request.url().includes('/api/'))
-      asked.push(`${new URL(request.url()).pathname} ${request.headers().cookie ?? ''}`)
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/api/'))
+      asked.push(request.allHeaders().then((headers) => `${pathname} ${headers.cookie ?? 'without a cookie'}`))
   })
   await page.goto(path)
   await expect(page.getByRole('heading', { level: 1, name: 'Plan' })).toBeVisible()
-  expect(asked).toEqual(['/api/app/v1/public-page '])
+  expect(await Promise.all(asked)).toEqual(['/api/app/v1/public-page without a cookie'])
   expect(
     await page.evaluate(() =>
       performance

@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test'
-import { button, dialog, unreachable, type Screen } from './screen'
+import { button, cards, dialog, unreachable, type Screen } from './screen'
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1, name: 'Launch of the new site' })
 
@@ -43,5 +43,19 @@ export const publicPages: readonly Screen[] = [
     who: 'nobody',
     at: (s) => s.publicPage,
     first: unreachable('**/public-page'),
+  },
+  {
+    name: 'board-settings-public',
+    route: '/boards/:boardId',
+    at: (s) => `/boards/${s.boardId}`,
+    shows: cards,
+    title: /^Launch of the new site/,
+    then: async (page) => {
+      await button(page, 'Board menu').click()
+      await page.getByRole('menuitem', { name: 'Board settings…' }).click()
+      const address = dialog(page).getByLabel('Address of the page')
+      await expect(address).toBeVisible()
+      await address.evaluate((node) => node.closest('section')!.scrollIntoView())
+    },
   },
 ]

@@ -31,7 +31,8 @@ export class SharedPage {
   constructor(readonly key: string) {}
 
   /** Looks now and from then on, while the window is seen; returns what ends it. */
-  begin(): () => void {
+  begin = (): (() => void) => {
+    this.#ended = false
     const seen = () => {
       if (!document.hidden) void this.look()
     }
