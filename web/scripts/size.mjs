@@ -1,6 +1,6 @@
 // Weighs what the route of a board loads before it can show a board, as the
 // server sends it, and fails above the promise of docs: 90 kB of JavaScript.
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 
 const most = 90 * 1000
 // Who was only given an address does not wait for an application.
@@ -19,8 +19,8 @@ function load(name, files) {
 function weigh(title, names) {
   const files = new Set()
   for (const name of names) load(name, files)
-  const sum = (end) =>
-    [...files].filter((f) => f.endsWith(end)).reduce((n, f) => n + statSync(`dist/${f}.gz`).size, 0)
+  const sent = (f) => (existsSync(`dist/${f}.gz`) ? `dist/${f}.gz` : `dist/${f}`) // a small one is not packed
+  const sum = (end) => [...files].filter((f) => f.endsWith(end)).reduce((n, f) => n + statSync(sent(f)).size, 0)
   console.log(`${title.padEnd(10)} ${kB(sum('.js'))} of JavaScript, ${kB(sum('.css'))} of CSS, gzipped`)
   return sum('.js')
 }
