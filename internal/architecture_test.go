@@ -57,6 +57,7 @@ var layers = []layer{
 	{"internal/live", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
 	{"internal/session", []string{"internal/board", "internal/store"}, nil, "who is asking is known before any operation is"},
 	{"internal/connect", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it lets programs in as account lets people in: its pages ask by operations, and it knows no other door"},
+	{"internal/guest", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it lets people without an account onto public pages as account lets people in, and knows no door"},
 	{"internal/mail", []string{"internal/board"}, nil, "a letter is made of what its sender hands over"},
 	{"internal/apptest", everything, nil, "it boots the whole program for tests"},
 	{"cmd/*", everything, nil, "a command wires the packages together"},

@@ -20,6 +20,7 @@ import (
 	"cardwall/internal/automate"
 	"cardwall/internal/board"
 	"cardwall/internal/connect"
+	"cardwall/internal/guest"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
 	"cardwall/internal/mcp"
@@ -192,6 +193,7 @@ func (c *serveCommand) assemble(g *globals) (p parts) {
 		return p
 	}
 	p.operations = connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), p.accounts), p.programs)
+	p.operations = guest.AddOperations(p.operations, guest.New(guest.Options{Unlimited: unlimited}))
 	return p
 }
 

@@ -172,6 +172,12 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	if in.Features != nil {
 		b.Features = in.Features.apply(b.Features)
 	}
+	if b.Visibility == board.Confidential && b.Features.PublicPage {
+		if in.Features != nil && in.Features.PublicPage != nil {
+			return board.BoardDetail{}, confidentialPage("features.publicPage")
+		}
+		b.Features.PublicPage = false
+	}
 	changes := board.Changes{}
 	board.Set(changes, "name", before.Name, b.Name)
 	board.Set(changes, "description", before.Description, b.Description)
@@ -189,6 +195,11 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	}
 	if err := tx.UpdateBoard(ctx, &b); err != nil {
 		return board.BoardDetail{}, err
+	}
+	if b.Features.PublicPage && !before.Features.PublicPage {
+		if err := publish(ctx, tx, b.ID); err != nil {
+			return board.BoardDetail{}, err
+		}
 	}
 	tx.Emit(b.ID, board.BoardEvent("board.updated", changes))
 	b.Version = tx.BoardVersion()

@@ -54,7 +54,7 @@ func (in DueInput) resolve(a *board.Access) (board.Due, error) {
 
 // CreateCard makes a card at a place in a list.
 func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Card, error) {
-	list, err := tx.TargetList(ctx, in.ListID)
+	list, err := tx.TargetList(ctx, in.ListID, board.AddCards)
 	if err != nil {
 		return board.Card{}, err
 	}
@@ -178,7 +178,7 @@ func MoveCard(ctx context.Context, tx *store.Tx, in MoveCardInput) (board.Card, 
 	}
 	from := card.ListID
 	if in.ListID != from {
-		list, err := tx.TargetList(ctx, in.ListID)
+		list, err := tx.TargetList(ctx, in.ListID, board.Edit)
 		if err != nil {
 			return card, err
 		}
@@ -221,7 +221,7 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	if err != nil || card.ArchivedAt == nil {
 		return card, err
 	}
-	list, err := tx.TargetList(ctx, card.ListID)
+	list, err := tx.TargetList(ctx, card.ListID, board.Edit)
 	if err != nil {
 		return card, err
 	}

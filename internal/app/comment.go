@@ -51,6 +51,9 @@ func AddComment(ctx context.Context, tx *store.Tx, in AddCommentInput) (board.Co
 		}
 		m.Author = &board.UserRef{ID: author.ID, Name: author.Name}
 	}
+	if guest := tx.Caller().Guest; guest != nil {
+		m.GuestName = &guest.Name
+	}
 	if err := tx.InsertComment(ctx, &m); err != nil {
 		return m, err
 	}

@@ -178,6 +178,9 @@ var (
 	anyLastFour = regexp.MustCompile(`"lastFour":"[0-9A-Za-z]{4}"`)
 	anyToken    = regexp.MustCompile(`cwl_[0-9A-Za-z]{36}`)
 	anyLink     = regexp.MustCompile(`"secret":"[A-Z2-7]{26}"`)
+	anyPage     = regexp.MustCompile(`("key":"|/p/)[A-Z2-7]{26}"`)
+	anyTicket   = regexp.MustCompile(`"ticket":"[0-9A-Za-z_-]{32}"`)
+	anyTag      = regexp.MustCompile(`"tag":"[0-9a-f]{24}"`)
 	anyCode     = regexp.MustCompile(`\bcode=[A-Z2-7]{26}\b`)
 	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
 	// What a passkey or a browser says in base64, and the ids of both.
@@ -217,6 +220,9 @@ func (ids stableIDs) stable(text string) string {
 	text = anyCode.ReplaceAllLiteralString(text, "code=K7Q2M4XW3ZB5N6VD2RJHF7TCGP")
 	text = anyUserCode.ReplaceAllLiteralString(text, `"userCode":"WDJB-MJHT"`)
 	text = anyLink.ReplaceAllLiteralString(text, `"secret":"K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
+	text = anyPage.ReplaceAllString(text, `${1}K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
+	text = anyTicket.ReplaceAllLiteralString(text, `"ticket":"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`)
+	text = anyTag.ReplaceAllLiteralString(text, `"tag":"5f0c7d3a9e1b4c2d8f6a7b90"`)
 	text = anyAnswer.ReplaceAllString(text, `"$1":"3q2-7w"`)
 	return anyCursor.ReplaceAllLiteralString(text, `"nextCursor":"eyJiZWhpbmQiOiI0MiJ9"`)
 }

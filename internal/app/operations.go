@@ -69,6 +69,9 @@ func Operations() *op.Registry {
 	op.Command(r, "star_board", "PUT /boards/{boardId}/star", "Make a board a favourite of the caller.", StarBoard, op.Application)
 	op.Command(r, "set_collapsed_lists", "PUT /boards/{boardId}/collapsed-lists", "Note which lists of a board the caller has collapsed.", SetCollapsedLists, op.Application)
 	op.Command(r, "unstar_board", "DELETE /boards/{boardId}/star", "Make a board no favourite of the caller any more.", UnstarBoard, op.Application)
+	op.Query(r, "get_public_page", "GET /boards/{boardId}/public-page", "Get the public page of a board: its address, what it shows, and what it takes.", GetPublicPage, op.Admin, op.Application)
+	op.Command(r, "update_public_page", "PATCH /boards/{boardId}/public-page", "Switch the public page of a board on or off, or change what it shows and takes. A confidential board has none.", UpdatePublicPage, op.Admin, op.Application, op.Unkeyed)
+	op.Command(r, "renew_public_page", "POST /boards/{boardId}/public-page/renew", "Give the public page of a board another address. The one before stops working at once.", RenewPublicPage, op.Admin, op.Application, op.Unkeyed)
 	op.Query(r, "list_trashed_boards", "GET /workspaces/{workspaceId}/trash", "List the boards in a workspace's trash that the caller may restore.", ListTrashedBoards, op.Application)
 
 	r.In("Lists", "The columns of a board.")

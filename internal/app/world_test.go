@@ -216,7 +216,16 @@ var samples = map[string]func(w *world) fields{
 	"set_collapsed_lists": func(w *world) fields {
 		return fields{"boardId": w.board, "listIds": []string{w.doing}}
 	},
-	"unstar_board": onBoard(nil),
+	"unstar_board":        onBoard(nil),
+	"get_public_page":     onBoard(nil),
+	"update_public_page":  onBoard(fields{"mode": "submit", "comments": true, "welcome": "Tell us what is missing."}),
+	"renew_public_page":   onBoard(nil),
+	"look_at_public_page": func(w *world) fields { return fields{"key": w.publicKey()} },
+	"look_at_public_card": func(w *world) fields { return fields{"key": w.publicKey(), "number": 1} },
+	"add_guest_comment":   func(w *world) fields { return w.asGuest(fields{"number": 1, "text": "When does it open?"}) },
+	"submit_guest_card": func(w *world) fields {
+		return w.asGuest(fields{"title": "A map of the venue", "description": "We did not find the entrance."})
+	},
 	"list_trashed_boards": func(w *world) fields {
 		for range 2 {
 			w.owner.Must("trash_board", fields{"boardId": w.newBoard()})

@@ -31,7 +31,7 @@ var programDocument = sync.OnceValues(func() (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newDocument(programRegistry(accounts, connect.New(connect.Options{})))
+	return newDocument(programRegistry(accounts, connect.New(connect.Options{}), nil))
 })
 
 func newDocument(r *op.Registry) (*document, error) {

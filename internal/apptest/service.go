@@ -19,6 +19,7 @@ import (
 	"cardwall/internal/automate"
 	"cardwall/internal/board"
 	"cardwall/internal/connect"
+	"cardwall/internal/guest"
 	"cardwall/internal/hook"
 	"cardwall/internal/live"
 	"cardwall/internal/mcp"
@@ -131,7 +132,9 @@ func New(t testing.TB, database string, opts Options) *Service {
 	})
 	own := opts.Registry == nil
 	if own {
-		opts.Registry = func() *op.Registry { return programRegistry(accounts, programs) }
+		opts.Registry = func() *op.Registry {
+			return programRegistry(accounts, programs, guest.New(guest.Options{Unlimited: !opts.RateLimits}))
+		}
 	}
 	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
 	if s.Clock == nil {
@@ -200,8 +203,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 }
 
 // programRegistry holds every operation of the program.
-func programRegistry(accounts *account.Accounts, programs *connect.Server) *op.Registry {
-	return connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), accounts), programs)
+func programRegistry(accounts *account.Accounts, programs *connect.Server, pages *guest.Pages) *op.Registry {
+	return guest.AddOperations(connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), accounts), programs), pages)
 }
 
 // application serves one empty page, with the headers of all pages.

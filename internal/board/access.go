@@ -31,24 +31,38 @@ func (a *Access) Role(c Caller) Role {
 	return RoleOn(a.WorkspaceRole, a.BoardRole, a.Visibility)
 }
 
+// can tells whether the caller has a capability on the board, in whatever
+// state it is.
+func (a *Access) can(c Caller, need Capability) bool {
+	if c.Guest != nil {
+		return c.Guest.can(a, need)
+	}
+	return a.Role(c).Can(need)
+}
+
+// Sees tells whether the caller sees the board, in whatever state it is.
+func (a *Access) Sees(c Caller) bool { return a.can(c, View) }
+
 // Allow refuses what the caller may not do: not_found for who may not even
 // see the board, forbidden for a role that is too weak, plan_read_only and
 // board_archived for a board that takes no changes.
 func (a *Access) Allow(c Caller, need Capability) error {
-	role := a.Role(c)
-	if !role.Can(View) {
+	if !a.can(c, View) {
 		return NotFound()
 	}
 	if a.Trashed {
-		if need != Reopen || !role.Can(Administer) {
+		if need != Reopen || !a.can(c, Administer) {
 			return NotFound()
 		}
 	}
 	if need == View {
 		return nil
 	}
-	if !role.Can(need) {
-		return Forbidden("Your role on this board is %s; this needs the role %s.", role, capabilities[need])
+	if !a.can(c, need) {
+		if c.Guest != nil {
+			return Forbidden("The public page of this board does not take this.")
+		}
+		return Forbidden("Your role on this board is %s; this needs the role %s.", a.Role(c), capabilities[need])
 	}
 	if a.ReadOnly && !c.System {
 		return Refuse(CodePlanReadOnly, "The organization's plan is read-only; nothing on its boards can be changed until its operator lifts that.")

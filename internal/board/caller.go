@@ -65,6 +65,7 @@ type Caller struct {
 	UserAgent   string // of the request
 	Client      string // the tab of a browser that asks; "" for none
 	Cause       string // of automation: the first cause, and the rules since; "" for anybody else
+	Guest       *Guest // who came by the key of a public page; nil for anybody else
 	System      bool   // own work: passes every role, never a missing object
 }
 
@@ -94,6 +95,14 @@ func (c Caller) Person() *string {
 		return nil
 	}
 	return c.Actor.ID
+}
+
+// KeyOwner is whose the idempotency keys of a call are.
+func (c Caller) KeyOwner() string {
+	if c.Guest != nil {
+		return c.Guest.keyOwner()
+	}
+	return c.UserID
 }
 
 // Has tells whether the caller's token holds a scope.

@@ -65,6 +65,7 @@ type Comment struct {
 	CardID    string   `json:"cardId" doc:"The card it is on." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string   `json:"boardId" doc:"The board of that card." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Author    *UserRef `json:"author" doc:"Who said it; null when that was no person."`
+	GuestName *string  `json:"guestName" doc:"What a guest of the board's public page wants to be called; null when somebody else said it." example:"Rosa"`
 	Text      string   `json:"text" doc:"What was said, in Markdown." example:"The printer wants it by Friday."`
 	CreatedAt Instant  `json:"createdAt" format:"date-time" doc:"When it was said." example:"2026-03-02T09:00:00.000Z"`
 	EditedAt  *Instant `json:"editedAt" format:"date-time" doc:"When it was last edited; null when it never was." example:"2026-03-02T09:05:00.000Z"`

@@ -60,6 +60,7 @@ type Capability int
 const (
 	View       Capability = iota // read it
 	Discuss                      // write comments
+	AddCards                     // make new cards
 	Edit                         // change content: lists, cards, labels, status updates
 	Unarchive                    // Edit, and the object may be an archived list or card
 	Administer                   // share, features, visibility, trash, webhooks, automation
@@ -71,6 +72,7 @@ const (
 var capabilities = map[Capability]Role{
 	View:       RoleViewer,
 	Discuss:    RoleCommenter,
+	AddCards:   RoleEditor,
 	Edit:       RoleEditor,
 	Unarchive:  RoleEditor,
 	Administer: RoleAdmin,

@@ -35,8 +35,8 @@ func TestCapabilitiesOfRoles(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[board.Role][]board.Capability{
 		board.RoleNone: {}, board.RoleViewer: {board.View}, board.RoleCommenter: {board.View, board.Discuss},
-		board.RoleEditor: {board.View, board.Discuss, board.Edit, board.Unarchive, board.Reopen},
-		board.RoleAdmin:  {board.View, board.Discuss, board.Edit, board.Unarchive, board.Reopen, board.Administer},
+		board.RoleEditor: {board.View, board.Discuss, board.AddCards, board.Edit, board.Unarchive, board.Reopen},
+		board.RoleAdmin:  {board.View, board.Discuss, board.AddCards, board.Edit, board.Unarchive, board.Reopen, board.Administer},
 		"nonsense":       {},
 	} {
 		can := map[board.Capability]bool{}

@@ -67,6 +67,12 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 		c.Key = ""
 	}
 	in, err := c.Operation.Input.decode(c.Arguments)
+	if c.Operation.Guest {
+		if err != nil {
+			return Answer{}, err // nobody knows whose key it is
+		}
+		c.Caller.Guest = &board.Guest{Key: board.SecretHash(in.(interface{ GuestKey() string }).GuestKey())}
+	}
 	if err == nil {
 		err = e.openPage(c, in)
 	}
@@ -119,7 +125,7 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
 // and is stored too; an unexpected error is not, and neither is what another
 // try may mend: unavailable, rate_limited, unauthenticated.
 func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (Answer, error) {
-	land, err := e.flights.enter(ctx, c.Caller.UserID+"\x00"+c.Key, flightWait)
+	land, err := e.flights.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, flightWait)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -153,7 +159,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		keep := store.Stored{Answer: answer.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
-			if !final || passing(f.Code) {
+			if !final || passing(f.Code) || c.Operation.Guest { // anybody may be refused, without leaving a trace
 				return err
 			}
 			fault = f
@@ -192,7 +198,10 @@ func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version i
 	if out, err = c.Operation.command(ctx, tx, in); err != nil {
 		return nil, 0, err
 	}
-	return out, tx.BoardVersion(), tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in))
+	if version = tx.BoardVersion(); c.Operation.Guest {
+		version = 0
+	}
+	return out, version, tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in))
 }
 
 func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {

@@ -33,6 +33,7 @@ type Operation struct {
 	Application bool         // a door for people alone: the application's, below a prefix of its own
 	NoTool      bool         // not offered to assistants
 	Anonymous   bool         // for who is not signed in, too
+	Guest       bool         // for who has the key of a public page
 	SignedIn    bool         // for a person in a session, never for a token
 	Operator    bool         // to everybody but the server's operators it is not found
 	Recent      bool         // a person in a session must have signed in within the last ten minutes
@@ -95,6 +96,14 @@ func Destructive(o *Operation) { o.Destructive = true }
 // counted, and keys of idempotency change nothing.
 func Anonymous(o *Operation) {
 	o.Application, o.NoTool, o.Anonymous, o.Unkeyed = true, true, true, true
+}
+
+// Guest is Anonymous for what the key of a public page is needed for, which its
+// input names by a method GuestKey. Keys of idempotency count, for each page
+// apart; its body is a small one, and no answer tells a boardVersion.
+func Guest(o *Operation) {
+	Anonymous(o)
+	o.Guest, o.Unkeyed = true, false
 }
 
 // SignedIn keeps the operation to a person who is signed in with a browser: no

@@ -37,6 +37,10 @@ const (
 	preloads = ".preload.json"
 )
 
+// publicPath is where pages stand that nobody has to sign in for, but that are
+// only for those who were given their address: no search engine shows them.
+const publicPath = "/p/"
+
 // Pages is the handler of the application's addresses.
 type Pages struct {
 	files map[string]*file // by path, which begins with a slash
@@ -160,6 +164,9 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	if strings.HasPrefix(r.URL.Path, publicPath) {
+		header.Set("X-Robots-Tag", "noindex, nofollow")
+	}
 	if p.hsts {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}

@@ -147,6 +147,19 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	}
 }
 
+// A public page is only for those who were given its address.
+func TestPublicPagesAreNotIndexed(t *testing.T) {
+	t.Parallel()
+	p := built(t, false)
+	if r := get(p, "/p/MFRGGZDFMZTWQ2LKNNWG23TPOA"); r.StatusCode != 200 || r.Header.Get("X-Robots-Tag") != "noindex, nofollow" ||
+		r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Content-Security-Policy") != pages.Policy {
+		t.Errorf("a public page: %d %v", r.StatusCode, r.Header)
+	}
+	if r := get(p, "/sign-in"); r.Header.Get("X-Robots-Tag") != "" {
+		t.Errorf("another page: %v", r.Header)
+	}
+}
+
 func TestWithoutABuildThereAreNoPages(t *testing.T) {
 	t.Parallel()
 	if _, err := pages.New(fstest.MapFS{".gitkeep": {}}, false); !errors.Is(err, pages.ErrNotBuilt) {

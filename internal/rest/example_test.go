@@ -14,6 +14,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/automate"
 	"cardwall/internal/connect"
+	"cardwall/internal/guest"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
@@ -23,7 +24,7 @@ import (
 // is what its schema says. They do not make the documents too large to fetch.
 func TestEveryOperationShowsExamplesThatFollowItsSchemas(t *testing.T) {
 	t.Parallel()
-	r := connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil)
+	r := guest.AddOperations(connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil), nil)
 	for _, d := range []struct {
 		document    *huma.OpenAPI
 		application bool

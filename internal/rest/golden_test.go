@@ -11,6 +11,7 @@ import (
 	"cardwall/internal/apptest"
 	"cardwall/internal/automate"
 	"cardwall/internal/connect"
+	"cardwall/internal/guest"
 	"cardwall/internal/rest"
 	"cardwall/internal/transfer"
 )
@@ -20,7 +21,7 @@ import (
 // review of the interface.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
-	r := connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil)
+	r := guest.AddOperations(connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil), nil)
 	golden(t, "openapi.json", rest.Document(r, "1"))
 	golden(t, "openapi-app.json", rest.ApplicationDocument(r, "1"))
 }

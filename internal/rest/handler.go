@@ -42,8 +42,9 @@ func Path(o *op.Operation) string {
 }
 
 const (
-	maxBody    = 1 << 20          // of a request, in bytes
-	opDeadline = 25 * time.Second // of one operation; below the server's write timeout
+	maxBody      = 1 << 20          // of a request, in bytes
+	maxGuestBody = 64 << 10         // of who has no account
+	opDeadline   = 25 * time.Second // of one operation; below the server's write timeout
 )
 
 // Config is what the interface is made of.
@@ -125,7 +126,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			if v == http.ErrAbortHandler {
 				panic(v)
 			}
-			h.Log.Error("panic", "request", id, "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			h.Log.Error("panic", "request", id, "method", r.Method, "path", logged(r), "panic", v, "stack", string(debug.Stack()))
 			h.refuse(w, r, internal(id))
 		}
 	}()
@@ -213,7 +214,10 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 		class = session.Searches
 	}
 	admit := h.Gate.Admit
-	if o != nil && o.Anonymous {
+	switch {
+	case o != nil && o.Guest:
+		admit = h.Gate.AdmitGuest
+	case o != nil && o.Anonymous:
 		admit = h.Gate.AdmitAnybody
 	}
 	caller, rate, err := admit(r, class)
@@ -244,11 +248,15 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 	if r.ContentLength == 0 {
 		return nil
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	most, size := int64(maxBody), "1 MiB"
+	if call.Operation.Guest {
+		most, size = maxGuestBody, "64 KiB"
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The body is larger than 1 MiB."}
+		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The body is larger than " + size + "."}
 	case err != nil:
 		return board.Invalid("The body did not arrive whole.")
 	case len(body) > 0 && !isJSON(r):
@@ -337,12 +345,12 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		f = &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
 	case !ok && errors.Is(err, context.DeadlineExceeded):
 		f = &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
-		h.Log.Warn("deadline", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+		h.Log.Warn("deadline", "request", id, "method", r.Method, "path", logged(r), "error", err)
 	case !ok:
-		h.Log.Error("unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+		h.Log.Error("unexpected error", "request", id, "method", r.Method, "path", logged(r), "error", err)
 		f = internal(id)
 	case f.Code == board.CodeUnavailable:
-		h.Log.Warn("unavailable", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+		h.Log.Warn("unavailable", "request", id, "method", r.Method, "path", logged(r), "error", err)
 	}
 	if f.Code == board.CodeUnauthenticated {
 		resource := ""
@@ -359,6 +367,15 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		body = []byte(`{"error":{"code":"internal","message":"The answer could not be written."}}`)
 	}
 	write(w, StatusOf(f), body)
+}
+
+// logged is the path of a request as logs may have it: what stands in that of a
+// public page lets in whoever reads it.
+func logged(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, board.PublicPath) {
+		return board.PublicPath + "…"
+	}
+	return r.URL.Path
 }
 
 func internal(id string) *board.Fault {

@@ -113,10 +113,20 @@ func (g *Gate) spendSearch(caller board.Caller, now time.Time) (Rate, error) {
 // whatever else it carries. It refuses with forbidden what another site's page
 // had a browser send, and with rate_limited.
 func (g *Gate) AdmitAnybody(r *http.Request, _ Class) (board.Caller, Rate, error) {
+	return g.admitNobody(r, "anybody", anybodyLimit)
+}
+
+// AdmitGuest is AdmitAnybody for public pages, whose requests are counted apart:
+// who looks at many keeps nobody from signing in.
+func (g *Gate) AdmitGuest(r *http.Request, _ Class) (board.Caller, Rate, error) {
+	return g.admitNobody(r, "guest", guestLimit)
+}
+
+func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller := board.Nobody()
 	caller.Address = g.address(r)
-	rate, ok := g.rates.spend("anybody "+Network(caller.Address), anybodyLimit, now)
+	rate, ok := g.rates.spend(what+" "+Network(caller.Address), limit, now)
 	if !ok {
 		return caller, rate, limited(rate, now)
 	}

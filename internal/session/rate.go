@@ -27,6 +27,7 @@ const (
 	sessionLimit       = 1_200
 	sessionSearchLimit = 300
 	anybodyLimit       = 120
+	guestLimit         = 600 // to public pages: there may be many people behind one network, each with a page that looks again
 )
 
 // programLimit is how many requests a minute one network may send to connect

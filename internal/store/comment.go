@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	commentColumns = "m.id, m.card_id, c.board_id, m.author_id, u.name, m.text, m.created_at, m.edited_at"
+	commentColumns = "m.id, m.card_id, c.board_id, m.author_id, u.name, m.guest_name, m.text, m.created_at, m.edited_at"
 	commentLoad    = "SELECT " + accessColumns + ", " + commentColumns + ` FROM comments m JOIN cards c ON c.id = m.card_id JOIN boards b ON b.id = c.board_id
 		LEFT JOIN users u ON u.id = m.author_id` + accessJoins + "WHERE m.id = $1"
 	commentLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN comments m ON m.card_id = c.id WHERE m.id = $1 FOR UPDATE OF b"
@@ -23,7 +23,7 @@ type commentScan struct {
 
 func (s *commentScan) dest() []any {
 	m := &s.comment
-	return []any{&m.ID, &m.CardID, &m.BoardID, &s.id, &s.author, &m.Text, &m.CreatedAt, &m.EditedAt}
+	return []any{&m.ID, &m.CardID, &m.BoardID, &s.id, &s.author, &m.GuestName, &m.Text, &m.CreatedAt, &m.EditedAt}
 }
 
 func (s *commentScan) result() board.Comment {
@@ -69,7 +69,8 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	if m.Author != nil {
 		author = m.Author.ID
 	}
-	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, text, created_at) VALUES ($1, $2, $3, $4, $5)", m.ID, m.CardID, author, m.Text, int64(tx.now)); err != nil {
+	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		m.ID, m.CardID, author, m.GuestName, m.Text, int64(tx.now)); err != nil {
 		return err
 	}
 	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)

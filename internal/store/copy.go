@@ -179,7 +179,7 @@ func (r *newRows) add(c *WholeCard, now int64) error {
 		if m.Author != nil {
 			author = m.Author.ID
 		}
-		r.comments = append(r.comments, []any{m.ID, c.ID, author, m.Text, int64(m.CreatedAt), instant(m.EditedAt)})
+		r.comments = append(r.comments, []any{m.ID, c.ID, author, m.GuestName, m.Text, int64(m.CreatedAt), instant(m.EditedAt)})
 		r.text(c.ID, query.InComment, m.ID, m.Text)
 	}
 	r.cards = append(r.cards, []any{c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), c.DueDate, instant(c.DueAt), c.StartDate, instant(c.StartAt),
@@ -203,7 +203,7 @@ func (r *newRows) write(ctx context.Context, tx *Tx) error {
 		{"card_assignees (card_id, user_id, assigned_at)", r.assignees},
 		{"checklists (id, card_id, title, created_at, updated_at)", r.checklists},
 		{"checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at)", r.items},
-		{"comments (id, card_id, author_id, text, created_at, edited_at)", r.comments},
+		{"comments (id, card_id, author_id, guest_name, text, created_at, edited_at)", r.comments},
 		{"texts (card_id, place, ref, words)", r.texts},
 	} {
 		if err := tx.insert(ctx, table.into, table.rows); err != nil {

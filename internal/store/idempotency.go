@@ -31,7 +31,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	n, err := tx.affected(ctx, `INSERT INTO idempotency (user_id, key, operation, fingerprint, fault, answer, created_at)
 		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT (user_id, key) DO UPDATE SET operation = excluded.operation,
 		fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE idempotency.created_at < $7`,
-		tx.caller.UserID, key, operation, fingerprint, []byte{}, int64(tx.now), int64(tx.now)-KeyLifetime.Milliseconds())
+		tx.caller.KeyOwner(), key, operation, fingerprint, []byte{}, int64(tx.now), int64(tx.now)-KeyLifetime.Milliseconds())
 	if errors.Is(err, errLocked) {
 		return nil, board.InFlight()
 	}
@@ -43,7 +43,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		sealed int64
 	)
 	found, err := tx.one(ctx, "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2",
-		[]any{tx.caller.UserID, key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer, &sealed)
+		[]any{tx.caller.KeyOwner(), key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer, &sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		return nil, board.Invalid("Idempotency-Key %q was used for another request; a new request needs a new key.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
-		s.Answer, err = tx.opened(placeOfAnswer(tx.caller.UserID, key), s.Answer)
+		s.Answer, err = tx.opened(placeOfAnswer(tx.caller.KeyOwner(), key), s.Answer)
 	}
 	return &s, err
 }
@@ -62,12 +62,12 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 // Keep stores the answer to a claimed key.
 func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 	if s.Sealed {
-		if s.Answer, err = tx.sealed(ctx, placeOfAnswer(tx.caller.UserID, key), s.Answer); err != nil {
+		if s.Answer, err = tx.sealed(ctx, placeOfAnswer(tx.caller.KeyOwner(), key), s.Answer); err != nil {
 			return err
 		}
 	}
 	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5 WHERE user_id = $6 AND key = $7",
-		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), tx.caller.UserID, key)
+		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), tx.caller.KeyOwner(), key)
 }
 
 // placeOfAnswer is what a sealed answer is bound to.
@@ -101,6 +101,11 @@ func (tx *Tx) PurgeKeys(ctx context.Context) (int64, error) {
 // StillVisible refuses when the caller no longer sees what a stored answer is
 // about, in whatever state that is by now.
 func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) error {
+	if tx.caller.Guest != nil {
+		if _, _, err := tx.View.GuestPage(ctx); err != nil {
+			return err
+		}
+	}
 	if boardID == "" {
 		if workspaceID == "" {
 			return nil
@@ -113,7 +118,7 @@ func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) err
 	}
 	var s accessScan
 	found, err := tx.one(ctx, "SELECT "+accessColumns+" FROM boards b"+accessJoins+"WHERE b.id = $1", []any{boardID, tx.caller.UserID}, s.dest()...)
-	if err == nil && (!found || !s.result().Role(tx.caller).Can(board.View)) {
+	if err == nil && (!found || !s.result().Sees(tx.caller)) {
 		err = board.NotFound()
 	}
 	return err

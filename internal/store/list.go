@@ -40,8 +40,8 @@ func (tx *Tx) List(ctx context.Context, id string, need board.Capability) (board
 
 // TargetList is List for a card that comes into it: its open cards are counted
 // only where it has a WIP limit.
-func (tx *Tx) TargetList(ctx context.Context, id string) (board.List, error) {
-	return tx.list(ctx, listTarget, id, board.Edit)
+func (tx *Tx) TargetList(ctx context.Context, id string, need board.Capability) (board.List, error) {
+	return tx.list(ctx, listTarget, id, need)
 }
 
 func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) (board.List, error) {

@@ -88,7 +88,7 @@ func (db *DB) setKeys(ctx context.Context, change func(ids []string) []string) e
 
 // resealAll goes over everything once. Stuck is why some could not be opened.
 func (db *DB) resealAll(ctx context.Context, first string, next func() error) (done int, stuck []error, err error) {
-	for _, page := range []func(context.Context, *View, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedAnswers} {
+	for _, page := range []func(context.Context, *View, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedPages, sealedAnswers} {
 		mark := []any{"", ""}
 		for mark != nil {
 			if err := next(); err != nil {

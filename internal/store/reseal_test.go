@@ -59,6 +59,9 @@ func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, answe
 			if err := v.webhook(ctx, tx, keys, fmt.Sprintf("whk_%04d", i), i%3 == 0); err != nil {
 				return err
 			}
+			if err := v.page(ctx, tx, keys, fmt.Sprintf("brd_%04d", i)); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -98,6 +101,18 @@ func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, i
 		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user, sealed("address"), sealed("secret"), old)
 }
 
+// page writes a board with a public page, whose key is sealed like a webhook's secret.
+func (v *vault) page(ctx context.Context, tx *store.Tx, keys *seal.Keyring, boardID string) error {
+	place := "public-page:" + boardID + ":secret"
+	v.values[place] = "secret of " + place
+	if err := tx.Exec(ctx, `INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description)
+		VALUES ($1, $2, '', 'workspace', 0, 0, 0, 0, '')`, boardID, v.workspace); err != nil {
+		return err
+	}
+	return tx.Exec(ctx, `INSERT INTO public_pages (board_id, hash, secret, mode, all_lists, lists, comments, names, welcome, updated_at)
+		VALUES ($1, $2, $3, 'read', 1, '', 0, 0, '', 0)`, boardID, []byte(boardID), keys.Seal(place, []byte(v.values[place])))
+}
+
 // answer stores an answer with a secret, as the engine does.
 func (v *vault) answer(ctx context.Context, tx *store.Tx, key string) error {
 	place := "idempotency:" + v.user + ":" + key
@@ -117,6 +132,10 @@ func (v *vault) sealed() map[string][]byte {
 		for i, value := range v.Column("SELECT " + column + " FROM webhooks WHERE " + column + " IS NOT NULL ORDER BY id") {
 			out["webhook:"+ids[i]+":"+strings.ReplaceAll(column, "_", "-")] = []byte(value)
 		}
+	}
+	ids := v.Column("SELECT board_id FROM public_pages ORDER BY board_id")
+	for i, value := range v.Column("SELECT secret FROM public_pages ORDER BY board_id") {
+		out["public-page:"+ids[i]+":secret"] = []byte(value)
 	}
 	keys := v.Column("SELECT key FROM idempotency WHERE sealed = 1 ORDER BY key")
 	for i, value := range v.Column("SELECT answer FROM idempotency WHERE sealed = 1 ORDER BY key") {

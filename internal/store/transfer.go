@@ -297,8 +297,8 @@ func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
 	if m.Author != nil {
 		author = m.Author.ID
 	}
-	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, text, created_at, edited_at) VALUES ($1, $2, $3, $4, $5, $6)",
-		m.ID, m.CardID, author, m.Text, int64(m.CreatedAt), instant(m.EditedAt)); err != nil {
+	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at, edited_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		m.ID, m.CardID, author, m.GuestName, m.Text, int64(m.CreatedAt), instant(m.EditedAt)); err != nil {
 		return fmt.Errorf("transfer comment: %w", err)
 	}
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)

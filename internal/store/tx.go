@@ -63,7 +63,7 @@ func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, er
 
 // lock takes the board's lock before anything on it is read. The query finds
 // the board of $1; SQLite has one writer and needs none.
-func (tx *Tx) lock(ctx context.Context, text, id string) error {
+func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 	if !tx.db.engine.dialect().lock {
 		return nil
 	}
@@ -123,6 +123,9 @@ func (tx *Tx) authorized(ctx context.Context, need board.Capability, text, id st
 // transaction quiet, its row in the outbox.
 func (tx *Tx) Emit(boardID string, e board.Event) {
 	a := tx.On(boardID)
+	if g := tx.caller.Guest; g != nil { // a guest is an actor without an id
+		e.Changes["guestName"] = board.FromTo{To: g.Name}
+	}
 	a.Version++
 	tx.touch(a)
 	copied := *a

@@ -112,7 +112,7 @@ func (s commentStream) write(enc *jsontext.Encoder) error {
 	return pages(func(behind string) ([]board.Comment, error) {
 		return s.out.v.Comments(s.out.ctx, s.cardID, behind, cardsAtOnce)
 	}, func(m board.Comment) (string, error) {
-		r := commentRecord{ID: m.ID, Text: m.Text, CreatedAt: m.CreatedAt, EditedAt: m.EditedAt}
+		r := commentRecord{ID: m.ID, GuestName: m.GuestName, Text: m.Text, CreatedAt: m.CreatedAt, EditedAt: m.EditedAt}
 		if m.Author != nil {
 			r.Author = &m.Author.ID
 		}

@@ -146,7 +146,12 @@ func (r *boardReader) comment(at, cardID string, in commentRecord) error {
 	if err := first(err, r.text(at+".text", in.Text), r.times(at, in.CreatedAt, in.CreatedAt)); err != nil {
 		return err
 	}
-	m := board.Comment{ID: id, CardID: cardID, Text: in.Text, CreatedAt: in.CreatedAt, EditedAt: in.EditedAt}
+	m := board.Comment{ID: id, CardID: cardID, GuestName: in.GuestName, Text: in.Text, CreatedAt: in.CreatedAt, EditedAt: in.EditedAt}
+	if in.GuestName != nil {
+		if _, err := board.GuestName(at+".guestName", *in.GuestName); err != nil || utf8.RuneCountInString(*in.GuestName) > board.GuestNameLength {
+			return board.Invalid("%s.guestName is not the name of a guest.", at)
+		}
+	}
 	author, err := r.personOrNone(at+".author", in.Author)
 	if err != nil {
 		return err

@@ -91,6 +91,7 @@ type itemRecord struct {
 type commentRecord struct {
 	ID        string         `json:"id"`
 	Author    *string        `json:"author"`
+	GuestName *string        `json:"guestName,omitzero"`
 	Text      string         `json:"text"`
 	CreatedAt board.Instant  `json:"createdAt"`
 	EditedAt  *board.Instant `json:"editedAt"`

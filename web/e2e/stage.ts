@@ -25,6 +25,8 @@ export type Stage = {
   webhookId: string
   /** Filters of the demo person: one whose cards are on several boards, and one that is broken. */
   filters: { whole: string; broken: string }
+  /** The address of the board's public page, which takes cards. */
+  publicPage: string
 }
 
 const password = 'correct horse battery'
@@ -155,6 +157,13 @@ async function make(): Promise<Stage> {
     when: { event: 'checklist_completed' },
     then: [{ operation: 'add_comment', input: { text: 'All steps are done.' } }],
   })
+  const shared = await as<{ url: string }>(demo, 'PATCH', `/app/v1/boards/${boardId}/public-page`, {
+    on: true,
+    mode: 'submit',
+    comments: true,
+    names: true,
+    welcome: 'We move to a new site in May. **Tell us** what is missing, or what you would miss.',
+  })
   return {
     people: { demo, founder, newcomer: await signUp('Noah Berg') },
     workspaceId,
@@ -165,6 +174,7 @@ async function make(): Promise<Stage> {
     empty: { workspaceId: own.id, boardId: bare.id },
     webhookId: webhook.id,
     filters: { whole: whole.id, broken: broken.id },
+    publicPage: new URL(shared.url).pathname,
   }
 }
 

@@ -8,14 +8,24 @@ import { routes as connect } from './routes/connect'
 import { routes as dashboard } from './routes/dashboard'
 import { routes as plan } from './routes/plan'
 import { routes as profile } from './routes/profile'
+import { routes as publicPages } from './routes/public'
 import { routes as search } from './routes/search'
 import { routes as status } from './routes/status'
 import { routes as templates } from './routes/templates'
 import { routes as webhooks } from './routes/webhooks'
 import { routes as workspace } from './routes/workspace'
 
-/** Open routes need no sign-in; they stand without the sidebar, as those alone do. */
-export type Route = { path: string; load: () => Promise<{ default: unknown }>; open?: boolean; alone?: boolean }
+/**
+ * Open routes need no sign-in; they stand without the sidebar, as those alone
+ * do. Those of guests do not even ask who is signed in.
+ */
+export type Route = {
+  path: string
+  load: () => Promise<{ default: unknown }>
+  open?: boolean
+  alone?: boolean
+  guest?: boolean
+}
 
 export type Page = Component<Record<string, string>>
 
@@ -32,6 +42,7 @@ const routes: readonly Route[] = [
   { path: '/reset', load: () => import('./routes/account/Reset.svelte'), open: true },
   { path: '/invitation', load: () => import('./routes/account/Invitation.svelte'), open: true },
   ...connect,
+  ...publicPages,
   ...search,
   ...profile,
   ...workspace,

@@ -11,6 +11,7 @@ import { workspace } from './workspace'
 import { board } from './board'
 import { search } from './search'
 import { profile } from './profile'
+import { publicPages } from './public'
 import { webhooks } from './webhooks'
 import { planning } from './planning'
 import { collecting } from './collecting'
@@ -24,6 +25,7 @@ export const screens: readonly Screen[] = [
   ...board,
   ...search,
   ...profile,
+  ...publicPages,
   ...webhooks,
   ...planning,
   ...collecting,

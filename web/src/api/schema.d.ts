@@ -3156,6 +3156,11 @@ export interface components {
              */
             editedAt: string | null;
             /**
+             * @description What a guest of the board's public page wants to be called; null when somebody else said it.
+             * @example Rosa
+             */
+            guestName: string | null;
+            /**
              * @description The comment's id.
              * @example cmt_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
@@ -8449,6 +8454,7 @@ export interface operations {
                      *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *             "name": "Ada"
                      *           },
+                     *           "guestName": null,
                      *           "text": "Soon.",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "editedAt": null
@@ -8461,6 +8467,7 @@ export interface operations {
                      *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *             "name": "Ada"
                      *           },
+                     *           "guestName": null,
                      *           "text": "Now.",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "editedAt": null
@@ -8535,6 +8542,7 @@ export interface operations {
                      *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "name": "Ada"
                      *         },
+                     *         "guestName": null,
                      *         "text": "Done.",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "editedAt": null
@@ -9766,6 +9774,7 @@ export interface operations {
                      *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "name": "Ada"
                      *         },
+                     *         "guestName": null,
                      *         "text": "Later.",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "editedAt": "2026-03-02T09:00:00.000Z"

@@ -37,7 +37,9 @@ export function tell(
   rules: Rules,
 ): { who: { id: string; name: string }; text: string } {
   const { actor, changes, type } = entry
-  const names: Record<string, string> = { automation: ruleText(actor.id, rules), guest: 'A guest', system: 'Cardwall' }
+  const called = changes.guestName?.to as string | undefined
+  const guest = called ? `Guest (${called})` : 'A guest'
+  const names: Record<string, string> = { automation: ruleText(actor.id, rules), guest, system: 'Cardwall' }
   const id = actor.id ?? actor.type
   const name =
     names[actor.type] ?? view.members.get(id)?.name ?? (id === session.me.id ? session.me.name : 'A former member')

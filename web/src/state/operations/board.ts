@@ -209,10 +209,10 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
 }
 
 function changeBoard(draft: Draft, { features, ...fields }: BoardInputs['update_board']): void {
-  draft.patchBoard({
-    ...defined(fields),
-    ...(features ? { features: { ...draft.data.board.features, ...features } } : {}),
-  })
+  const now = { ...draft.data.board.features, ...features }
+  // Nothing of a confidential board is public.
+  if (fields.visibility === 'confidential') now.publicPage = false
+  draft.patchBoard({ ...defined(fields), ...(features || fields.visibility ? { features: now } : {}) })
 }
 
 function changeLabel(draft: Draft, { labelId, ...fields }: BoardInputs['update_label']): void {

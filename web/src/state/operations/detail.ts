@@ -135,7 +135,7 @@ export const details: Definitions<DetailInputs, DetailAnswers> = {
     apply: (draft, { id, cardId, text }, { boardId, me, now }) =>
       changeComments(draft, cardId, 1, (all) => [
         ...all,
-        { id, cardId, boardId, text, author: me, createdAt: now, editedAt: null },
+        { id, cardId, boardId, text, author: me, guestName: null, createdAt: now, editedAt: null },
       ]),
     send: ({ cardId, text }, key) =>
       data(api.POST('/cards/{cardId}/comments', { params: card(cardId, key), body: { text } })),

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// GetPublicPage answers the public page of a board to its admins, for who knows
+// its address can open it.
+func GetPublicPage(ctx context.Context, v *store.View, in BoardInput) (board.PublicPageSettings, error) {
+	b, err := v.Board(ctx, in.BoardID, board.View) // of an archived board too
+	if err != nil {
+		return board.PublicPageSettings{}, err
+	}
+	if !b.Role.Can(board.Administer) {
+		return board.PublicPageSettings{}, board.Forbidden("Your role on this board is %s; its public page is for its admins to see to.", b.Role)
+	}
+	return v.PublicPage(ctx, b.ID)
+}
+
+// UpdatePublicPageInput is what changes; what is absent stays.
+type UpdatePublicPageInput struct {
+	BoardInput
+	On       *bool               `json:"on,omitempty" doc:"Whether the page can be opened; a confidential board has none." example:"true"`
+	Mode     *board.PublicMode   `json:"mode,omitempty" enum:"read,comment,submit" doc:"What guests may do: read; comment too; or submit cards too." example:"submit"`
+	ListID   op.Optional[string] `json:"listId,omitzero" maxLength:"64" doc:"A list of the board where cards of guests go; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AllLists *bool               `json:"allLists,omitempty" doc:"Whether the page shows every open list, those that come to be too." example:"false"`
+	Lists    *[]string           `json:"lists,omitempty" maxItems:"500" doc:"The lists of the board that it shows otherwise." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Comments *bool               `json:"comments,omitempty" doc:"Whether comments are shown, and taken in the modes comment and submit." example:"true"`
+	Names    *bool               `json:"names,omitempty" doc:"Whether the names of assignees and of members who comment are shown." example:"false"`
+	Welcome  *string             `json:"welcome,omitempty" maxLength:"4000" doc:"What the page says first, in Markdown." example:"Tell us what is missing."`
+}
+
+// UpdatePublicPage changes the public page of a board, or switches it on or off.
+// It keeps its address while it is off.
+func UpdatePublicPage(ctx context.Context, tx *store.Tx, in UpdatePublicPageInput) (board.PublicPageSettings, error) {
+	b, err := tx.Board(ctx, in.BoardID, board.Administer)
+	if err != nil {
+		return board.PublicPageSettings{}, err
+	}
+	before, err := tx.PublicPage(ctx, b.ID)
+	if err != nil {
+		return before, err
+	}
+	p := before
+	if err := in.apply(ctx, tx, &p); err != nil {
+		return before, err
+	}
+	if p.On && b.Visibility == board.Confidential {
+		return before, confidentialPage("on")
+	}
+	changes := pageChanges(before, p)
+	if len(changes) == 0 {
+		return before, nil
+	}
+	if err := tx.SetPublicPage(ctx, &p, false); err != nil {
+		return before, err
+	}
+	tx.Note(b.ID, changes)
+	if p.On == b.Features.PublicPage {
+		return p, nil
+	}
+	features := b.Features
+	b.Features.PublicPage = p.On
+	return p, changeBoard(ctx, tx, &b, board.BoardEvent("board.updated", board.Changes{"features": {From: features, To: b.Features}}))
+}
+
+func (in *UpdatePublicPageInput) apply(ctx context.Context, tx *store.Tx, p *board.PublicPageSettings) error {
+	set(in.On, &p.On)
+	set(in.Mode, &p.Mode)
+	set(in.AllLists, &p.AllLists)
+	set(in.Comments, &p.Comments)
+	set(in.Names, &p.Names)
+	set(in.Welcome, &p.Welcome)
+	if in.ListID.Set {
+		p.ListID = in.ListID.Value
+		if p.ListID != nil {
+			if err := listsOf(ctx, tx, p.BoardID, "listId", *p.ListID); err != nil {
+				return err
+			}
+		}
+	}
+	if in.Lists != nil {
+		if err := listsOf(ctx, tx, p.BoardID, "lists", *in.Lists...); err != nil {
+			return err
+		}
+		p.Lists = slices.Compact(slices.Sorted(slices.Values(*in.Lists)))
+	}
+	if p.Mode == board.PublicComment && !p.Comments {
+		return board.Invalid("comments must be true where the mode is comment; choose another mode, or show them.")
+	}
+	return nil
+}
+
+func set[T any](from *T, to *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// listsOf refuses what is no list of a board, archived ones counted in.
+func listsOf(ctx context.Context, tx *store.Tx, boardID, field string, ids ...string) error {
+	lists, err := tx.Lists(ctx, boardID, true, "", collapsedMost)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(lists, func(l board.List) bool { return l.ID == id }) {
+			return board.Invalid("%s must be of this board; %q is none of its lists.", field, id)
+		}
+	}
+	return nil
+}
+
+func pageChanges(from, to board.PublicPageSettings) board.Changes {
+	c := board.Changes{}
+	board.Set(c, "on", from.On, to.On)
+	board.Set(c, "mode", from.Mode, to.Mode)
+	board.SetPtr(c, "listId", from.ListID, to.ListID)
+	board.Set(c, "allLists", from.AllLists, to.AllLists)
+	board.Set(c, "lists", strings.Join(from.Lists, ","), strings.Join(to.Lists, ","))
+	board.Set(c, "comments", from.Comments, to.Comments)
+	board.Set(c, "names", from.Names, to.Names)
+	board.Set(c, "welcome", from.Welcome, to.Welcome)
+	return c
+}
+
+// RenewPublicPage gives the public page of a board another address; the one
+// before stops working at once.
+func RenewPublicPage(ctx context.Context, tx *store.Tx, in BoardInput) (board.PublicPageSettings, error) {
+	b, err := tx.Board(ctx, in.BoardID, board.Administer)
+	if err != nil {
+		return board.PublicPageSettings{}, err
+	}
+	p, err := tx.PublicPage(ctx, b.ID)
+	if err != nil {
+		return p, err
+	}
+	return p, tx.SetPublicPage(ctx, &p, true)
+}
+
+// publish gives a board whose page was switched on an address, unless it has one.
+func publish(ctx context.Context, tx *store.Tx, boardID string) error {
+	p, err := tx.PublicPage(ctx, boardID)
+	if err != nil || p.URL != nil {
+		return err
+	}
+	return tx.SetPublicPage(ctx, &p, false)
+}
+
+func confidentialPage(field string) error {
+	return board.Invalid("%s: the board is confidential, so nothing of it is public; change its visibility first.", field)
+}

@@ -1,0 +1,48 @@
+package board_test
+
+import (
+	"testing"
+
+	"cardwall/internal/board"
+)
+
+// What a guest may on a board, in each mode: never more than to look, to comment
+// and to add cards, on the page's own board, while it is public.
+func TestGuestCapabilities(t *testing.T) {
+	t.Parallel()
+	public := board.Features{PublicPage: true}
+	here := board.Access{BoardID: "brd_x", Visibility: board.VisibleToWorkspace, Features: public}
+	confidential, off, elsewhere, private := here, here, here, here
+	confidential.Visibility, off.Features, elsewhere.BoardID, private.Visibility = board.Confidential, board.Features{}, "brd_y", board.Private
+	for _, c := range []struct {
+		mode     board.PublicMode
+		comments bool
+		access   board.Access
+		want     []board.Capability
+	}{
+		{board.PublicRead, true, here, []board.Capability{board.View}},
+		{board.PublicComment, true, here, []board.Capability{board.View, board.Discuss}},
+		{board.PublicSubmit, true, private, []board.Capability{board.View, board.Discuss, board.AddCards}},
+		{board.PublicSubmit, false, here, []board.Capability{board.View, board.AddCards}},
+		{board.PublicSubmit, true, confidential, nil},
+		{board.PublicSubmit, true, off, nil},
+		{board.PublicSubmit, true, elsewhere, nil},
+	} {
+		caller := board.Nobody()
+		caller.Guest = &board.Guest{BoardID: "brd_x", Mode: c.mode, Comments: c.comments}
+		can := map[board.Capability]bool{}
+		for _, capability := range c.want {
+			can[capability] = true
+		}
+		for capability := board.View; capability <= board.Reopen; capability++ {
+			if err := c.access.Allow(caller, capability); (err == nil) != can[capability] {
+				t.Errorf("%s, comments %v, on %+v: capability %d: %v", c.mode, c.comments, c.access, capability, err)
+			}
+		}
+		// Who came by a key alone, which nobody has looked up, may nothing.
+		caller.Guest = &board.Guest{Key: []byte("x")}
+		if c.access.Allow(caller, board.View) == nil || c.access.Sees(caller) {
+			t.Error("a key alone lets in")
+		}
+	}
+}

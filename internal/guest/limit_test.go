@@ -1,0 +1,260 @@
+package guest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/hook"
+)
+
+// limited fails the test unless an answer is an honest 429: it says how long to wait.
+func limited(t *testing.T, what string, a apptest.Answer, most time.Duration) {
+	t.Helper()
+	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 || time.Duration(wait)*time.Second > most {
+		t.Errorf("%s: %d %s, Retry-After %q, want 429 and at most %s", what, a.Status, a.Raw, a.Header.Get("Retry-After"), most)
+	}
+}
+
+// The limits of a network and of a page, by the clock; each is over when it says.
+func TestGuestsAreLimited(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.open(fields{"mode": "submit", "comments": true})
+		s.Clock.Stop()
+		ticket, n := w.ticket(), 0
+		write := func(network int) apptest.Answer {
+			n++
+			from := s.Browser()
+			from.From = fmt.Sprintf("198.51.100.%d:443", network)
+			return from.Call("submit_guest_card", fields{"key": w.key, "ticket": ticket, "name": "Rosa", "title": fmt.Sprint("Idea ", n)})
+		}
+		for network := range 4 {
+			for range 30 {
+				if a := write(network); a.Status != http.StatusCreated {
+					t.Fatalf("card %d: %d %s", n, a.Status, a.Raw)
+				}
+			}
+			limited(t, "the 31st of a network", write(network), time.Minute)
+		}
+		limited(t, "the 121st of a page", write(5), time.Minute)
+		if titles := w.ada.All("list_cards", "title", fields{"boardId": w.board, "list": w.ideas, "limit": 200}); len(titles) != 1+120 {
+			t.Errorf("the list holds %d cards", len(titles))
+		}
+		s.Clock.Advance(time.Minute)
+		if a := write(0); a.Status != http.StatusCreated {
+			t.Errorf("a minute later: %d %s", a.Status, a.Raw)
+		}
+		// Looking is counted for each network, and apart from signing in.
+		for i := range 601 {
+			a := w.look(fields{"tag": "x"})
+			if i < 600 && a.Status != http.StatusOK {
+				t.Fatalf("look %d: %d %s", i, a.Status, a.Raw)
+			}
+			if i == 600 {
+				limited(t, "the 601st look of a network", a, time.Minute)
+				if a.Header.Get("X-RateLimit-Limit") != "600" || a.Header.Get("X-RateLimit-Remaining") != "0" {
+					t.Errorf("its headers are %v", a.Header)
+				}
+			}
+		}
+		w.guest.Must("get_sign_in_options", nil)
+	})
+}
+
+// What no person at a page sends is refused, and says why.
+func TestSpamIsRefused(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.open(fields{"mode": "submit", "comments": true})
+		s.Clock.Stop()
+		in := submission()
+		in["key"], in["name"], in["ticket"] = w.key, "Rosa", w.look(nil).Text("ticket")
+		limited(t, "at once", w.guest.Call("submit_guest_card", in), 3*time.Second)
+		s.Clock.Advance(3*time.Second - time.Millisecond)
+		limited(t, "just before", w.guest.Call("submit_guest_card", in), time.Second)
+		s.Clock.Advance(time.Millisecond)
+		w.guest.Must("submit_guest_card", in)
+		change := func(name string, v any) fields {
+			out := fields{}
+			for k, old := range in {
+				out[k] = old
+			}
+			out[name] = v
+			return out
+		}
+		for what, c := range map[string]struct {
+			in   fields
+			want string
+			says string
+		}{
+			"a field that nobody sees":  {change("website", "https://spam.example"), no, "website"},
+			"no ticket":                 {change("ticket", ""), "400 invalid_request", "ticket"},
+			"another's ticket":          {change("ticket", strings.Repeat("A", 32)), "400 invalid_request", "ticket"},
+			"no name":                   {change("name", " \u200b "), "400 invalid_request", "name"},
+			"a name of two lines":       {change("name", "Rosa\x1b[31m"), "400 invalid_request", "name"},
+			"a long name":               {change("name", strings.Repeat("x", 61)), "400 invalid_request", "name"},
+			"no title":                  {change("title", " "), "400 invalid_request", "title"},
+			"a long description":        {change("description", strings.Repeat("x", 4001)), "400 invalid_request", "description"},
+			"a field that there is not": {change("listId", w.inside), "400 invalid_request", "listId"},
+		} {
+			if a := w.guest.Call("submit_guest_card", c.in); verdict(a) != c.want || !strings.HasPrefix(a.Message, c.says) {
+				t.Errorf("%s: %d %s, want %s: %s…", what, a.Status, a.Raw, c.want, c.says)
+			}
+		}
+		if a := w.guest.Call("submit_guest_card", change("description", strings.Repeat("x", 64<<10))); a.Status != http.StatusRequestEntityTooLarge || !strings.Contains(a.Message, "64 KiB") {
+			t.Errorf("a large body: %d %s", a.Status, a.Raw)
+		}
+		if a := w.guest.CallWith("submit_guest_card", in, http.Header{"Sec-Fetch-Site": {"cross-site"}}); verdict(a) != no {
+			t.Errorf("from another site's page: %d %s", a.Status, a.Raw)
+		}
+		s.Clock.Advance(24 * time.Hour)
+		if a := w.guest.Call("submit_guest_card", in); verdict(a) != "400 invalid_request" || !strings.Contains(a.Message, "day old") {
+			t.Errorf("a day later: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// A key makes a submission safe to repeat, for each page apart, and only while
+// the page is there.
+func TestGuestsRepeatSafely(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.open(fields{"mode": "read"})
+		in := w.written(submission())
+		if a := w.guest.Keyed("k", "submit_guest_card", in); verdict(a) != no {
+			t.Fatalf("on a page to read: %d %s", a.Status, a.Raw)
+		}
+		w.open(fields{"mode": "submit"}) // the refusal was not kept
+		first := w.guest.Keyed("k", "submit_guest_card", in)
+		again := w.guest.At(s.Node()).Keyed("k", "submit_guest_card", in)
+		if first.Status != http.StatusCreated || again.Status != first.Status || !bytes.Equal(first.Raw, again.Raw) || again.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("the first got %d %s, the copy %d %s", first.Status, first.Raw, again.Status, again.Raw)
+		}
+		if cards := w.ada.All("list_cards", "title", fields{"boardId": w.board, "list": w.ideas}); len(cards) != 2 {
+			t.Errorf("the list holds %q", cards)
+		}
+		other := w.written(fields{"title": "Another"})
+		if a := w.guest.Keyed("k", "submit_guest_card", other); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "Idempotency-Key") {
+			t.Errorf("the key for another card: %d %s", a.Status, a.Raw)
+		}
+		// The same key of who is on another page, and of a member, is another key.
+		second := secondBoard(w)
+		if a := w.guest.Keyed("k", "submit_guest_card", second.written(submission())); a.Status != http.StatusCreated || a.Header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("on another page: %d %s", a.Status, a.Raw)
+		}
+		if a := w.ada.Keyed("k", "create_card", fields{"listId": w.ideas, "title": "Mine"}); a.Status != http.StatusCreated {
+			t.Errorf("a member's key: %d %s", a.Status, a.Raw)
+		}
+		w.ada.Must("update_public_page", fields{"boardId": w.board, "on": false})
+		if a := w.guest.Keyed("k", "submit_guest_card", in); verdict(a) != gone {
+			t.Errorf("a replay of a page that is off: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// While nothing has changed, the answer is short; any change makes another tag.
+func TestPageIsAskedAgainCheaply(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.open(fields{"mode": "submit"})
+		tag := w.look(nil).Text("tag")
+		for what, change := range map[string]func(){
+			"a card":       func() { w.make("create_card", fields{"listId": w.ideas, "title": "New"}) },
+			"the settings": func() { s.Clock.Advance(time.Millisecond); w.open(fields{"welcome": fmt.Sprint(s.Clock.Now())}) },
+			"the archive":  func() { w.ada.Must("archive_board", fields{"boardId": w.board}) },
+		} {
+			if a := w.look(fields{"tag": tag}); a.Get("board") != nil || a.Text("tag") != tag || a.Text("ticket") == "" {
+				t.Errorf("before %s: %s", what, a.Raw)
+			}
+			change()
+			a := w.look(fields{"tag": tag})
+			if a.Get("board") == nil || a.Text("tag") == tag {
+				t.Errorf("after %s: %s", what, a.Raw)
+			}
+			tag = a.Text("tag")
+			if what == "the archive" {
+				w.ada.Must("restore_board", fields{"boardId": w.board})
+				tag = w.look(nil).Text("tag")
+			}
+		}
+	})
+}
+
+// A card and a comment of a guest reach a receiver of webhooks as events by the
+// actor guest, without the guest's name and without the page's key.
+func TestReceiverHearsOfGuests(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		bodies := make(chan []byte, 8)
+		receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			bodies <- body
+			rw.WriteHeader(http.StatusNoContent)
+		}))
+		defer receiver.Close()
+		guard, err := hook.NewGuard(hook.GuardOptions{Allow: []string{"127.0.0.1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		sender := hook.New(hook.Options{DB: s.DB, Guard: guard, Holder: "srv_test", Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
+		go func() { defer close(ended); sender.Run(ctx) }()
+		defer func() { cancel(); <-ended }()
+
+		w.make("create_webhook", fields{"boardId": w.board, "url": receiver.URL, "events": []string{"card.created", "comment.added"}})
+		w.open(fields{"mode": "submit", "comments": true})
+		w.guest.Must("submit_guest_card", w.written(submission()))
+		w.guest.Must("add_guest_comment", w.written(comment()))
+		card := w.ada.Must("list_cards", fields{"boardId": w.board, "list": w.ideas}).Text("1.id")
+		want := map[string]string{"card.created": card, "comment.added": w.card}
+		for len(want) > 0 {
+			select {
+			case body := <-bodies:
+				var event struct {
+					Type  string `json:"type"`
+					Actor struct {
+						Type string  `json:"type"`
+						ID   *string `json:"id"`
+					} `json:"actor"`
+					BoardID string `json:"boardId"`
+					Data    struct {
+						CardID string `json:"cardId"`
+					} `json:"data"`
+					Links map[string]string `json:"links"`
+				}
+				if err := json.Unmarshal(body, &event); err != nil {
+					t.Fatalf("%v: %s", err, body)
+				}
+				if event.Actor.Type != "guest" || event.Actor.ID != nil || event.BoardID != w.board || event.Data.CardID != want[event.Type] || len(event.Links) == 0 {
+					t.Errorf("the receiver heard %s", body)
+				}
+				if bytes.Contains(body, []byte("Rosa")) || bytes.Contains(body, []byte(w.key)) || bytes.Contains(body, []byte("venue")) {
+					t.Errorf("the receiver learns too much: %s", body)
+				}
+				delete(want, event.Type)
+			case <-time.After(30 * time.Second):
+				t.Fatalf("the receiver heard nothing of %v", want)
+			}
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package guest_test
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+type fields = apptest.Fields
+
+// world is a board with two lists, and a guest who was given its public page.
+type world struct {
+	*apptest.Service
+	ada   *apptest.Person // the board's admin
+	guest *apptest.Person // a browser in which nobody is signed in
+
+	workspace, board, ideas, inside string
+	card, hidden                    string // on ideas, and on inside
+	key                             string
+}
+
+func newWorld(s *apptest.Service) *world {
+	ada := s.Person("Ada")
+	w := &world{Service: s, ada: ada, guest: s.Browser(), workspace: ada.Workspace("Engines", board.PlanTeam)}
+	w.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Launch", "description": "Not for guests."})
+	w.ideas = w.make("create_list", fields{"boardId": w.board, "name": "Ideas"})
+	w.inside = w.make("create_list", fields{"boardId": w.board, "name": "Inside"})
+	label := w.make("create_label", fields{"boardId": w.board, "name": "Bug", "color": "red"})
+	w.card = w.make("create_card", fields{"listId": w.ideas, "title": "Press release", "description": "Two **paragraphs**.",
+		"labels": []string{label}, "assignees": []string{ada.ID}, "due": fields{"dueDate": "2026-12-01"}})
+	w.hidden = w.make("create_card", fields{"listId": w.inside, "title": "Salaries"})
+	w.make("add_checklist", fields{"cardId": w.card, "title": "Before", "items": []string{"one", "two"}})
+	w.make("add_comment", fields{"cardId": w.card, "text": "Soon."})
+	return w
+}
+
+func (w *world) make(name string, in fields) string { return w.ada.Must(name, in).ID() }
+
+// open changes the page, which is on and shows the ideas alone.
+func (w *world) open(in fields) {
+	w.T.Helper()
+	all := fields{"boardId": w.board, "on": true, "allLists": false, "lists": []string{w.ideas}}
+	for k, v := range in {
+		all[k] = v
+	}
+	w.key = path.Base(w.ada.Must("update_public_page", all).Text("url"))
+}
+
+func (w *world) look(in fields) apptest.Answer {
+	w.T.Helper()
+	all := fields{"key": w.key}
+	for k, v := range in {
+		all[k] = v
+	}
+	return w.guest.Call("look_at_public_page", all)
+}
+
+// written is what a guest sends who has looked at the page for a while.
+func (w *world) written(in fields) fields {
+	w.T.Helper()
+	ticket := w.look(nil).Text("ticket")
+	w.Clock.Advance(3 * time.Second)
+	all := fields{"key": w.key, "ticket": ticket, "name": "Rosa"}
+	for k, v := range in {
+		all[k] = v
+	}
+	return all
+}
+
+func comment() fields    { return fields{"number": 1, "text": "When?"} }
+func submission() fields { return fields{"title": "A map", "description": "Of the *venue*."} }
+
+// verdict is a status and a code in one word.
+func verdict(a apptest.Answer) string {
+	if a.Status/100 == 2 {
+		return "yes"
+	}
+	return fmt.Sprintf("%d %s", a.Status, a.Code)
+}
+
+// ways are what a guest can ask for, each once.
+func (w *world) ways(ticket string) []string {
+	w.T.Helper()
+	out := []string{verdict(w.look(nil)), verdict(w.guest.Call("look_at_public_card", fields{"key": w.key, "number": 1}))}
+	for name, in := range map[string]fields{"add_guest_comment": comment(), "submit_guest_card": submission()} {
+		in["key"], in["ticket"], in["name"] = w.key, ticket, "Rosa"
+		v := verdict(w.guest.Call(name, in))
+		if name == "add_guest_comment" {
+			out = append(out[:2], append([]string{v}, out[2:]...)...)
+		} else {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ticket is one of the page that has come of age.
+func (w *world) ticket() string {
+	w.T.Helper()
+	ticket := w.look(nil).Text("ticket")
+	w.Clock.Advance(3 * time.Second)
+	return ticket
+}
+
+// secondBoard is another board of the same service with a page of its own.
+func secondBoard(w *world) *world {
+	other := *w
+	other.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Second"})
+	other.ideas = w.make("create_list", fields{"boardId": other.board, "name": "Ideas"})
+	other.open(fields{"mode": "submit"})
+	return &other
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"cardwall/internal/board"
+)
+
+const publicPageSelect = "SELECT p.board_id, p.secret, p.mode, p.list_id, p.all_lists, p.lists, p.comments, p.names, p.welcome, p.updated_at FROM public_pages p "
+
+// publicPageScan collects a row of public_pages.
+type publicPageScan struct {
+	page                    board.PublicPageSettings
+	secret                  []byte
+	lists                   string
+	allLists, comments, all int64
+}
+
+func (s *publicPageScan) dest() []any {
+	p := &s.page
+	return []any{&p.BoardID, &s.secret, &p.Mode, &p.ListID, &s.allLists, &s.lists, &s.comments, &s.all, &p.Welcome, &p.UpdatedAt}
+}
+
+func (s *publicPageScan) result() board.PublicPageSettings {
+	p := s.page
+	p.AllLists, p.Comments, p.Names = s.allLists != 0, s.comments != 0, s.all != 0
+	p.Lists = strings.FieldsFunc(s.lists, func(c rune) bool { return c == ',' })
+	return p
+}
+
+// placeOfPage is what the sealed key of a board's page is bound to.
+func placeOfPage(boardID string) string { return "public-page:" + boardID + ":secret" }
+
+// PublicPage is the public page of a board that a loader has loaded for one who
+// administers it: its address is what lets guests in. Without one it is a new
+// page, which is off and nowhere.
+func (v *View) PublicPage(ctx context.Context, boardID string) (board.PublicPageSettings, error) {
+	var s publicPageScan
+	found, err := v.one(ctx, publicPageSelect+"WHERE p.board_id = $1", []any{boardID}, s.dest()...)
+	if err != nil || !found {
+		return board.NewPublicPage(boardID), err
+	}
+	p := s.result()
+	p.On = v.On(boardID).Features.PublicPage
+	key, err := v.opened(placeOfPage(boardID), s.secret)
+	url := v.publicAddress(string(key))
+	p.URL = &url
+	return p, err
+}
+
+func (v *View) publicAddress(key string) string { return v.db.opts.BaseURL + board.PublicPath + key }
+
+// GuestPage finds the page whose key the caller came by, and lets the caller
+// onto its board as a guest. It refuses with not_found a key that is no longer
+// good, a page that is off, and a board that is confidential or in the trash.
+func (v *View) GuestPage(ctx context.Context) (board.Board, board.PublicPageSettings, error) {
+	var s publicPageScan
+	guest := v.caller.Guest
+	if guest == nil {
+		return board.Board{}, board.PublicPageSettings{}, board.NotFound()
+	}
+	found, err := v.one(ctx, publicPageSelect+"JOIN boards b ON b.id = p.board_id JOIN workspaces w ON w.id = b.workspace_id WHERE p.hash = $1 AND w.trashed_at IS NULL",
+		[]any{guest.Key}, s.dest()...)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	if err != nil {
+		return board.Board{}, board.PublicPageSettings{}, err
+	}
+	p := s.result()
+	p.On = true
+	v.caller.Guest = &board.Guest{Key: guest.Key, Name: guest.Name, BoardID: p.BoardID, Mode: p.Mode, Comments: p.Comments}
+	b, err := v.Board(ctx, p.BoardID, board.View)
+	return b, p, err
+}
+
+// GuestPage is that of View for a change by a guest of that name: it locks the
+// board first, so that a page which has just been closed takes no more.
+func (tx *Tx) GuestPage(ctx context.Context, name string) (board.Board, board.PublicPageSettings, error) {
+	if guest := tx.caller.Guest; guest != nil {
+		tx.caller.Guest = &board.Guest{Key: guest.Key, Name: name}
+		if err := tx.lock(ctx, "SELECT b.id FROM boards b JOIN public_pages p ON p.board_id = b.id WHERE p.hash = $1 FOR UPDATE OF b", guest.Key); err != nil {
+			return board.Board{}, board.PublicPageSettings{}, err
+		}
+	}
+	return tx.View.GuestPage(ctx)
+}
+
+// CardNumbered loads the card of a number on a board that a loader has loaded.
+func (v *View) CardNumbered(ctx context.Context, boardID string, number int) (board.Card, error) {
+	var id string
+	found, err := v.one(ctx, "SELECT id FROM cards WHERE board_id = $1 AND number = $2", []any{boardID, number}, &id)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	if err != nil {
+		return board.Card{}, err
+	}
+	return v.Card(ctx, id, board.View)
+}
+
+// SetPublicPage writes the public page of a board, which a loader has locked.
+// One without an address gets one, as a renewed one does; the address before
+// stops working.
+func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, renew bool) error {
+	now := tx.now
+	p.UpdatedAt = &now
+	settings := []any{p.BoardID, string(p.Mode), p.ListID, flag(p.AllLists), strings.Join(p.Lists, ","), flag(p.Comments), flag(p.Names), p.Welcome, int64(now)}
+	if p.URL != nil && !renew {
+		return tx.exec(ctx, "UPDATE public_pages SET mode = $2, list_id = $3, all_lists = $4, lists = $5, comments = $6, names = $7, welcome = $8, updated_at = $9 WHERE board_id = $1", settings...)
+	}
+	key := board.NewSecret()
+	sealed, err := tx.sealed(ctx, placeOfPage(p.BoardID), []byte(key))
+	if err != nil {
+		return err
+	}
+	url := tx.publicAddress(key)
+	p.URL = &url
+	return tx.exec(ctx, `INSERT INTO public_pages (board_id, mode, list_id, all_lists, lists, comments, names, welcome, updated_at, hash, secret)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (board_id) DO UPDATE SET mode = excluded.mode, list_id = excluded.list_id,
+		all_lists = excluded.all_lists, lists = excluded.lists, comments = excluded.comments, names = excluded.names, welcome = excluded.welcome,
+		updated_at = excluded.updated_at, hash = excluded.hash, secret = excluded.secret`, append(settings, board.SecretHash(key), sealed)...)
+}
+
+// sealedPages are what is sealed of some public pages behind a mark, and the
+// next mark, nil at the end.
+func sealedPages(ctx context.Context, v *View, mark []any) (out []sealedValue, next []any, err error) {
+	err = v.each(ctx, "SELECT board_id, secret FROM public_pages WHERE board_id > $1 ORDER BY board_id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
+		var (
+			id     string
+			secret []byte
+		)
+		if err := rows.Scan(&id, &secret); err != nil {
+			return fmt.Errorf("read a sealed page: %w", err)
+		}
+		next = []any{id}
+		out = append(out, sealedValue{placeOfPage(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 AND board_id = $3", next})
+		return nil
+	})
+	if len(out) < resealBatch {
+		next = nil
+	}
+	return out, next, err
+}

@@ -1,0 +1,160 @@
+// The public page of a board: its admin opens it, a guest in another browser reads, comments and submits.
+import type { Page } from '@playwright/test'
+import { axe, expect, tabTo, test, type World } from './fixtures'
+
+/** Opens the public page behind the settings' back; answers its path. */
+async function open(page: Page, world: World, settings: object): Promise<string> {
+  return page.evaluate(
+    async ([boardId, body]) => {
+      const answer = await fetch(`/api/app/v1/boards/${boardId}/public-page`, {
+        method: 'PATCH',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      })
+      if (!answer.ok) throw new Error(await answer.text())
+      return new URL(((await answer.json()) as { data: { url: string } }).data.url).pathname
+    },
+    [world.boardId, JSON.stringify({ on: true, ...settings })] as const,
+  )
+}
+
+const settings = async (page: Page, world: World) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await page.getByRole('button', { name: 'Board menu' }).click()
+  await page.getByRole('menuitem', { name: 'Board settings…' }).click()
+  return page.getByRole('dialog', { name: 'Board settings' })
+}
+
+test('an admin opens the page, a guest submits a card and comments, members see who', async ({
+  page,
+  world,
+  elsewhere,
+}) => {
+  test.slow()
+  const dialog = await settings(page, world)
+  await dialog.getByRole('switch', { name: /^Public page/ }).check()
+  const address = dialog.getByLabel('Address of the page')
+  await expect(address).toContainText('/p/')
+  await dialog.getByRole('radio', { name: /^Submit cards/ }).check()
+  await dialog.getByRole('switch', { name: /^Comments/ }).check()
+  await dialog.getByLabel('New cards go to').selectOption('Doing')
+  await dialog.getByLabel('Welcome').fill('Tell us **everything**.')
+  await dialog.getByLabel('Welcome').blur()
+  expect(await axe(page)).toEqual([])
+  const path = new URL((await address.textContent())!).pathname
+
+  const guest = await elsewhere()
+  const answer = await guest.goto(path)
+  expect(answer!.headers()['x-robots-tag']).toBe('noindex, nofollow')
+  expect(answer!.headers()['referrer-policy']).toBe('no-referrer')
+  await expect(guest.getByRole('heading', { level: 1, name: 'Plan' })).toBeVisible()
+  await expect(guest.locator('strong', { hasText: 'everything' })).toBeVisible()
+  await expect(guest.getByRole('region', { name: 'To do' }).getByRole('link')).toHaveCount(3)
+
+  // A card, by mouse.
+  await guest.getByRole('button', { name: 'Submit a card' }).click()
+  await guest.getByLabel('Your name').fill('Rosa')
+  await guest.getByLabel('What is it about?').fill('A map of the venue')
+  await guest.getByLabel('Details').fill('We did not find the *entrance*.')
+  await guest.getByRole('button', { name: 'Submit', exact: true }).click()
+  await expect(guest.getByText('It stands in Doing now.')).toBeVisible({ timeout: 20_000 })
+  await guest.getByRole('button', { name: 'Done' }).click()
+  const card = guest.getByRole('region', { name: 'Doing' }).getByRole('link', { name: /A map of the venue/ })
+  await expect(card).toBeVisible()
+
+  // A comment, by keyboard; the name is remembered.
+  await tabTo(card)
+  await guest.keyboard.press('Enter')
+  await expect(guest.locator('em', { hasText: 'entrance' })).toBeVisible()
+  await expect(guest.getByLabel('Your name')).toHaveValue('Rosa')
+  await tabTo(guest.getByRole('textbox', { name: 'Comment' }))
+  await guest.keyboard.type('Near the *river*?')
+  await guest.keyboard.press('Tab')
+  await guest.keyboard.press('Enter')
+  await expect(guest.getByText('Guest (Rosa)')).toBeVisible({ timeout: 20_000 })
+  await guest.keyboard.press('Escape')
+  await expect(guest.getByRole('dialog')).toHaveCount(0)
+  await expect(card).toBeFocused()
+
+  // Members see it come, and who it was.
+  await page.keyboard.press('Escape')
+  const tile = page.getByRole('region', { name: 'Doing' }).getByRole('link', { name: /A map of the venue/ })
+  await tile.click()
+  const sheet = page.getByRole('dialog')
+  await expect(sheet.getByRole('article', { name: 'Comment of Guest (Rosa)' })).toContainText('Near the river?')
+  await expect(sheet.getByText('added this card to Doing')).toContainText('Guest (Rosa)')
+})
+
+test('the page follows the board, and closes at once', async ({ page, world, elsewhere }) => {
+  test.slow()
+  const path = await open(page, world, { mode: 'read' })
+  const guest = await elsewhere()
+  await guest.goto(path)
+  await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
+  await expect(guest.getByRole('button', { name: 'Submit a card' })).toHaveCount(0)
+  await world.post('/cards', { listId: world.lists.Done!, title: 'Come by itself' })
+  await expect(guest.getByRole('link', { name: /Come by itself/ })).toBeVisible({ timeout: 30_000 })
+
+  const dialog = await settings(page, world)
+  const before = await dialog.getByLabel('Address of the page').textContent()
+  await dialog.getByRole('button', { name: 'Make another address' }).click()
+  await expect(dialog.getByLabel('Address of the page')).not.toHaveText(before!)
+  await guest.reload()
+  await expect(guest.getByRole('heading', { name: 'This page is not open' })).toBeVisible()
+
+  // Confidential: the page goes off, and its switch says why.
+  const path2 = new URL((await dialog.getByLabel('Address of the page').textContent())!).pathname
+  await guest.goto(path2)
+  await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
+  await dialog.getByRole('radio', { name: /^Confidential/ }).check()
+  await expect(dialog.getByRole('switch', { name: /^Public page/ })).toBeDisabled()
+  await expect(dialog.getByRole('switch', { name: /^Public page/ })).not.toBeChecked()
+  await guest.reload()
+  await expect(guest.getByRole('heading', { name: 'This page is not open' })).toBeVisible()
+})
+
+test('on a phone the lists stand below each other, and a guest submits with the keyboard alone', async ({
+  page,
+  world,
+  elsewhere,
+}) => {
+  test.slow()
+  const path = await open(page, world, { mode: 'submit', allLists: false, lists: [world.lists['To do']] })
+  const guest = await elsewhere({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  await guest.goto(path)
+  await expect(guest.getByRole('heading', { level: 2 })).toHaveText(['To do3'])
+  expect(await guest.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await tabTo(guest.getByRole('button', { name: 'Submit a card' }))
+  await guest.keyboard.press('Enter')
+  await expect(guest.getByLabel('Your name')).toBeFocused()
+  await guest.keyboard.type('Noor')
+  await guest.keyboard.press('Tab')
+  await guest.keyboard.type('Longer opening hours')
+  await guest.keyboard.press('Enter')
+  await expect(guest.getByText('It stands in To do now.')).toBeVisible({ timeout: 20_000 })
+  await expect(guest.getByRole('button', { name: 'Done' })).toBeFocused()
+  await guest.keyboard.press('Enter')
+  await expect(guest.getByRole('link', { name: /Longer opening hours/ })).toBeVisible()
+  expect(await axe(guest)).toEqual([])
+})
+
+test('who is signed in is a guest there too', async ({ page, world }) => {
+  const path = await open(page, world, { mode: 'read' })
+  const asked: Promise<string>[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/api/'))
+      asked.push(request.allHeaders().then((headers) => `${pathname} ${headers.cookie ?? 'without a cookie'}`))
+  })
+  await page.goto(path)
+  await expect(page.getByRole('heading', { level: 1, name: 'Plan' })).toBeVisible()
+  expect(await Promise.all(asked)).toEqual(['/api/app/v1/public-page without a cookie'])
+  expect(
+    await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .map((one) => one.name)
+        .join(' '),
+    ),
+  ).not.toMatch(/BoardRoute|CardSheet/)
+})

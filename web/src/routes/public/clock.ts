@@ -1,0 +1,15 @@
+// A guest has no profile: dates are said in the zone of the browser.
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export const now = (): Date => new Date()
+
+const moments = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+/** "2 Mar 2026, 10:00". */
+export const moment = (at: string): string => moments.format(new Date(at))
