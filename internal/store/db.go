@@ -37,6 +37,7 @@ type DB struct {
 	cursors []byte // the key that signs cursors, the same on every node
 	sender  atomic.Pointer[func([]Dispatch)]
 	watcher atomic.Pointer[func(boardIDs []string)]
+	teller  atomic.Pointer[func(userIDs []string)]
 }
 
 // engine is what differs between the two databases: how a transaction runs.
@@ -157,6 +158,9 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 	}
 	if watch := db.watcher.Load(); watch != nil && len(tx.touched) > 0 {
 		(*watch)(tx.touched)
+	}
+	if tell := db.teller.Load(); tell != nil && len(tx.notified) > 0 {
+		(*tell)(tx.notified)
 	}
 	return nil
 }
