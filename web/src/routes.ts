@@ -3,6 +3,7 @@ import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
 import { routes as audit } from './routes/audit'
 import { routes as connect } from './routes/connect'
+import { routes as notifications } from './routes/notifications'
 import { routes as profile } from './routes/profile'
 import { routes as search } from './routes/search'
 import { routes as webhooks } from './routes/webhooks'
@@ -28,6 +29,7 @@ const routes: readonly Route[] = [
   ...connect,
   ...search,
   ...profile,
+  ...notifications,
   ...workspace,
   ...webhooks,
   ...audit,
