@@ -326,27 +326,30 @@ func TestNobodyIsToldOfWhatIsHidden(t *testing.T) {
 		for _, l := range lists {
 			cards = append(cards, o.ada.Must("create_card", fields{"listId": l, "title": "Card"}).ID())
 		}
+		o.ada.Must("add_comment", fields{"cardId": cards[0], "text": "@Bob, @Dan and @Cleo, who does not see it"})
 		rapid.Check(t, func(r *rapid.T) {
-			by := rapid.SampledFrom(people).Draw(r, "by")
-			whom := rapid.SampledFrom(people).Draw(r, "whom")
-			n := rapid.IntRange(0, 1).Draw(r, "board")
-			switch rapid.IntRange(0, 7).Draw(r, "act") {
-			case 0:
-				by.Call("add_comment", fields{"cardId": cards[n], "text": "@" + whom.Name + " and @" + by.Name})
-			case 1:
-				by.Call("set_card_assignees", fields{"cardId": cards[n], "add": []string{whom.ID}})
-			case 2:
-				o.ada.Call("share_board", fields{"boardId": boards[n], "userId": whom.ID, "role": "editor"})
-			case 3:
-				o.ada.Call("remove_board_member", fields{"boardId": boards[n], "userId": whom.ID})
-			case 4:
-				o.ada.Call("update_board", fields{"boardId": boards[n], "visibility": rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(r, "visibility")})
-			case 5:
-				by.Call("watch_board", fields{"boardId": boards[n]})
-			case 6:
-				by.Call("move_card_to_board", fields{"cardId": cards[n], "listId": lists[1-n]})
-			case 7:
-				by.Call("update_card", fields{"cardId": cards[n], "done": rapid.Bool().Draw(r, "done")})
+			for range rapid.IntRange(4, 12).Draw(r, "acts") {
+				by := rapid.SampledFrom(people).Draw(r, "by")
+				whom := rapid.SampledFrom(people).Draw(r, "whom")
+				n := rapid.IntRange(0, 1).Draw(r, "board")
+				switch rapid.IntRange(0, 7).Draw(r, "act") {
+				case 0:
+					by.Call("add_comment", fields{"cardId": cards[n], "text": "@" + whom.Name + " and @" + by.Name})
+				case 1:
+					by.Call("set_card_assignees", fields{"cardId": cards[n], "add": []string{whom.ID}})
+				case 2:
+					o.ada.Call("share_board", fields{"boardId": boards[n], "userId": whom.ID, "role": "editor"})
+				case 3:
+					o.ada.Call("remove_board_member", fields{"boardId": boards[n], "userId": whom.ID})
+				case 4:
+					o.ada.Call("update_board", fields{"boardId": boards[n], "visibility": rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(r, "visibility")})
+				case 5:
+					by.Call("watch_board", fields{"boardId": boards[n]})
+				case 6:
+					by.Call("move_card_to_board", fields{"cardId": cards[n], "listId": lists[1-n]})
+				case 7:
+					by.Call("update_card", fields{"cardId": cards[n], "done": rapid.Bool().Draw(r, "done")})
+				}
 			}
 			for _, p := range people {
 				a := p.Must("list_notifications", fields{"limit": 200})
@@ -368,7 +371,7 @@ func TestNobodyIsToldOfWhatIsHidden(t *testing.T) {
 				r.Fatalf("a stranger has %v", got)
 			}
 		})
-		if all := s.Column("SELECT kind FROM notifications"); len(all) < 3 {
+		if all := s.Column("SELECT kind FROM notifications"); len(all) < 2 {
 			t.Errorf("only %d notifications were written: %s", len(all), strings.Join(all, " "))
 		}
 	})

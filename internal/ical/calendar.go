@@ -26,7 +26,7 @@ func Write(cards []board.FeedCard, host, links string) string {
 	c.SetVersion("2.0")
 	c.SetCalscale("GREGORIAN")
 	c.SetXWRCalName("Cardwall")
-	c.SetRefreshInterval(refreshed, ics.WithValue("DURATION"))
+	c.SetRefreshInterval(refreshed) // with VALUE=DURATION, which the library has in the name
 	c.SetXPublishedTTL(refreshed)
 	for _, card := range cards {
 		event(c, card, host, links)

@@ -28,8 +28,12 @@ func Notifications(kind board.LetterKind, link string, l board.NotificationLette
 	}
 	for _, item := range l.Items {
 		entry := entry{Headline: headline(item), Link: item.Link}
-		if !item.Confidential && item.Excerpt != nil {
+		switch {
+		case item.Confidential:
+		case item.Excerpt != nil:
 			entry.Text = line(*item.Excerpt)
+		case item.Kind == board.NotifyDue && item.Card != nil:
+			entry.Text = dueOf(item.Card.Due)
 		}
 		if !item.Confidential {
 			entry.Place = line(item.Board.Name)
@@ -107,6 +111,21 @@ func dueWords(n board.NotificationItem) string {
 		return "Due today"
 	}
 	return "Due now"
+}
+
+// dueOf says when a card is due, in the zone that its time was given in.
+func dueOf(d board.Due) string {
+	if d.DueDate == nil {
+		return ""
+	}
+	if d.DueAt == nil || d.TimeZone == nil {
+		return "Due on " + *d.DueDate
+	}
+	zone, err := board.LoadZone("timeZone", *d.TimeZone)
+	if err != nil {
+		return "Due on " + *d.DueDate
+	}
+	return "Due on " + d.DueAt.Time().In(zone).Format("2006-01-02 at 15:04") + " (" + *d.TimeZone + ")"
 }
 
 // deed is what somebody did to a card or board that is watched.

@@ -31,8 +31,11 @@ func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 }
 
 // SetCalendarFeed writes the caller's calendar feed: with a fingerprint it has
-// another address, without one the same as before.
+// another address, without one the same as before. A loader has loaded the boards.
 func (tx *Tx) SetCalendarFeed(ctx context.Context, hash []byte, boards []string) (board.CalendarFeed, error) {
+	if len(boards) > 0 {
+		tx.workspace = tx.On(boards[0]).WorkspaceID // it changes none of them
+	}
 	text, args := "UPDATE calendar_feeds SET boards = $2 WHERE user_id = $1", []any{tx.caller.UserID, strings.Join(boards, " ")}
 	if hash != nil {
 		text = `INSERT INTO calendar_feeds (user_id, hash, boards, created_at) VALUES ($1, $3, $2, $4)

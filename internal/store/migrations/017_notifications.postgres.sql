@@ -54,6 +54,9 @@ CREATE INDEX card_watches_user ON card_watches (user_id);
 ALTER TABLE board_visits ADD COLUMN watching BIGINT NOT NULL DEFAULT 0;
 CREATE INDEX board_visits_watching ON board_visits (board_id, user_id) WHERE watching = 1;
 
+-- Who has commented on a card, without reading what they said.
+CREATE INDEX comments_author ON comments (card_id, author_id);
+
 -- What reminders look for: open cards by the instant, or else by the day.
 CREATE INDEX cards_due_at ON cards (due_at) WHERE due_at IS NOT NULL AND done_at IS NULL AND archived_at IS NULL;
 CREATE INDEX cards_due_day ON cards (due_date) WHERE due_date IS NOT NULL AND due_at IS NULL AND done_at IS NULL AND archived_at IS NULL;

@@ -10,6 +10,7 @@ import { workspace } from './workspace'
 import { board } from './board'
 import { search } from './search'
 import { profile } from './profile'
+import { notifications } from './notifications'
 import { webhooks } from './webhooks'
 import { errors } from './errors'
 import type { Screen } from './screen'
@@ -21,6 +22,7 @@ export const screens: readonly Screen[] = [
   ...board,
   ...search,
   ...profile,
+  ...notifications,
   ...webhooks,
   ...errors,
 ]

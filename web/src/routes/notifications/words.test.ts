@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Notification } from '../../api/contract'
-import { deed, subject, who } from './words'
+import { deed, plain, subject, who } from './words'
 
 const one = {
   id: 'ntf_1',
@@ -24,4 +24,11 @@ test('says how near a due date is', () => {
   expect([who(due), deed(due), subject(due)]).toEqual([null, 'Due today', 'Press release'])
   expect(deed({ ...due, card: { ...due.card!, dueAt: '2026-03-02T09:00:00.000Z' } })).toBe('Due')
   expect(deed({ ...due, reminder: 'hour' })).toBe('Due in an hour')
+})
+
+test('reads Markdown as words', () => {
+  expect(plain('# Due\n\n- by **Thursday**, see [the plan](https://example.com/x_y) and `a * b`\n> ~~no~~')).toBe(
+    'Due by Thursday, see the plan and a * b no',
+  )
+  expect(plain('2 * 3 ** 4, snake_case')).toBe('2 * 3 ** 4, snake_case')
 })

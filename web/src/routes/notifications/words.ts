@@ -41,3 +41,12 @@ export function deed(n: Notification): string {
 
 /** What it is about: the card, or else the board. */
 export const subject = (n: Notification): string => n.card?.title ?? n.board.name
+
+/** The words of a Markdown text, without its marks. */
+export const plain = (text: string): string =>
+  text
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+\.)\s+/gm, '')
+    .replace(/(\*\*|__|~~|`+)(\S(?:.*?\S)?)\1/g, '$2')
+    .replace(/\s+/g, ' ')
+    .trim()
