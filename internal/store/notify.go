@@ -74,21 +74,23 @@ func (tx *Tx) notify(ctx context.Context) error {
 	var (
 		all           []happening
 		cards, boards []string
+		known         = map[string]bool{} // a list can move with thousands of cards
 	)
+	add := func(to *[]string, id string) {
+		if id != "" && !known[id] {
+			known[id] = true
+			*to = append(*to, id)
+		}
+	}
 	for i := range tx.pending {
 		h, ok := happeningOf(&tx.pending[i])
 		if !ok {
 			continue
 		}
 		all = append(all, h)
-		if !h.watched && h.comment == "" {
-			continue
-		}
-		if h.event.CardID != "" && !slices.Contains(cards, h.event.CardID) {
-			cards = append(cards, h.event.CardID)
-		}
-		if !slices.Contains(boards, h.access.BoardID) {
-			boards = append(boards, h.access.BoardID)
+		if h.watched || h.comment != "" {
+			add(&cards, h.event.CardID)
+			add(&boards, h.access.BoardID)
 		}
 	}
 	if len(all) == 0 {
