@@ -179,6 +179,8 @@ var (
 	anyToken    = regexp.MustCompile(`cwl_[0-9A-Za-z]{36}`)
 	anyLink     = regexp.MustCompile(`"secret":"[A-Z2-7]{26}"`)
 	anyCode     = regexp.MustCompile(`\bcode=[A-Z2-7]{26}\b`)
+	anyFeed     = regexp.MustCompile(`/ical/[A-Z2-7]{26}\.ics`)
+	anyEnd      = regexp.MustCompile(`"token":"[0-9A-Za-z_-]{60,70}"`)
 	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
 	// What a passkey or a browser says in base64, and the ids of both.
 	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":"[0-9A-Za-z_-]{35,}"`)
@@ -215,6 +217,8 @@ func (ids stableIDs) stable(text string) string {
 	text = anySecret.ReplaceAllLiteralString(text, "whsec_"+strings.Repeat("MDEy", 10)+"MDE=")
 	text = anyToken.ReplaceAllLiteralString(text, "cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d")
 	text = anyCode.ReplaceAllLiteralString(text, "code=K7Q2M4XW3ZB5N6VD2RJHF7TCGP")
+	text = anyFeed.ReplaceAllLiteralString(text, "/ical/K7Q2M4XW3ZB5N6VD2RJHF7TCGP.ics")
+	text = anyEnd.ReplaceAllLiteralString(text, `"token":"Zm9yLXRoZS1leGFtcGxl"`)
 	text = anyUserCode.ReplaceAllLiteralString(text, `"userCode":"WDJB-MJHT"`)
 	text = anyLink.ReplaceAllLiteralString(text, `"secret":"K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
 	text = anyAnswer.ReplaceAllString(text, `"$1":"3q2-7w"`)
