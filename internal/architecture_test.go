@@ -54,6 +54,8 @@ var layers = []layer{
 	{"internal/automate", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
 	{"internal/transfer", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
 	{"internal/hook", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
+	{"internal/notify", []string{"internal/board", "internal/store", "internal/session"}, nil, "it sees to what is due and calls no operation"},
+	{"internal/ical", []string{"internal/board", "internal/store", "internal/session"}, nil, "it shows what the store lets the owner of an address see"},
 	{"internal/live", []string{"internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
 	{"internal/session", []string{"internal/board", "internal/store"}, nil, "who is asking is known before any operation is"},
 	{"internal/connect", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it lets programs in as account lets people in: its pages ask by operations, and it knows no other door"},

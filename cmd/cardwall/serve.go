@@ -22,8 +22,10 @@ import (
 	"cardwall/internal/connect"
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
+	"cardwall/internal/ical"
 	"cardwall/internal/live"
 	"cardwall/internal/mcp"
+	"cardwall/internal/notify"
 	"cardwall/internal/op"
 	"cardwall/internal/pages"
 	"cardwall/internal/rest"
@@ -99,6 +101,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	engine.CheckAddress = with.guard.Check
 	served := with.programs.Pages(db, gate, with.application)
 	maps.Copy(served, with.accounts.Pages(db, gate, rest.ApplicationPrefix))
+	maps.Copy(served, notify.Pages(db, gate))
+	maps.Copy(served, ical.Pages(ical.Options{DB: db, Gate: gate, BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off", Log: g.log}))
 	hub := live.NewHub(db, g.log)
 	defer hub.Close()
 	tools, err := mcp.New(mcp.Config{Registry: with.operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log, Extra: extraTools()})
@@ -137,6 +141,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	defer stopMail()
+	defer startNotify(ctx, g, db, holder)()
 	if c.Demo {
 		if err := fillDemo(ctx, g, db); err != nil {
 			return err

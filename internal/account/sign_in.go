@@ -21,6 +21,7 @@ type SignedIn struct {
 	User    board.Profile `json:"user" doc:"The person."`
 	Session SessionState  `json:"session" doc:"The session of this browser."`
 	app.Home
+	app.NotificationCount
 
 	cookie *op.SessionCookie
 }
@@ -61,6 +62,9 @@ func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {
 	}
 	out.Session = SessionState{ID: s.ID, CreatedAt: s.CreatedAt}
 	if out.Session.RecentUntil, err = v.RecentUntil(ctx); err != nil {
+		return out, err
+	}
+	if out.NotificationCount, err = app.GetNotificationCount(ctx, v, app.Nothing{}); err != nil {
 		return out, err
 	}
 	out.Home, err = app.GetHome(ctx, v, app.Nothing{})

@@ -182,6 +182,8 @@ var (
 	anyTicket   = regexp.MustCompile(`"ticket":"[0-9A-Za-z_-]{32}"`)
 	anyTag      = regexp.MustCompile(`"tag":"[0-9a-f]{24}"`)
 	anyCode     = regexp.MustCompile(`\bcode=[A-Z2-7]{26}\b`)
+	anyFeed     = regexp.MustCompile(`/ical/[A-Z2-7]{26}\.ics`)
+	anyEnd      = regexp.MustCompile(`"token":"[0-9A-Za-z_-]{60,70}"`)
 	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
 	// What a passkey or a browser says in base64, and the ids of both.
 	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":"[0-9A-Za-z_-]{35,}"`)
@@ -218,6 +220,8 @@ func (ids stableIDs) stable(text string) string {
 	text = anySecret.ReplaceAllLiteralString(text, "whsec_"+strings.Repeat("MDEy", 10)+"MDE=")
 	text = anyToken.ReplaceAllLiteralString(text, "cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d")
 	text = anyCode.ReplaceAllLiteralString(text, "code=K7Q2M4XW3ZB5N6VD2RJHF7TCGP")
+	text = anyFeed.ReplaceAllLiteralString(text, "/ical/K7Q2M4XW3ZB5N6VD2RJHF7TCGP.ics")
+	text = anyEnd.ReplaceAllLiteralString(text, `"token":"Zm9yLXRoZS1leGFtcGxl"`)
 	text = anyUserCode.ReplaceAllLiteralString(text, `"userCode":"WDJB-MJHT"`)
 	text = anyLink.ReplaceAllLiteralString(text, `"secret":"K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
 	text = anyPage.ReplaceAllString(text, `${1}K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)

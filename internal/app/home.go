@@ -170,6 +170,7 @@ type OpenBoard struct {
 	Cards   []board.Card        `json:"cards" doc:"The open cards of the open lists, without descriptions, list by list in their order."`
 	Members []board.BoardMember `json:"members" doc:"Who sees it, the first 500."`
 	Starred bool                `json:"starred" doc:"Whether it is a favourite of the caller." example:"true"`
+	Watched bool                `json:"watched" doc:"Whether the caller is told of what changes on it." example:"true"`
 
 	CollapsedLists []string `json:"collapsedLists" doc:"Its lists that the caller has collapsed."`
 }
@@ -197,6 +198,6 @@ func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard
 		return o, err
 	}
 	visit, err := v.Visit(ctx, b.ID)
-	o.Starred, o.CollapsedLists = visit.Starred, visit.Collapsed
+	o.Starred, o.Watched, o.CollapsedLists = visit.Starred, visit.Watching, visit.Collapsed
 	return o, err
 }

@@ -16,19 +16,20 @@ const (
 
 // Housekept says what was forgotten.
 type Housekept struct {
-	Boards      int
-	Workspaces  int
-	Keys        int64
-	Invitations int64
-	Reranks     int64
-	Deliveries  int64
-	Runs        int64 // of automation rules
-	Connections int64 // codes, devices and programs whose time is over
-	Accounts    int64 // sessions, sign-ups and links whose time is over
+	Boards        int
+	Workspaces    int
+	Keys          int64
+	Invitations   int64
+	Reranks       int64
+	Deliveries    int64
+	Runs          int64 // of automation rules
+	Connections   int64 // codes, devices and programs whose time is over
+	Notifications int64
+	Accounts      int64 // sessions, sign-ups and links whose time is over
 }
 
 // Housekeep forgets what has had its time: boards and workspaces after 30 days in the trash,
-// answers to idempotency keys after 24 hours, deliveries and runs of rules after 30 days, sessions,
+// answers to idempotency keys after 24 hours, deliveries and runs of rules after 30 days, notifications after 90, sessions,
 // the links of letters and what connects programs when they have expired. Of several servers one does
 // it at a time; for the others it does nothing. Holder is the server's own name.
 func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, error) {
@@ -51,6 +52,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return err
 		}
 		if done.Runs, err = tx.PurgeRuns(ctx); err != nil {
+			return err
+		}
+		if done.Notifications, err = tx.PurgeNotifications(ctx); err != nil {
 			return err
 		}
 		if done.Accounts, err = tx.PurgeAccounts(ctx); err != nil {

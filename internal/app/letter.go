@@ -28,6 +28,8 @@ func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.
 			ready, err = signUpLetter(ctx, tx, &l, about)
 		case board.LetterReset:
 			ready, err = resetLetter(ctx, tx, &l, about)
+		case board.LetterNotify, board.LetterDigest:
+			ready, err = notificationLetter(ctx, tx, &l, about)
 		}
 		if err != nil {
 			return nil, err

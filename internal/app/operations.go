@@ -147,6 +147,26 @@ func Operations() *op.Registry {
 		r.Event(string(kind), kind.When(), sample, board.DataOf(kind))
 	}
 
+	r.In("Notifications", "What people are told of, and how.")
+	op.Query(r, "list_notifications", "GET /notifications", "List the caller's notifications of the last 90 days, newest first. Of what the caller may not see any more there is none.", ListNotifications, op.SignedIn)
+	op.Query(r, "get_notification_count", "GET /notification-count", "Count the caller's unread notifications.", GetNotificationCount, op.SignedIn)
+	op.Command(r, "mark_notification", "PATCH /notifications/{notificationId}", "Mark a notification as read, or as unread again.", MarkNotification, op.SignedIn)
+	op.Command(r, "mark_all_notifications", "POST /notifications/read", "Mark all notifications up to one as read.", MarkAllNotifications, op.SignedIn)
+	op.Query(r, "get_notification_settings", "GET /notification-settings", "Get how the caller is told of what.", GetNotificationSettings, op.SignedIn)
+	op.Command(r, "set_notification_settings", "PUT /notification-settings", "Choose how the caller is told of what. Replaces all settings.", SetNotificationSettings, op.SignedIn)
+	op.Command(r, "unsubscribe", "POST /unsubscribe", "End a person's letters about notifications, by the address in one of them.", Unsubscribe, op.Anonymous)
+	op.Command(r, "watch_board", "PUT /boards/{boardId}/watch", "Be told of what changes on a board.", WatchBoard, op.Application)
+	op.Command(r, "unwatch_board", "DELETE /boards/{boardId}/watch", "Be told no more of what changes on a board.", UnwatchBoard, op.Application)
+	op.Query(r, "get_card_watch", "GET /cards/{cardId}/watch", "Get whether the caller is told of a card.", GetCardWatch, op.Application)
+	op.Command(r, "watch_card", "PUT /cards/{cardId}/watch", "Be told of comments on a card and of what becomes of it.", WatchCard, op.Application)
+	op.Command(r, "unwatch_card", "DELETE /cards/{cardId}/watch", "Be told no more of a card, also while working on it.", UnwatchCard, op.Application)
+
+	r.In("Calendar feed", "A person's due dates for calendar programs.")
+	op.Query(r, "get_calendar_feed", "GET /calendar-feed", "Get the caller's calendar feed. Its address was shown when it was made.", GetCalendarFeed, op.SignedIn)
+	op.Command(r, "create_calendar_feed", "POST /calendar-feed", "Make the caller's calendar feed, or give it another address. The answer holds the address, this once; the one before ends.", CreateCalendarFeed, op.SignedIn, op.Creates, op.Secret)
+	op.Command(r, "update_calendar_feed", "PATCH /calendar-feed", "Change what the caller's calendar feed shows.", UpdateCalendarFeed, op.SignedIn)
+	op.Command(r, "delete_calendar_feed", "DELETE /calendar-feed", "Withdraw the caller's calendar feed. Its address shows nothing any more.", DeleteCalendarFeed, op.SignedIn, op.Destructive)
+
 	r.In("Audit", "Who did what in a workspace, for its owners and admins.")
 	op.Query(r, "list_audit_entries", "GET /workspaces/{workspaceId}/audit", "List what was done in a workspace and on its boards, newest first. Of boards that the caller does not see it tells neither names nor differences.", ListAuditEntries, op.Admin, op.Application)
 	op.Stream(r, "export_audit_csv", "GET /workspaces/{workspaceId}/audit.csv", "Export the audit log of a workspace as comma-separated values. Takes the filters of list_audit_entries.", ExportAuditCSV, op.Admin, op.Application, op.Media("text/csv"))

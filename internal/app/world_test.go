@@ -284,6 +284,29 @@ var samples = map[string]func(w *world) fields{
 		}
 		return fields{"boardId": w.board}
 	},
+	"list_notifications": func(w *world) fields {
+		w.mentioned()
+		w.mentioned()
+		return nil
+	},
+	"get_notification_count":    func(*world) fields { return nil },
+	"mark_notification":         func(w *world) fields { return fields{"notificationId": w.mentioned(), "read": true} },
+	"mark_all_notifications":    func(w *world) fields { w.mentioned(); return nil },
+	"get_notification_settings": func(*world) fields { return nil },
+	"set_notification_settings": func(*world) fields { return notificationSettings(nil) },
+	"unsubscribe":               func(w *world) fields { return fields{"token": w.unsubscribeToken()} },
+	"watch_board":               onBoard(nil),
+	"unwatch_board":             onBoard(nil),
+	"get_card_watch":            onCard(nil),
+	"watch_card":                onCard(nil),
+	"unwatch_card":              onCard(nil),
+	"get_calendar_feed":         func(*world) fields { return nil },
+	"create_calendar_feed":      func(w *world) fields { return fields{"boardIds": []string{w.second}} },
+	"update_calendar_feed": func(w *world) fields {
+		w.owner.Must("create_calendar_feed", nil)
+		return fields{"boardIds": []string{}}
+	},
+	"delete_calendar_feed": func(*world) fields { return nil },
 
 	"list_audit_entries":  func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"export_audit_csv":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
@@ -382,6 +405,7 @@ var aboutNoBoard = []string{
 	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook", "rotate_webhook_secret",
 	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists", "delete_board_template",
+	"watch_board", "unwatch_board", "watch_card", "unwatch_card",
 }
 
 // automates switches the feature on.

@@ -21,8 +21,10 @@ import (
 	"cardwall/internal/connect"
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
+	"cardwall/internal/ical"
 	"cardwall/internal/live"
 	"cardwall/internal/mcp"
+	"cardwall/internal/notify"
 	"cardwall/internal/op"
 	"cardwall/internal/pages"
 	"cardwall/internal/rest"
@@ -170,6 +172,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 	})
 	served := programs.Pages(db, gate, application(t))
 	maps.Copy(served, accounts.Pages(db, gate, rest.ApplicationPrefix))
+	maps.Copy(served, notify.Pages(db, gate))
+	maps.Copy(served, ical.Pages(ical.Options{DB: db, Gate: gate, BaseURL: BaseURL, Unlimited: !opts.RateLimits, Log: log}))
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log, Extra: opts.Tools})

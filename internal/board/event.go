@@ -32,6 +32,7 @@ type Event struct {
 	CardID  string
 	Changes Changes // field by field, for the activity; may hold text
 	Data    any     // what a webhook carries: identifiers, dates and plain facts only; nil where no webhook kind stands for the change
+	Copied  bool    // what is new was written before, elsewhere: who is mentioned in it is not told again
 }
 
 // Changes says of each field what it was and what it is.

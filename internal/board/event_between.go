@@ -4,7 +4,9 @@ package board
 
 // CardCopied: a card came to be with checklists, comments or done at once.
 func CardCopied(c CardDetail, after string) Event {
-	return cardEvent(KindCardCreated, c.Card, bornWhole(c, after), CardRef{c.ID, c.ListID})
+	e := cardEvent(KindCardCreated, c.Card, bornWhole(c, after), CardRef{c.ID, c.ListID})
+	e.Copied = true
+	return e
 }
 
 // cardBetween is what both boards say of a card that moved from one to the

@@ -10,6 +10,8 @@ const (
 	LetterVerify     LetterKind = "verify"      // to a new address, which may turn out to have an account:
 	LetterExists     LetterKind = "exists"      // then it is this one
 	LetterReset      LetterKind = "reset"       // a way back in without the password
+	LetterNotify     LetterKind = "notify"      // what a person wants to be told of at once
+	LetterDigest     LetterKind = "digest"      // and once a day
 )
 
 // Letter is a letter that is to be sent now, with what its text tells. Its link
@@ -22,6 +24,8 @@ type Letter struct {
 	Link       string
 	Invitation *InvitationLetter // of LetterInvitation
 	Webhook    *WebhookLetter    // of LetterWebhookOff
+
+	Notifications *NotificationLetter // of LetterNotify and LetterDigest
 }
 
 // InvitationLetter is what the letter of an invitation tells.
@@ -37,4 +41,19 @@ type WebhookLetter struct {
 	Name      string
 	Host      string
 	Workspace string
+}
+
+// NotificationLetter is what a letter about notifications tells. Of those on a
+// confidential board it holds that there are some, and where.
+type NotificationLetter struct {
+	Items        []NotificationItem // the newest first
+	More         int                // how many there are beyond them
+	Unsubscribe  string             // the address that ends such letters (RFC 8058)
+	SettingsLink string
+}
+
+// NotificationItem is one line of such a letter.
+type NotificationItem struct {
+	Notification
+	Link string
 }

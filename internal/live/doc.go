@@ -1,6 +1,7 @@
 // Package live tells browsers what happens on the boards that they show, as
 // server-sent events (WHATWG HTML, 9.2): each change as list_board_changes
-// tells it, who else is there, and that a board is not theirs to see any more.
+// tells it, who else is there, that a board is not theirs to see any more, and
+// how many notifications wait for them.
 //
 // A stream is a hint with content: the page closes any gap with
 // list_board_changes, so nothing is lost with a connection. What a stream

@@ -21,7 +21,7 @@ type Hub struct {
 
 	mu      sync.Mutex
 	boards  map[string]map[*stream]struct{}
-	persons map[string]int
+	persons map[string]map[*stream]struct{}
 	closed  bool
 	open    sync.WaitGroup
 	stop    chan struct{}
@@ -30,8 +30,9 @@ type Hub struct {
 
 // NewHub makes the hub of a server and begins to listen to its changes.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
-	h := &Hub{db: db, log: log, boards: map[string]map[*stream]struct{}{}, persons: map[string]int{}, stop: make(chan struct{})}
+	h := &Hub{db: db, log: log, boards: map[string]map[*stream]struct{}{}, persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
 	h.unwatch = db.OnChange(h.changed)
+	db.OnNotify(h.notified)
 	if db.Shared() {
 		h.open.Go(h.look)
 	}
@@ -47,6 +48,7 @@ func (h *Hub) Close() {
 	}
 	h.mu.Unlock()
 	h.unwatch()
+	h.db.OnNotify(nil)
 	h.open.Wait()
 }
 
@@ -61,11 +63,22 @@ func (h *Hub) changed(boardIDs []string) {
 	}
 }
 
+// notified wakes the streams of people whose notifications changed.
+func (h *Hub) notified(userIDs []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range userIDs {
+		for s := range h.persons[id] {
+			s.pokeNotifications()
+		}
+	}
+}
+
 // look finds what other servers changed.
 func (h *Hub) look() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	last := map[string]int64{}
+	last, marks := map[string]int64{}, map[string]string{}
 	for {
 		select {
 		case <-h.stop:
@@ -77,12 +90,20 @@ func (h *Hub) look() {
 		for id := range h.boards {
 			ids = append(ids, id)
 		}
+		people := make([]string, 0, len(h.persons))
+		for id := range h.persons {
+			people = append(people, id)
+		}
 		h.mu.Unlock()
-		if len(ids) == 0 {
+		if len(people) == 0 {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		versions, err := h.db.Versions(ctx, ids)
+		now := map[string]string{}
+		if err == nil {
+			now, err = h.db.NotificationMarks(ctx, people)
+		}
 		cancel()
 		if err != nil {
 			h.log.Warn("live streams cannot see what other servers do", "error", err)
@@ -96,6 +117,14 @@ func (h *Hub) look() {
 		}
 		last = versions
 		h.changed(moved)
+		var told []string
+		for _, id := range people {
+			if now[id] != marks[id] {
+				told = append(told, id)
+			}
+		}
+		marks = now
+		h.notified(told)
 	}
 }
 
@@ -103,10 +132,13 @@ func (h *Hub) look() {
 func (h *Hub) join(s *stream) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.persons[s.caller.UserID] >= streamsMax {
+	if h.closed || len(h.persons[s.caller.UserID]) >= streamsMax {
 		return false
 	}
-	h.persons[s.caller.UserID]++
+	if h.persons[s.caller.UserID] == nil {
+		h.persons[s.caller.UserID] = map[*stream]struct{}{}
+	}
+	h.persons[s.caller.UserID][s] = struct{}{}
 	for id := range s.sent {
 		if h.boards[id] == nil {
 			h.boards[id] = map[*stream]struct{}{}
@@ -135,7 +167,7 @@ func (h *Hub) leave(s *stream) (alone []string) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.persons[s.caller.UserID]--; h.persons[s.caller.UserID] == 0 {
+	if delete(h.persons[s.caller.UserID], s); len(h.persons[s.caller.UserID]) == 0 {
 		delete(h.persons, s.caller.UserID)
 	}
 	for id := range s.sent {

@@ -36,22 +36,24 @@ type stream struct {
 	ctl    *http.ResponseController
 	sent   map[string]int64  // boards, and the version that the browser has
 	people map[string]string // boards, and who was last said to be there
+	told   string            // what was last said of the notifications
 
 	mu      sync.Mutex
 	dirty   map[string]bool
 	present map[string]bool
+	unread  bool // whether to look at the notifications
 	wake    chan struct{}
 }
 
-// Serve answers GET …/live?boards=… until the caller goes, the server stops or
+// Serve answers GET …/live?boards=… (none for the person's notifications alone) until the caller goes, the server stops or
 // the caller would not be let in any more. An error is a refusal before
 // anything was answered.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
 	ids := strings.FieldsFunc(r.URL.Query().Get("boards"), func(c rune) bool { return c == ',' })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if len(ids) == 0 || len(ids) > boardsMost {
-		return board.Invalid("boards must name 1 to %d boards, a comma between them.", boardsMost)
+	if len(ids) > boardsMost {
+		return board.Invalid("boards must name at most %d boards, a comma between them.", boardsMost)
 	}
 	s := &stream{
 		hub: h, caller: caller, still: still, out: w, ctl: http.NewResponseController(w), sent: map[string]int64{}, people: map[string]string{},
@@ -103,6 +105,26 @@ func (s *stream) poke(id string) { s.note(s.dirty, id) }
 
 func (s *stream) pokePresence(id string) { s.note(s.present, id) }
 
+func (s *stream) pokeNotifications() {
+	s.mu.Lock()
+	s.unread = true
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// notedNotifications tells whether the notifications were poked, which is
+// forgotten.
+func (s *stream) notedNotifications() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	noted := s.unread
+	s.unread = false
+	return noted
+}
+
 func (s *stream) note(set map[string]bool, id string) {
 	s.mu.Lock()
 	set[id] = true
@@ -136,6 +158,9 @@ func (s *stream) run(ctx context.Context, gone []string) {
 		return
 	}
 	s.seen(ctx)
+	if s.tell(ctx, nil, nil, true) != nil {
+		return
+	}
 	beat, seen, recheck := time.NewTicker(beatEvery), time.NewTicker(seenEvery), time.NewTicker(recheckEvery)
 	defer beat.Stop()
 	defer seen.Stop()
@@ -149,10 +174,10 @@ func (s *stream) run(ctx context.Context, gone []string) {
 			return
 		case <-s.wake:
 			time.Sleep(gather) // what one request changes comes in one reading
-			err = s.tell(ctx, s.noted(s.dirty), s.noted(s.present))
+			err = s.tell(ctx, s.noted(s.dirty), s.noted(s.present), s.notedNotifications())
 		case <-recheck.C:
 			all := s.boards()
-			err = s.tell(ctx, all, all)
+			err = s.tell(ctx, all, all, true)
 		case <-seen.C:
 			s.seen(ctx)
 		case <-beat.C:
@@ -192,8 +217,9 @@ type change struct {
 	Client *string `json:"client"`
 }
 
-// tell writes what changed on boards since it last did, and who is on others.
-func (s *stream) tell(ctx context.Context, dirty, present []string) error {
+// tell writes what changed on boards since it last did, who is on others, and
+// how many notifications are unread if that is another number.
+func (s *stream) tell(ctx context.Context, dirty, present []string, unread bool) error {
 	if err := s.still(); err != nil {
 		return err
 	}
@@ -213,6 +239,9 @@ func (s *stream) tell(ctx context.Context, dirty, present []string) error {
 			if err := s.presence(ctx, v, id, &b); err != nil {
 				return err
 			}
+		}
+		if unread {
+			return s.notifications(ctx, v, &b)
 		}
 		return nil
 	}); err != nil {
@@ -270,6 +299,25 @@ func (s *stream) presence(ctx context.Context, v *store.View, id string, b *byte
 	}
 	s.people[id] = text
 	event(b, "presence", "", map[string]any{"boardId": id, "people": people})
+	return nil
+}
+
+// notifications says how many of the person's are unread, and which is the
+// newest, when that is not what was last said.
+func (s *stream) notifications(ctx context.Context, v *store.View, b *bytes.Buffer) error {
+	if s.caller.WorkspaceID != "" {
+		return nil // they are of all workspaces, and its token is of one
+	}
+	n, newest, err := v.Unread(ctx)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprint(n, newest)
+	if s.told == text {
+		return nil
+	}
+	s.told = text
+	event(b, "notifications", "", map[string]any{"unread": n, "newest": newest})
 	return nil
 }
 

@@ -13,7 +13,9 @@
 //     letter, bounded, without control characters, and escaped in HTML. It
 //     cannot add a header, a recipient or a tag. A letter loads nothing from
 //     anywhere.
-//   - No letter holds content of a board.
+//   - No letter holds content of a board, but for one about notifications: that
+//     has titles, names and one line of a comment, and of a confidential board
+//     nothing.
 //   - The link in a letter holds a secret. It is in the letter alone: not in the
 //     log, not in an error.
 package mail

@@ -3,6 +3,7 @@ package mail
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -18,6 +19,8 @@ type Message struct {
 	Text    string
 	HTML    string
 	secret  string // must not be logged
+
+	unsubscribe string // the address that ends such letters; empty for what has no end
 }
 
 // Write makes the message of a letter.
@@ -37,6 +40,8 @@ func Write(l board.Letter) (Message, error) {
 		m, err = Exists(l.Link)
 	case l.Kind == board.LetterReset:
 		m, err = Reset(l.Link)
+	case (l.Kind == board.LetterNotify || l.Kind == board.LetterDigest) && l.Notifications != nil && len(l.Notifications.Items) > 0:
+		m, err = Notifications(l.Kind, l.Link, *l.Notifications)
 	default:
 		return m, fmt.Errorf("there is no letter of the kind %q", l.Kind)
 	}
@@ -44,6 +49,8 @@ func Write(l board.Letter) (Message, error) {
 	m.secret = l.Link
 	if _, secret, ok := strings.Cut(l.Link, "#"); ok {
 		m.secret = secret
+	} else if _, token, ok := strings.Cut(m.unsubscribe, "token="); ok {
+		m.secret = token
 	}
 	return m, err
 }
@@ -121,10 +128,13 @@ func WebhookOff(link string, l board.WebhookLetter) (Message, error) {
 
 // content is what a letter says, for both of its forms.
 type content struct {
-	Paragraphs []string
-	Button     string
-	Link       string
-	Small      string
+	Paragraphs  []string
+	Entries     []entry
+	Button      string
+	Link        string
+	Small       string
+	Unsubscribe string // addresses that stand at the end; empty for none
+	Settings    string
 }
 
 // page is the HTML form. It has neither images nor anything else that a reader
@@ -133,9 +143,10 @@ const page = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Button}}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 sans-serif;color:#1f2328;background:#ffffff">
 {{range .Paragraphs}}<p>{{.}}</p>
+{{end}}{{range .Entries}}<p><a href="{{.Link}}" style="color:#1f5fbf;text-decoration:none"><strong>{{.Headline}}</strong></a>{{if .Text}}<br>{{.Text}}{{end}}{{if .Place}}<br><span style="font-size:14px;color:#57606a">{{.Place}}</span>{{end}}</p>
 {{end}}<p><a href="{{.Link}}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1f5fbf;color:#ffffff;text-decoration:none">{{.Button}}</a></p>
 <p style="font-size:14px;color:#57606a">Or open this address: {{.Link}}</p>
-<p style="font-size:14px;color:#57606a">{{.Small}}</p>
+<p style="font-size:14px;color:#57606a">{{.Small}}{{if .Unsubscribe}} <a href="{{.Settings}}" style="color:#57606a">Change them</a>, or <a href="{{.Unsubscribe}}" style="color:#57606a">unsubscribe</a>.{{end}}</p>
 </body></html>
 `
 
@@ -148,7 +159,15 @@ func compose(subject string, c content) (Message, error) {
 	if err := t.Execute(&b, c); err != nil {
 		return Message{}, fmt.Errorf("write the letter: %w", err)
 	}
-	text := strings.Join(c.Paragraphs, "\n\n") + "\n\n" + c.Button + ":\n" + c.Link + "\n\n" + c.Small + "\n"
+	parts := c.Paragraphs
+	for _, e := range c.Entries {
+		lines := []string{e.Headline, e.Text, e.Place, e.Link}
+		parts = append(parts, strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n"))
+	}
+	if c.Unsubscribe != "" {
+		c.Small += "\nChange them: " + c.Settings + "\nUnsubscribe: " + c.Unsubscribe
+	}
+	text := strings.Join(parts, "\n\n") + "\n\n" + c.Button + ":\n" + c.Link + "\n\n" + c.Small + "\n"
 	return Message{Subject: line(subject), Text: text, HTML: b.String()}, nil
 }
 

@@ -153,6 +153,10 @@ func (s *Sender) build(m Message) (*gomail.Msg, error) {
 	msg.SetMessageIDWithValue(m.ID + "@" + domain)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no out-of-office answers
 	msg.SetUserAgent("Cardwall")
+	if m.unsubscribe != "" { // RFC 2369, and with one click by RFC 8058
+		msg.SetGenHeader("List-Unsubscribe", "<"+m.unsubscribe+">")
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	return msg, nil

@@ -41,6 +41,7 @@ type DB struct {
 	engine  engine
 	cursors []byte // the key that signs cursors, the same on every node
 	sender  atomic.Pointer[func([]Dispatch)]
+	teller  atomic.Pointer[func(userIDs []string)]
 
 	watching sync.Mutex
 	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
@@ -166,6 +167,9 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 		for _, watch := range *watchers {
 			(*watch)(tx.touched)
 		}
+	}
+	if tell := db.teller.Load(); tell != nil && len(tx.notified) > 0 {
+		(*tell)(tx.notified)
 	}
 	return nil
 }

@@ -105,11 +105,11 @@ func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, i
 func (v *vault) page(ctx context.Context, tx *store.Tx, keys *seal.Keyring, boardID string) error {
 	place := "public-page:" + boardID + ":secret"
 	v.values[place] = "secret of " + place
-	if err := tx.Exec(ctx, `INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description)
+	if err := tx.Change(ctx, `INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description)
 		VALUES ($1, $2, '', 'workspace', 0, 0, 0, 0, '')`, boardID, v.workspace); err != nil {
 		return err
 	}
-	return tx.Exec(ctx, `INSERT INTO public_pages (board_id, hash, secret, mode, all_lists, lists, comments, names, welcome, updated_at)
+	return tx.Change(ctx, `INSERT INTO public_pages (board_id, hash, secret, mode, all_lists, lists, comments, names, welcome, updated_at)
 		VALUES ($1, $2, $3, 'read', 1, '', 0, 0, '', 0)`, boardID, []byte(boardID), keys.Seal(place, []byte(v.values[place])))
 }
 

@@ -26,6 +26,7 @@ type Tx struct {
 
 	regranted  []string   // workspaces, boards and people of whom rights changed
 	dispatched []Dispatch // what a commit hands over to the sender of deliveries
+	notified   []string   // people whose notifications changed
 
 	audited    int           // events that an entry of the audit tells of
 	noted      board.Changes // for the audit, beside the activity
@@ -190,6 +191,9 @@ func (tx *Tx) flush(ctx context.Context) error {
 	}
 	if err := tx.fanOut(ctx); err != nil {
 		return err
+	}
+	if err := tx.notify(ctx); err != nil {
+		return fmt.Errorf("write notifications: %w", err)
 	}
 	for _, id := range tx.touched {
 		a := tx.On(id)

@@ -46,7 +46,7 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 // What the person wrote stays, without the name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
-	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets"} {
+	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets", "notifications", "notification_settings", "card_watches", "calendar_feeds"} {
 		if err := tx.exec(ctx, "DELETE FROM "+table+" WHERE user_id = $1", userID); err != nil {
 			return err
 		}

@@ -33,12 +33,12 @@ func (tx *Tx) SetCollapsed(ctx context.Context, boardID string, listIDs []string
 // Visit is what a board, which a loader has loaded, is to the caller.
 func (v *View) Visit(ctx context.Context, boardID string) (visit board.Visit, err error) {
 	var (
-		starred   int64
-		collapsed string
+		starred, watching int64
+		collapsed         string
 	)
-	_, err = v.one(ctx, "SELECT starred, seen_at, collapsed FROM board_visits WHERE user_id = $1 AND board_id = $2",
-		[]any{v.caller.UserID, boardID}, &starred, &visit.SeenAt, &collapsed)
-	visit.Starred = starred != 0
+	_, err = v.one(ctx, "SELECT starred, seen_at, collapsed, watching FROM board_visits WHERE user_id = $1 AND board_id = $2",
+		[]any{v.caller.UserID, boardID}, &starred, &visit.SeenAt, &collapsed, &watching)
+	visit.Starred, visit.Watching = starred != 0, watching != 0
 	visit.Collapsed = strings.FieldsFunc(collapsed, func(c rune) bool { return c == ',' })
 	return visit, err
 }

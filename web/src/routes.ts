@@ -7,6 +7,7 @@ import { routes as automation } from './routes/automation'
 import { routes as connect } from './routes/connect'
 import { routes as dashboard } from './routes/dashboard'
 import { routes as plan } from './routes/plan'
+import { routes as notifications } from './routes/notifications'
 import { routes as profile } from './routes/profile'
 import { routes as publicPages } from './routes/public'
 import { routes as search } from './routes/search'
@@ -45,6 +46,7 @@ const routes: readonly Route[] = [
   ...publicPages,
   ...search,
   ...profile,
+  ...notifications,
   ...workspace,
   ...webhooks,
   ...audit,

@@ -12,6 +12,7 @@ import { board } from './board'
 import { search } from './search'
 import { profile } from './profile'
 import { publicPages } from './public'
+import { notifications } from './notifications'
 import { webhooks } from './webhooks'
 import { planning } from './planning'
 import { collecting } from './collecting'
@@ -26,6 +27,7 @@ export const screens: readonly Screen[] = [
   ...search,
   ...profile,
   ...publicPages,
+  ...notifications,
   ...webhooks,
   ...planning,
   ...collecting,

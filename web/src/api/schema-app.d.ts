@@ -112,6 +112,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/boards/{boardId}/watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Be told of what changes on a board
+         * @description Be told of what changes on a board.
+         */
+        put: operations["watch_board"];
+        post?: never;
+        /**
+         * Be told no more of what changes on a board
+         * @description Be told no more of what changes on a board.
+         */
+        delete: operations["unwatch_board"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calendar-feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the caller's calendar feed
+         * @description Get the caller's calendar feed. Its address was shown when it was made.
+         */
+        get: operations["get_calendar_feed"];
+        put?: never;
+        /**
+         * Make the caller's calendar feed, or give it another address
+         * @description Make the caller's calendar feed, or give it another address. The answer holds the address, this once; the one before ends.
+         */
+        post: operations["create_calendar_feed"];
+        /**
+         * Withdraw the caller's calendar feed
+         * @description Withdraw the caller's calendar feed. Its address shows nothing any more.
+         */
+        delete: operations["delete_calendar_feed"];
+        options?: never;
+        head?: never;
+        /**
+         * Change what the caller's calendar feed shows
+         * @description Change what the caller's calendar feed shows.
+         */
+        patch: operations["update_calendar_feed"];
+        trace?: never;
+    };
+    "/cards/{cardId}/watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get whether the caller is told of a card
+         * @description Get whether the caller is told of a card.
+         */
+        get: operations["get_card_watch"];
+        /**
+         * Be told of comments on a card and of what becomes of it
+         * @description Be told of comments on a card and of what becomes of it.
+         */
+        put: operations["watch_card"];
+        post?: never;
+        /**
+         * Be told no more of a card, also while working on it
+         * @description Be told no more of a card, also while working on it.
+         */
+        delete: operations["unwatch_card"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/connect/authorization": {
         parameters: {
             query?: never;
@@ -350,6 +434,110 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/notification-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the caller's unread notifications
+         * @description Count the caller's unread notifications.
+         */
+        get: operations["get_notification_count"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notification-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how the caller is told of what
+         * @description Get how the caller is told of what.
+         */
+        get: operations["get_notification_settings"];
+        /**
+         * Choose how the caller is told of what
+         * @description Choose how the caller is told of what. Replaces all settings.
+         */
+        put: operations["set_notification_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's notifications of the last 90 days, newest first
+         * @description List the caller's notifications of the last 90 days, newest first. Of what the caller may not see any more there is none.
+         */
+        get: operations["list_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark all notifications up to one as read
+         * @description Mark all notifications up to one as read.
+         */
+        post: operations["mark_all_notifications"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/{notificationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Mark a notification as read, or as unread again
+         * @description Mark a notification as read, or as unread again.
+         */
+        patch: operations["mark_notification"];
         trace?: never;
     };
     "/passkeys": {
@@ -835,6 +1023,26 @@ export interface paths {
          * @description Revoke an API token of the caller. It stops working within a second.
          */
         delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a person's letters about notifications, by the address in one of them
+         * @description End a person's letters about notifications, by the address in one of them.
+         */
+        post: operations["unsubscribe"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1405,6 +1613,38 @@ export interface components {
              */
             role: "admin" | "editor" | "commenter" | "viewer";
         };
+        BoardWatch: {
+            /**
+             * @description The board.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * @description Whether the caller is told of what changes on it.
+             * @example true
+             */
+            watching: boolean;
+        };
+        CalendarFeed: {
+            /**
+             * @description Whether there is one.
+             * @example true
+             */
+            active: boolean;
+            /**
+             * @description The boards whose cards it shows; none for the cards assigned to the caller, on any board.
+             * @example [
+             *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+             *     ]
+             */
+            boardIds: string[];
+            /**
+             * Format: date-time
+             * @description When its address was made; null while there is none.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            createdAt: string | null;
+        };
         Card: {
             /**
              * Format: date-time
@@ -1518,6 +1758,23 @@ export interface components {
              * @example https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
+        };
+        CardWatch: {
+            /**
+             * @description Whether the caller asked for it, and so is told of other changes of the card too.
+             * @example true
+             */
+            asked: boolean;
+            /**
+             * @description The card.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            cardId: string;
+            /**
+             * @description Whether the caller is told of comments on it: by having asked for that, by working on it, by having commented, or by watching its board.
+             * @example true
+             */
+            watching: boolean;
         };
         Ceremony: {
             /**
@@ -2170,6 +2427,32 @@ export interface components {
              */
             wipMode: "soft" | "hard";
         };
+        MadeCalendarFeed: {
+            /**
+             * @description Whether there is one.
+             * @example true
+             */
+            active: boolean;
+            /**
+             * Format: uri
+             * @description Where calendar programs find it. It is shown this once; whoever has it reads the feed.
+             * @example https://cardwall.example.com/ical/Q7WTN3MZ5KX2VJ4YRB6HDACGEP.ics
+             */
+            address: string;
+            /**
+             * @description The boards whose cards it shows; none for the cards assigned to the caller, on any board.
+             * @example [
+             *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+             *     ]
+             */
+            boardIds: string[];
+            /**
+             * Format: date-time
+             * @description When its address was made; null while there is none.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            createdAt: string | null;
+        };
         MadeToken: {
             /**
              * Format: date-time
@@ -2245,6 +2528,225 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
+        };
+        Notification: {
+            /** @description Who caused it. */
+            actor: components["schemas"]["NotifiedBy"];
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            at: string;
+            /** @description On which board. */
+            board: components["schemas"]["NotifiedBoard"];
+            /** @description Of which card; null when it is about the board. */
+            card: components["schemas"]["NotifiedCard"] | null;
+            /**
+             * @description What happened, as the activity of the board calls it; card.due for a reminder.
+             * @example comment.added
+             */
+            event: string;
+            /**
+             * @description How the comment begins that it is about; null when it is about none.
+             * @example @Ada Lovelace, can you look at this?
+             */
+            excerpt: string | null;
+            /**
+             * @description The notification's id.
+             * @example ntf_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Why the caller is told.
+             * @example mention
+             * @enum {string}
+             */
+            kind: "mention" | "assignment" | "invitation" | "due" | "comment" | "watched";
+            /**
+             * @description Where in the application it leads.
+             * @example /cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            path: string;
+            /**
+             * Format: date-time
+             * @description When it was read; null while it is not.
+             * @example 2026-03-02T09:05:00.000Z
+             */
+            readAt: string | null;
+            /**
+             * @description Of a reminder: how long before the due date it came.
+             * @example day
+             * @enum {string|null}
+             */
+            reminder: "week" | "day" | "hour" | "due" | null;
+        };
+        NotificationCount: {
+            /**
+             * Format: int64
+             * @description How many the caller has not read; 100 stands for 100 and more.
+             * @example 3
+             */
+            unread: number;
+        };
+        NotificationSettings: {
+            /**
+             * Format: int64
+             * @description At which hour of the caller's day, 0 to 23, the daily letter goes out; null for no daily letter.
+             * @example 8
+             */
+            digestHour: number | null;
+            /**
+             * @description Whether letters go out at all; false after the caller has unsubscribed from one.
+             * @example true
+             */
+            mail: boolean;
+            /**
+             * @description From when on, HH:MM of the caller's time zone, no letter goes out at once; null for never.
+             * @example 22:00
+             */
+            quietFrom: string | null;
+            /**
+             * @description Until when, HH:MM, the next day when it is before quietFrom.
+             * @example 07:00
+             */
+            quietUntil: string | null;
+            /**
+             * Format: int64
+             * @description At which hour of the caller's day, 0 to 23, reminders come of cards that are due on a day without a time.
+             * @example 9
+             */
+            remindHour: number;
+            /**
+             * @description How long before a card is due the caller is reminded.
+             * @example [
+             *       "day",
+             *       "due"
+             *     ]
+             */
+            reminders: ("week" | "day" | "hour" | "due")[];
+            /**
+             * @description The zone of these times: that of the caller's profile.
+             * @example Europe/London
+             */
+            timeZone: string;
+            /** @description How the caller is told, by kind. */
+            ways: components["schemas"]["NotificationWays"];
+        };
+        NotificationWays: {
+            /**
+             * @description Somebody assigned a card to the caller.
+             * @example mail
+             * @enum {string}
+             */
+            assignment: "off" | "application" | "digest" | "mail";
+            /**
+             * @description A comment on a card that the caller works on, has commented or watches.
+             * @example digest
+             * @enum {string}
+             */
+            comment: "off" | "application" | "digest" | "mail";
+            /**
+             * @description A card is due that is assigned to the caller.
+             * @example mail
+             * @enum {string}
+             */
+            due: "off" | "application" | "digest" | "mail";
+            /**
+             * @description Somebody shared a board with the caller.
+             * @example mail
+             * @enum {string}
+             */
+            invitation: "off" | "application" | "digest" | "mail";
+            /**
+             * @description Somebody mentioned the caller.
+             * @example mail
+             * @enum {string}
+             */
+            mention: "off" | "application" | "digest" | "mail";
+            /**
+             * @description Another change of a card or board that the caller watches.
+             * @example application
+             * @enum {string}
+             */
+            watched: "off" | "application" | "digest" | "mail";
+        };
+        NotifiedBoard: {
+            /**
+             * @description The board's id.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Launch
+             */
+            name: string;
+        };
+        NotifiedBy: {
+            /**
+             * @description The user, or the automation rule; null for a guest and for the system.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string | null;
+            /**
+             * @description The person's name; null when it was no person.
+             * @example Ada Lovelace
+             */
+            name: string | null;
+            /**
+             * @description What kind of being caused it.
+             * @example person
+             * @enum {string}
+             */
+            type: "person" | "automation" | "guest" | "system";
+        };
+        NotifiedCard: {
+            /**
+             * Format: date-time
+             * @description The instant the card is due; null when it is due all day.
+             * @example 2026-03-14T08:30:00.000Z
+             */
+            dueAt: string | null;
+            /**
+             * Format: date
+             * @description The calendar date the card is due, in its time zone.
+             * @example 2026-03-14
+             */
+            dueDate: string | null;
+            /**
+             * @description The card's id.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description Its number on the board.
+             * @example 7
+             */
+            number: number;
+            /**
+             * Format: date-time
+             * @description The instant the work starts; null when it starts all day.
+             * @example 2026-03-10T08:00:00.000Z
+             */
+            startAt: string | null;
+            /**
+             * Format: date
+             * @description The calendar date the work starts.
+             * @example 2026-03-10
+             */
+            startDate: string | null;
+            /**
+             * @description The IANA time zone the times were given in.
+             * @example Europe/Berlin
+             */
+            timeZone: string | null;
+            /**
+             * @description Its title.
+             * @example Write the press release
+             */
+            title: string;
         };
         OIDCProvider: {
             /**
@@ -2353,6 +2855,11 @@ export interface components {
              * @enum {string}
              */
             visibility: "workspace" | "private" | "confidential";
+            /**
+             * @description Whether the caller is told of what changes on it.
+             * @example true
+             */
+            watched: boolean;
             /**
              * @description The workspace it belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
@@ -2792,6 +3299,12 @@ export interface components {
             session: components["schemas"]["SessionState"];
             /** @description The workspaces in the trash that the caller may restore, in the order of their making. */
             trashed: components["schemas"]["TrashedWorkspace"][];
+            /**
+             * Format: int64
+             * @description How many the caller has not read; 100 stands for 100 and more.
+             * @example 3
+             */
+            unread: number;
             /** @description The person. */
             user: components["schemas"]["Profile"];
             /** @description The caller's workspaces, in the order of their making. */
@@ -2946,6 +3459,13 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string;
+        };
+        Unsubscribed: {
+            /**
+             * @description Whether letters about notifications still go out: no.
+             * @example false
+             */
+            mail: boolean;
         };
         Usage: {
             /**
@@ -3225,6 +3745,13 @@ export interface components {
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
+        };
+        WithdrawnCalendarFeed: {
+            /**
+             * @description Whether the caller has a calendar feed: no.
+             * @example false
+             */
+            active: boolean;
         };
         Workspace: {
             /**
@@ -3722,6 +4249,7 @@ export interface operations {
                      *           }
                      *         ],
                      *         "starred": false,
+                     *         "watched": false,
                      *         "collapsedLists": []
                      *       }
                      *     }
@@ -4068,6 +4596,516 @@ export interface operations {
                          */
                         boardVersion?: number;
                         data: components["schemas"]["Star"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    watch_board: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "watching": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["BoardWatch"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unwatch_board: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "watching": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["BoardWatch"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_calendar_feed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "active": false,
+                     *         "boardIds": [],
+                     *         "createdAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CalendarFeed"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    create_calendar_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "boardIds": [
+                 *         "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The boards whose cards it shows; the cards assigned to the caller, on any board, when absent or empty.
+                     * @example [
+                     *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *     ]
+                     */
+                    boardIds?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "active": true,
+                     *         "boardIds": [
+                     *           "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         ],
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "address": "https://cardwall.example.com/ical/W66IIY2AR5T2ZEMV2GZNFNKFWN.ics"
+                     *       },
+                     *       "boardVersion": 2
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["MadeCalendarFeed"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_calendar_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "active": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["WithdrawnCalendarFeed"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_calendar_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "boardIds": []
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The boards whose cards it shows; the cards assigned to the caller, on any board, when absent or empty.
+                     * @example [
+                     *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *     ]
+                     */
+                    boardIds?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "active": true,
+                     *         "boardIds": [],
+                     *         "createdAt": "2026-03-02T09:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["CalendarFeed"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_card_watch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The card. */
+                cardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "watching": true,
+                     *         "asked": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CardWatch"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    watch_card: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The card. */
+                cardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "watching": true,
+                     *         "asked": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["CardWatch"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unwatch_card: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The card. */
+                cardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "watching": false,
+                     *         "asked": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["CardWatch"];
                     };
                 };
             };
@@ -4956,6 +5994,501 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_notification_count: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "unread": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["NotificationCount"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_notification_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ways": {
+                     *           "mention": "mail",
+                     *           "assignment": "mail",
+                     *           "invitation": "mail",
+                     *           "due": "mail",
+                     *           "comment": "digest",
+                     *           "watched": "application"
+                     *         },
+                     *         "mail": true,
+                     *         "quietFrom": null,
+                     *         "quietUntil": null,
+                     *         "digestHour": 8,
+                     *         "reminders": [
+                     *           "day",
+                     *           "due"
+                     *         ],
+                     *         "remindHour": 9,
+                     *         "timeZone": "UTC"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["NotificationSettings"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    set_notification_settings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "digestHour": 7,
+                 *       "mail": true,
+                 *       "quietFrom": "22:00",
+                 *       "quietUntil": "07:00",
+                 *       "remindHour": 6,
+                 *       "reminders": [
+                 *         "hour"
+                 *       ],
+                 *       "ways": {
+                 *         "assignment": "digest",
+                 *         "comment": "application",
+                 *         "due": "mail",
+                 *         "invitation": "mail",
+                 *         "mention": "mail",
+                 *         "watched": "off"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: int64
+                     * @description At which hour of the caller's day the daily letter goes out; none does when absent.
+                     * @example 8
+                     */
+                    digestHour?: number;
+                    /**
+                     * @description Whether letters go out at all.
+                     * @example true
+                     */
+                    mail: boolean;
+                    /**
+                     * @description From when on, HH:MM of the caller's time zone, no letter goes out at once; never when absent.
+                     * @example 22:00
+                     */
+                    quietFrom?: string;
+                    /**
+                     * @description Until when; required with quietFrom.
+                     * @example 07:00
+                     */
+                    quietUntil?: string;
+                    /**
+                     * Format: int64
+                     * @description At which hour of the caller's day reminders come of cards that are due on a day without a time.
+                     * @example 9
+                     */
+                    remindHour: number;
+                    /**
+                     * @description How long before a card is due the caller is reminded.
+                     * @example [
+                     *       "day",
+                     *       "due"
+                     *     ]
+                     */
+                    reminders: ("week" | "day" | "hour" | "due")[];
+                    /** @description How the caller is told, by kind. */
+                    ways: components["schemas"]["NotificationWays"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ways": {
+                     *           "mention": "mail",
+                     *           "assignment": "digest",
+                     *           "invitation": "mail",
+                     *           "due": "mail",
+                     *           "comment": "application",
+                     *           "watched": "off"
+                     *         },
+                     *         "mail": true,
+                     *         "quietFrom": "22:00",
+                     *         "quietUntil": "07:00",
+                     *         "digestHour": 7,
+                     *         "reminders": [
+                     *           "hour"
+                     *         ],
+                     *         "remindHour": 6,
+                     *         "timeZone": "UTC"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["NotificationSettings"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_notifications: {
+        parameters: {
+            query?: {
+                /** @description Only those that the caller has not read. */
+                unread?: boolean;
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "ntf_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "kind": "mention",
+                     *           "event": "comment.added",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "actor": {
+                     *             "type": "person",
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Bob"
+                     *           },
+                     *           "board": {
+                     *             "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Second"
+                     *           },
+                     *           "card": {
+                     *             "id": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "number": 2,
+                     *             "title": "Ask",
+                     *             "dueDate": null,
+                     *             "dueAt": null,
+                     *             "startDate": null,
+                     *             "startAt": null,
+                     *             "timeZone": null
+                     *           },
+                     *           "excerpt": "@Ada, look.",
+                     *           "reminder": null,
+                     *           "readAt": null,
+                     *           "path": "/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         {
+                     *           "id": "ntf_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "kind": "mention",
+                     *           "event": "comment.added",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "actor": {
+                     *             "type": "person",
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Bob"
+                     *           },
+                     *           "board": {
+                     *             "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Second"
+                     *           },
+                     *           "card": {
+                     *             "id": "crd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *             "number": 1,
+                     *             "title": "Ask",
+                     *             "dueDate": null,
+                     *             "dueAt": null,
+                     *             "startDate": null,
+                     *             "startAt": null,
+                     *             "timeZone": null
+                     *           },
+                     *           "excerpt": "@Ada, look.",
+                     *           "reminder": null,
+                     *           "readAt": null,
+                     *           "path": "/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Notification"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mark_all_notifications: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * @description The newest that the caller was shown, so that what comes meanwhile stays unread; all when absent.
+                     * @example ntf_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     */
+                    upTo?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "unread": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["NotificationCount"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mark_notification: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description A notification of the caller. */
+                notificationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "read": true
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Whether it is read.
+                     * @example true
+                     */
+                    read: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "ntf_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "mention",
+                     *         "event": "comment.added",
+                     *         "at": "2026-03-02T09:00:00.000Z",
+                     *         "actor": {
+                     *           "type": "person",
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Bob"
+                     *         },
+                     *         "board": {
+                     *           "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Second"
+                     *         },
+                     *         "card": {
+                     *           "id": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "number": 1,
+                     *           "title": "Ask",
+                     *           "dueDate": null,
+                     *           "dueAt": null,
+                     *           "startDate": null,
+                     *           "startAt": null,
+                     *           "timeZone": null
+                     *         },
+                     *         "excerpt": "@Ada, look.",
+                     *         "reminder": null,
+                     *         "readAt": "2026-03-02T09:00:00.000Z",
+                     *         "path": "/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Notification"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_passkeys: {
         parameters: {
             query?: {
@@ -5414,7 +6947,8 @@ export interface operations {
                      *           "count": 2,
                      *           "warnAt": 45,
                      *           "max": 50
-                     *         }
+                     *         },
+                     *         "unread": 0
                      *       }
                      *     }
                      */
@@ -5708,7 +7242,8 @@ export interface operations {
                      *           "count": 2,
                      *           "warnAt": 45,
                      *           "max": 50
-                     *         }
+                     *         },
+                     *         "unread": 0
                      *       }
                      *     }
                      */
@@ -6014,7 +7549,8 @@ export interface operations {
                      *           "count": 2,
                      *           "warnAt": 45,
                      *           "max": 50
-                     *         }
+                     *         },
+                     *         "unread": 0
                      *       }
                      *     }
                      */
@@ -6574,7 +8110,8 @@ export interface operations {
                      *           "count": 2,
                      *           "warnAt": 45,
                      *           "max": 50
-                     *         }
+                     *         },
+                     *         "unread": 0
                      *       }
                      *     }
                      */
@@ -6750,7 +8287,8 @@ export interface operations {
                      *           "count": 2,
                      *           "warnAt": 45,
                      *           "max": 50
-                     *         }
+                     *         },
+                     *         "unread": 0
                      *       }
                      *     }
                      */
@@ -7042,7 +8580,8 @@ export interface operations {
                      *           "count": 2,
                      *           "warnAt": 45,
                      *           "max": 50
-                     *         }
+                     *         },
+                     *         "unread": 0
                      *       }
                      *     }
                      */
@@ -7464,6 +9003,70 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "U1d789GUq-KqQhjNZk2f5nVzcl8wNmd6eGFkY2o1eHg5NmVhejM4M20zYnhmNA"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What stands behind token= in the address of the letter.
+                     * @example Zm9yLXRoZS1leGFtcGxl
+                     */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "mail": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Unsubscribed"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     verify_email: {
         parameters: {
             query?: never;
@@ -7521,7 +9124,8 @@ export interface operations {
                      *           "count": 0,
                      *           "warnAt": 45,
                      *           "max": 50
-                     *         }
+                     *         },
+                     *         "unread": 0
                      *       }
                      *     }
                      */

@@ -12,6 +12,8 @@ export type Details = { description: string; checklists: Checklist[]; comments: 
 export type BoardData = Readonly<{
   board: BoardInfo
   starred: boolean
+  /** Whether the person is told of what changes on it. */
+  watched: boolean
   /** The lists that the person has collapsed. */
   collapsed: readonly string[]
   lists: ReadonlyMap<string, List>
@@ -27,7 +29,7 @@ export type BoardData = Readonly<{
 }>
 
 export function fromOpened(opened: OpenedBoard): BoardData {
-  const { lists, labels, cards, members, starred, collapsedLists, ...board } = opened
+  const { lists, labels, cards, members, starred, watched, collapsedLists, ...board } = opened
   const order = new Map<string, string[]>(lists.map((l) => [l.id, []]))
   for (const card of cards) {
     const ids = order.get(card.listId)
@@ -37,6 +39,7 @@ export function fromOpened(opened: OpenedBoard): BoardData {
   return {
     board,
     starred,
+    watched,
     collapsed: collapsedLists,
     lists: new Map(lists.map((l) => [l.id, l])),
     listOrder: lists.filter((l) => !l.archivedAt).map((l) => l.id),
@@ -117,6 +120,10 @@ export class Draft {
 
   star(starred: boolean): void {
     this.next.starred = starred
+  }
+
+  watch(watched: boolean): void {
+    this.next.watched = watched
   }
 
   /** Stands an open card in a list, taking it from where it stood. */

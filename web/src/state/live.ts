@@ -12,10 +12,11 @@ export type Message =
   | { kind: 'change'; change: Change }
   | { kind: 'presence'; boardId: string; people: Person[] }
   | { kind: 'gone'; boardId: string }
+  | { kind: 'notifications'; unread: number; newest: string }
   /** Whether the stream stands; without it tabs poll. */
   | { kind: 'stream'; up: boolean }
 
-type Talk = { kind: 'want'; tab: string; boards: string[] } | { kind: 'who' } | Message
+type Talk = { kind: 'want'; tab: string; boards: string[]; own: boolean } | { kind: 'who' } | Message
 
 const channelName = 'cardwall-live'
 const wantFor = 150_000 // a tab in the background may speak only once a minute
@@ -26,7 +27,8 @@ let source: EventSource | null = null
 let leading = false
 let up = false
 const listeners = new Map<string, Set<(message: Message) => void>>()
-const wanted = new Map<string, { boards: string[]; until: number }>()
+const owners = new Set<(message: Message) => void>()
+const wanted = new Map<string, { boards: string[]; own: boolean; until: number }>()
 
 /** Listens for a board until the answer is called; says at once whether the stream stands. */
 export function watch(boardId: string, hear: (message: Message) => void): () => void {
@@ -39,6 +41,17 @@ export function watch(boardId: string, hear: (message: Message) => void): () => 
   return () => {
     hearers.delete(hear)
     if (hearers.size === 0) listeners.delete(boardId)
+    say()
+  }
+}
+
+/** Listens for the person's own notifications until the answer is called. */
+export function watchNotifications(hear: (message: Message) => void): () => void {
+  start()
+  owners.add(hear)
+  say()
+  return () => {
+    owners.delete(hear)
     say()
   }
 }
@@ -59,12 +72,14 @@ function start(): void {
     leading = true
   }
   setInterval(say, 20_000)
-  addEventListener('pagehide', () => channel?.postMessage({ kind: 'want', tab: clientId, boards: [] } satisfies Talk))
+  addEventListener('pagehide', () =>
+    channel?.postMessage({ kind: 'want', tab: clientId, boards: [], own: false } satisfies Talk),
+  )
 }
 
 /** Tells the leader what this tab looks at. */
 function say(): void {
-  const talk: Talk = { kind: 'want', tab: clientId, boards: [...listeners.keys()] }
+  const talk: Talk = { kind: 'want', tab: clientId, boards: [...listeners.keys()], own: owners.size > 0 }
   channel?.postMessage(talk)
   heard(talk)
 }
@@ -73,7 +88,7 @@ function heard(talk: Talk): void {
   switch (talk.kind) {
     case 'want':
       if (!leading) return
-      wanted.set(talk.tab, { boards: talk.boards, until: Date.now() + wantFor })
+      wanted.set(talk.tab, { boards: talk.boards, own: talk.own, until: Date.now() + wantFor })
       reopenSoon()
       return
     case 'who':
@@ -87,6 +102,10 @@ function heard(talk: Talk): void {
 }
 
 function deliver(message: Message): void {
+  if (message.kind === 'notifications') {
+    for (const hear of owners) hear(message)
+    return
+  }
   for (const [boardId, hearers] of listeners) {
     if (message.kind === 'change' && message.change.boardId !== boardId) continue
     if ((message.kind === 'presence' || message.kind === 'gone') && message.boardId !== boardId) continue
@@ -107,18 +126,18 @@ function reopenSoon(): void {
   soon = setTimeout(reopen, 30)
 }
 
-let open = ''
+let open: string | null = null
 
 function reopen(): void {
   if (!leading) return
   const now = Date.now()
-  for (const [tab, want] of wanted) if (want.until < now || want.boards.length === 0) wanted.delete(tab)
-  const boards = [...new Set([...wanted.values()].flatMap((w) => w.boards))].sort().join(',')
+  for (const [tab, want] of wanted) if (want.until < now || (want.boards.length === 0 && !want.own)) wanted.delete(tab)
+  const boards = wanted.size > 0 ? [...new Set([...wanted.values()].flatMap((w) => w.boards))].sort().join(',') : null
   if (boards === open && source && source.readyState !== EventSource.CLOSED) return
   source?.close()
   source = null
   open = boards
-  if (boards === '') return
+  if (boards === null) return
   const stream = new EventSource(`/api/app/v1/live?boards=${boards}&client=${randomId()}`)
   source = stream
   const on = <T>(name: string, then: (data: T) => void) =>
@@ -130,6 +149,7 @@ function reopen(): void {
   on<Change>('change', (change) => tell({ kind: 'change', change }))
   on<{ boardId: string; people: Person[] }>('presence', (p) => tell({ kind: 'presence', ...p }))
   on<{ boardId: string }>('gone', ({ boardId }) => tell({ kind: 'gone', boardId }))
+  on<{ unread: number; newest: string }>('notifications', (n) => tell({ kind: 'notifications', ...n }))
   stream.onerror = () => {
     tell({ kind: 'stream', up: false })
     // A refusal ends an EventSource; a lost connection it mends itself.

@@ -41,6 +41,8 @@ const groups: Record<string, Record<string, string>> = {
     post_status_update: 'posted a status update',
     star_board: 'starred the board',
     unstar_board: 'took the star from the board',
+    watch_board: 'began to watch the board',
+    unwatch_board: 'no longer watches the board',
   },
   Lists: {
     create_list: 'made the list',
@@ -61,6 +63,8 @@ const groups: Record<string, Record<string, string>> = {
     restore_card: 'restored the card',
     set_card_labels: 'changed the labels of the card',
     set_card_assignees: 'changed the people of the card',
+    watch_card: 'began to watch the card',
+    unwatch_card: 'no longer watches the card',
     set_card_due: 'set the due date of the card',
     submit_guest_card: 'submitted a card',
     clear_card_due: 'took the due date from the card',

@@ -106,6 +106,11 @@ export class BoardPage {
     return this.view.board.role !== 'viewer' && !this.view.board.archivedAt
   }
 
+  /** Who sees the board beside the person: whom a text can mention. */
+  get others(): { id: string; name: string }[] {
+    return [...this.view.members.values()].filter((m) => m.id !== session.me.id)
+  }
+
   // -- what is seen --
 
   /** The cards of a list that pass the filter, the same array until one of them changes. */

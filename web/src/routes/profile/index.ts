@@ -3,4 +3,5 @@ export const routes = [
   { path: '/profile/security', load: () => import('./Security.svelte') },
   { path: '/profile/tokens', load: () => import('./Tokens.svelte') },
   { path: '/profile/apps', load: () => import('./Apps.svelte') },
+  { path: '/profile/notifications', load: () => import('./Notifications.svelte') },
 ]

@@ -28,6 +28,7 @@ export type BoardInputs = {
   restore_board: Record<string, never>
   set_collapsed_lists: { listIds: string[] }
   set_star: { starred: boolean }
+  set_watch: { watched: boolean }
 }
 
 export type BoardAnswers = { [K in keyof BoardInputs]: unknown } & {
@@ -205,6 +206,14 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
       return data(starred ? app.PUT('/boards/{boardId}/star', at) : app.DELETE('/boards/{boardId}/star', at))
     },
     settle: (draft, { starred }) => draft.star(starred),
+  },
+  set_watch: {
+    apply: (draft, { watched }) => draft.watch(watched),
+    send: ({ watched }, key, { boardId }) => {
+      const at = { params: { path: { boardId } }, headers: keyed(key) }
+      return data(watched ? app.PUT('/boards/{boardId}/watch', at) : app.DELETE('/boards/{boardId}/watch', at))
+    },
+    settle: (draft, { watched }) => draft.watch(watched),
   },
 }
 

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// ListNotificationsInput pages through the caller's notifications.
+type ListNotificationsInput struct {
+	Unread bool `json:"unread,omitempty" doc:"Only those that the caller has not read." example:"true"`
+	op.Paging
+}
+
+// ListNotifications lists what the caller was told of and may still see, newest
+// first.
+func ListNotifications(ctx context.Context, v *store.View, in ListNotificationsInput) (op.Page[board.Notification], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.Notification]{}, err
+	}
+	all, err := v.Notifications(ctx, in.Unread, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(n board.Notification) any { return n.ID }), err
+}
+
+// NotificationCount is how many notifications wait to be read.
+type NotificationCount struct {
+	Unread int `json:"unread" doc:"How many the caller has not read; 100 stands for 100 and more." example:"3"`
+}
+
+// GetNotificationCount counts what the caller has not read and may still see.
+func GetNotificationCount(ctx context.Context, v *store.View, _ Nothing) (NotificationCount, error) {
+	n, _, err := v.Unread(ctx)
+	return NotificationCount{n}, err
+}
+
+// MarkNotificationInput says which and as what.
+type MarkNotificationInput struct {
+	NotificationID string `json:"notificationId" maxLength:"64" doc:"A notification of the caller." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Read           bool   `json:"read" doc:"Whether it is read." example:"true"`
+}
+
+// MarkNotification makes a notification of the caller read, or unread again; any
+// other is not found.
+func MarkNotification(ctx context.Context, tx *store.Tx, in MarkNotificationInput) (board.Notification, error) {
+	n, err := tx.Notification(ctx, in.NotificationID)
+	if err != nil || (n.ReadAt != nil) == in.Read {
+		return n, err
+	}
+	if err := tx.MarkNotification(ctx, n.ID, in.Read); err != nil {
+		return n, err
+	}
+	return tx.Notification(ctx, n.ID)
+}
+
+// MarkAllNotificationsInput says up to which.
+type MarkAllNotificationsInput struct {
+	UpTo string `json:"upTo,omitempty" maxLength:"64" doc:"The newest that the caller was shown, so that what comes meanwhile stays unread; all when absent." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// MarkAllNotifications makes what the caller was shown read.
+func MarkAllNotifications(ctx context.Context, tx *store.Tx, in MarkAllNotificationsInput) (NotificationCount, error) {
+	if err := tx.MarkNotifications(ctx, in.UpTo); err != nil {
+		return NotificationCount{}, err
+	}
+	return GetNotificationCount(ctx, tx.View, Nothing{})
+}
+
+// GetNotificationSettings answers how the caller wants to be told.
+func GetNotificationSettings(ctx context.Context, v *store.View, _ Nothing) (board.NotificationSettings, error) {
+	return v.NotificationSettings(ctx)
+}
+
+// SetNotificationSettingsInput is all of the settings.
+type SetNotificationSettingsInput struct {
+	Ways       board.NotificationWays `json:"ways" doc:"How the caller is told, by kind."`
+	Mail       bool                   `json:"mail" doc:"Whether letters go out at all." example:"true"`
+	QuietFrom  string                 `json:"quietFrom,omitempty" maxLength:"5" doc:"From when on, HH:MM of the caller's time zone, no letter goes out at once; never when absent." example:"22:00"`
+	QuietUntil string                 `json:"quietUntil,omitempty" maxLength:"5" doc:"Until when; required with quietFrom." example:"07:00"`
+	DigestHour *int                   `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"At which hour of the caller's day the daily letter goes out; none does when absent." example:"8"`
+	Reminders  []board.Reminder       `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
+	RemindHour int                    `json:"remindHour" minimum:"0" maximum:"23" doc:"At which hour of the caller's day reminders come of cards that are due on a day without a time." example:"9"`
+}
+
+// SetNotificationSettings replaces how the caller wants to be told.
+func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificationSettingsInput) (board.NotificationSettings, error) {
+	have, err := tx.NotificationSettings(ctx)
+	if err != nil {
+		return have, err
+	}
+	s := board.NotificationSettings{Ways: in.Ways, Mail: in.Mail, DigestHour: in.DigestHour, Reminders: in.Reminders, RemindHour: in.RemindHour, TimeZone: have.TimeZone}
+	if in.QuietFrom != "" {
+		s.QuietFrom = &in.QuietFrom
+	}
+	if in.QuietUntil != "" {
+		s.QuietUntil = &in.QuietUntil
+	}
+	if err := s.Check(); err != nil {
+		return have, err
+	}
+	return s, tx.SetNotificationSettings(ctx, s)
+}
+
+// UnsubscribeInput is what a letter's address ends with.
+type UnsubscribeInput struct {
+	Token string `json:"token" maxLength:"200" doc:"What stands behind token= in the address of the letter." example:"Zm9yLXRoZS1leGFtcGxl"`
+}
+
+// Unsubscribed says what is so now.
+type Unsubscribed struct {
+	Mail bool `json:"mail" doc:"Whether letters about notifications still go out: no." example:"false"`
+}
+
+// Unsubscribe ends a person's letters about notifications, by who holds one of
+// them. Doing it twice is no mistake, and neither is it for an account that is
+// gone.
+func Unsubscribe(ctx context.Context, tx *store.Tx, in UnsubscribeInput) (Unsubscribed, error) {
+	userID, ok := tx.UnsubscribedUser(in.Token)
+	if !ok {
+		return Unsubscribed{}, board.Invalid("The address is not one of a letter from here; open it as it stands in the letter.")
+	}
+	_, err := tx.EndLetters(ctx, userID)
+	return Unsubscribed{}, err
+}

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// notificationLetter tells a person what is unread since the last letter of its
+// kind; it is not ready when that is nothing, when the person wants no letters,
+// or is gone.
+func notificationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, userID string) (ready bool, err error) {
+	p, err := tx.ProfileOf(ctx, userID)
+	if board.IsCode(err, board.CodeNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s, err := tx.NotificationSettingsOf(ctx, userID)
+	if err != nil {
+		return false, err
+	}
+	way, path := board.WayMail, "/notifications"
+	if l.Kind == board.LetterDigest {
+		way = board.WayDigest
+	}
+	items, more, err := tx.LetterNotifications(ctx, l.ID, userID, way)
+	if err != nil || !s.Mail || len(items) == 0 {
+		return false, err
+	}
+	n := &board.NotificationLetter{
+		More: more, SettingsLink: tx.Link("/profile/notifications"), Unsubscribe: tx.Link("/unsubscribe?token=" + tx.UnsubscribeToken(userID)),
+	}
+	for _, item := range items {
+		n.Items = append(n.Items, board.NotificationItem{Notification: item, Link: tx.Link(item.Path)})
+	}
+	if len(items) == 1 {
+		path = items[0].Path
+	}
+	l.To, l.Link, l.Notifications = p.Email, tx.Link(path), n
+	return true, nil
+}

@@ -1,0 +1,378 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// office is a workspace with two people and a list on a board that both see.
+type office struct {
+	*apptest.Service
+	ada, bob               *apptest.Person
+	workspace, board, list string
+}
+
+func newOffice(s *apptest.Service) *office {
+	o := &office{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob")}
+	o.workspace = o.ada.Workspace("Engines", board.PlanTeam)
+	o.bob.Joins(o.workspace, board.WorkspaceMember)
+	o.board = o.ada.Must("create_board", fields{"workspaceId": o.workspace, "name": "Launch"}).ID()
+	o.list = o.ada.Must("create_list", fields{"boardId": o.board, "name": "To do"}).ID()
+	return o
+}
+
+func (o *office) card(by *apptest.Person, more fields) string {
+	o.T.Helper()
+	return by.Must("create_card", with(more, "listId", o.list)).ID()
+}
+
+// toldTo is what a person was told, newest first: kind, event and actor.
+func toldTo(p *apptest.Person) (out []string) {
+	p.T.Helper()
+	a := p.Must("list_notifications", fields{"limit": 200})
+	for i := range a.Each("id") {
+		by, _ := a.Get(fmt.Sprint(i, ".actor.name")).(string)
+		out = append(out, a.Text(fmt.Sprint(i, ".kind"))+" "+a.Text(fmt.Sprint(i, ".event"))+" "+by)
+	}
+	return out
+}
+
+func same(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: told %q, want %q", what, got, want)
+	}
+}
+
+// Every kind tells whom it concerns, once, and never who did it.
+func TestNotificationsOfEachKind(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		o := newOffice(s)
+		ada, bob := o.ada, o.bob
+		clear := func() {
+			ada.Must("mark_all_notifications", nil)
+			bob.Must("mark_all_notifications", nil)
+		}
+		unread := func(p *apptest.Person) []string {
+			n := len(p.All("list_notifications", "id", fields{"unread": true}))
+			if count := p.Must("get_notification_count", nil).Get("unread"); count != float64(n) {
+				t.Errorf("%s has %v unread, the list shows %d", p.Name, count, n)
+			}
+			return toldTo(p)[:n]
+		}
+
+		card := o.card(ada, fields{"title": "Press release", "assignees": []string{bob.ID, ada.ID}, "description": "@Bob knows, @Ada too"})
+		same(t, "a card made for Bob that mentions him", unread(bob), "mention card.created Ada")
+		same(t, "its maker", unread(ada))
+		clear()
+		ada.Must("set_card_assignees", fields{"cardId": card, "remove": []string{bob.ID}})
+		same(t, "taken off", unread(bob))
+		ada.Must("set_card_assignees", fields{"cardId": card, "add": []string{bob.ID}})
+		same(t, "assigned", unread(bob), "assignment card.assignees_changed Ada")
+		bob.Must("set_card_assignees", fields{"cardId": o.card(bob, fields{"title": "Own"}), "add": []string{bob.ID}})
+		same(t, "by oneself", unread(bob), "assignment card.assignees_changed Ada")
+		clear()
+
+		ada.Must("add_comment", fields{"cardId": card, "text": "Soon"})
+		same(t, "a comment on an assigned card", unread(bob), "comment comment.added Ada")
+		bob.Must("add_comment", fields{"cardId": card, "text": "Sure, @ada."})
+		same(t, "a mention by first name", unread(ada), "mention comment.added Bob")
+		clear()
+		comment := ada.Must("add_comment", fields{"cardId": o.card(ada, fields{"title": "Nobody's"}), "text": "Hm"}).ID()
+		same(t, "a comment on a card that is not his", unread(bob))
+		ada.Must("edit_comment", fields{"commentId": comment, "text": "Hm, @Bob?"})
+		same(t, "an edit that mentions", unread(bob), "mention comment.edited Ada")
+		ada.Must("edit_comment", fields{"commentId": comment, "text": "Hm! @Bob?"})
+		same(t, "an edit that mentions whom it did", unread(bob), "mention comment.edited Ada")
+		ada.Must("delete_comment", fields{"commentId": comment})
+		same(t, "a comment that is gone", unread(bob))
+		ada.Must("update_card", fields{"cardId": card, "description": "@Bob knows. So does `@Ada`, x@Bob.com"})
+		same(t, "a description that mentioned him before", unread(bob))
+		clear()
+
+		private := ada.Must("create_board", fields{"workspaceId": o.workspace, "name": "Secret", "visibility": "private"}).ID()
+		ada.Must("share_board", fields{"boardId": private, "userId": bob.ID, "role": "viewer"})
+		same(t, "a board shared", unread(bob), "invitation board_member.added Ada")
+		clear()
+
+		ada.Must("unwatch_card", fields{"cardId": card})
+		bob.Must("unwatch_card", fields{"cardId": card})
+		ada.Must("add_comment", fields{"cardId": card, "text": "Anyone?"})
+		same(t, "muted", unread(bob))
+		ada.Must("add_comment", fields{"cardId": card, "text": "@Bob!"})
+		same(t, "muted but mentioned", unread(bob), "mention comment.added Ada")
+		clear()
+		bob.Must("watch_card", fields{"cardId": card})
+		ada.Must("update_card", fields{"cardId": card, "done": true})
+		ada.Must("update_card", fields{"cardId": card, "title": "Two"})
+		same(t, "a card watched", unread(bob), "watched card.completed Ada")
+		clear()
+		ada.Must("watch_board", fields{"boardId": o.board})
+		other := o.card(bob, fields{"title": "Watched"})
+		bob.Must("add_comment", fields{"cardId": other, "text": "So"})
+		bob.Must("archive_card", fields{"cardId": other})
+		same(t, "a board watched", unread(ada), "watched card.archived Bob", "comment comment.added Bob", "watched card.created Bob")
+		ada.Must("unwatch_board", fields{"boardId": o.board})
+		o.card(bob, fields{"title": "Unwatched"})
+		if n := len(unread(ada)); n != 3 {
+			t.Errorf("a board watched no more tells: %d", n)
+		}
+		clear()
+
+		ada.Must("copy_board", fields{"boardId": o.board, "name": "Again", "includeCards": true})
+		ada.Must("copy_card", fields{"cardId": card, "title": "Again", "includeAssignees": false})
+		same(t, "a copy mentions nobody anew", unread(bob))
+	})
+}
+
+func TestMarkingNotifications(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		o := newOffice(s)
+		for range 3 {
+			o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
+		}
+		ids := o.bob.All("list_notifications", "id", fields{"limit": 1})
+		if len(ids) != 3 {
+			t.Fatalf("paged: %v", ids)
+		}
+		if a := o.bob.Must("mark_notification", fields{"notificationId": ids[2], "read": true}); a.Get("readAt") == nil {
+			t.Errorf("marked: %s", a.Raw)
+		}
+		if a := o.bob.Must("get_session", nil); a.Get("unread") != float64(2) {
+			t.Errorf("the session says %v are unread", a.Get("unread"))
+		}
+		if a := o.bob.Must("mark_notification", fields{"notificationId": ids[2], "read": false}); a.Get("readAt") != nil {
+			t.Errorf("unmarked: %s", a.Raw)
+		}
+		o.ada.Refused(board.CodeNotFound, "mark_notification", fields{"notificationId": ids[0], "read": true})
+		if a := o.bob.Must("mark_all_notifications", fields{"upTo": ids[1]}); a.Get("unread") != float64(1) {
+			t.Errorf("marked up to the second: %s", a.Raw)
+		}
+		same(t, "left", o.bob.All("list_notifications", "id", fields{"unread": true}), ids[0])
+		s.Clock.Advance(board.NotificationKept + time.Minute)
+		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Notifications != 3 {
+			t.Errorf("after 90 days: %+v %v", done, err)
+		}
+	})
+}
+
+// What the settings switch off is not written; what cannot be set is refused in
+// words.
+func TestNotificationSettings(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		o := newOffice(s)
+		if a := o.bob.Must("get_notification_settings", nil); a.Text("ways.mention") != "mail" || a.Get("digestHour") != float64(8) || a.Get("quietFrom") != nil {
+			t.Errorf("the defaults: %s", a.Raw)
+		}
+		o.bob.Must("set_notification_settings", notificationSettings(fields{"assignment": "off"}))
+		o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
+		same(t, "switched off", toldTo(o.bob))
+		for _, change := range []fields{
+			{"quietUntil": nil}, {"quietFrom": "25:00"}, {"quietUntil": "22:00"}, {"digestHour": 24}, {"remindHour": -1},
+			{"reminders": []string{"day", "day"}}, {"reminders": []string{"year"}}, {"mention": "pigeon"},
+		} {
+			o.bob.Refused(board.CodeInvalidRequest, "set_notification_settings", notificationSettings(change))
+		}
+		if a := o.bob.Must("get_notification_settings", nil); a.Text("quietFrom") != "22:00" || a.Get("remindHour") != float64(6) || a.Text("reminders.0") != "hour" {
+			t.Errorf("the settings: %s", a.Raw)
+		}
+	})
+}
+
+// Of what a person may not see any more there is no notification, from the
+// moment on at which that is so.
+func TestNotificationsEndWithTheRight(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		o := newOffice(s)
+		card := o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
+		id := o.bob.All("list_notifications", "id", nil)[0]
+		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
+		same(t, "a board that is private now", toldTo(o.bob))
+		o.bob.Refused(board.CodeNotFound, "mark_notification", fields{"notificationId": id, "read": true})
+		if a := o.bob.Must("get_notification_count", nil); a.Get("unread") != float64(0) {
+			t.Errorf("the count says %v", a.Get("unread"))
+		}
+		o.ada.Must("add_comment", fields{"cardId": card, "text": "@Bob"})
+		same(t, "a mention of who does not see it", toldTo(o.bob))
+		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "workspace"})
+		same(t, "seen again", toldTo(o.bob), "assignment card.created Ada")
+		o.ada.Must("trash_board", fields{"boardId": o.board})
+		same(t, "in the trash", toldTo(o.bob))
+	})
+}
+
+// A letter goes out when its time has come, tells what is unread then and may be
+// seen then, and tells nothing twice.
+func TestNotificationLetters(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		o := newOffice(s)
+		s.Clock.Stop()
+		s.Clock.Advance(time.Until(nextMidnight()) + 36*time.Hour) // noon of a day
+		post := func() (out []string) {
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PostNotifications(ctx, 10); return err })
+			for _, l := range letters(s) {
+				if l.Notifications == nil {
+					continue
+				}
+				out = append(out, fmt.Sprint(l.To, " ", l.Kind, " ", len(l.Notifications.Items)+l.Notifications.More))
+			}
+			return out
+		}
+		card := o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
+		same(t, "at once", post())
+		o.card(o.ada, fields{"title": "Yours too", "assignees": []string{o.bob.ID}})
+		s.Clock.Advance(board.LetterPause)
+		same(t, "after a pause", post(), "bob@example.com notify 2")
+		same(t, "again", post())
+		o.ada.Must("add_comment", fields{"cardId": card, "text": "Soon"}) // for the digest
+		o.card(o.ada, fields{"title": "Read", "assignees": []string{o.bob.ID}})
+		o.bob.Must("mark_notification", fields{"notificationId": o.bob.All("list_notifications", "id", nil)[0], "read": true})
+		s.Clock.Advance(time.Hour)
+		same(t, "what was read", post())
+		s.Clock.Advance(20 * time.Hour) // over eight o'clock
+		same(t, "the digest", post(), "bob@example.com digest 1")
+		same(t, "the digest again", post())
+		s.Clock.Advance(24 * time.Hour)
+		same(t, "a day of nothing", post())
+
+		// Quiet hours hold what would leave at once.
+		o.bob.Must("set_notification_settings", notificationSettings(fields{"assignment": "mail", "quietFrom": "08:00", "quietUntil": "20:00"}))
+		o.card(o.ada, fields{"title": "Quiet", "assignees": []string{o.bob.ID}})
+		s.Clock.Advance(time.Hour)
+		same(t, "in quiet hours", post())
+		s.Clock.Advance(12 * time.Hour)
+		same(t, "after them", post(), "bob@example.com notify 1")
+
+		// What is lost between the event and the letter is not told.
+		s.Clock.Advance(10 * time.Hour)
+		o.card(o.ada, fields{"title": "Lost", "assignees": []string{o.bob.ID}})
+		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
+		s.Clock.Advance(24 * time.Hour)
+		same(t, "visibility lost", post())
+		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "workspace"})
+		s.Clock.Advance(24 * time.Hour)
+		same(t, "and found again: its letter has gone by", post())
+
+		// One click ends it; the rest goes on.
+		var token string
+		s.Write(board.System(), func(_ context.Context, tx *store.Tx) error { token = tx.UnsubscribeToken(o.bob.ID); return nil })
+		o.card(o.ada, fields{"title": "Last", "assignees": []string{o.bob.ID}})
+		s.Browser().Must("unsubscribe", fields{"token": token})
+		s.Browser().Refused(board.CodeInvalidRequest, "unsubscribe", fields{"token": token[1:]})
+		s.Clock.Advance(48 * time.Hour)
+		same(t, "unsubscribed", post())
+		if a := o.bob.Must("get_notification_settings", nil); a.Get("mail") != false || a.Text("ways.assignment") != "mail" {
+			t.Errorf("the settings after that: %s", a.Raw)
+		}
+		if got := toldTo(o.bob); len(got) == 0 || got[0] != "assignment card.created Ada" {
+			t.Errorf("in the application: %q", got)
+		}
+	})
+}
+
+func nextMidnight() time.Time {
+	return time.Now().UTC().Truncate(24 * time.Hour)
+}
+
+// A letter that failed is tried again with the same, not with less.
+func TestNotificationLetterIsTriedAgainWhole(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		o := newOffice(s)
+		o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
+		s.Clock.Advance(board.LetterPause)
+		for attempt := range 3 {
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+				if _, err := tx.PostNotifications(ctx, 10); err != nil {
+					return err
+				}
+				l, err := app.NextLetter(ctx, tx, time.Minute)
+				if err != nil || l == nil || l.Notifications == nil || len(l.Notifications.Items) != 1 || l.Attempt != attempt+1 {
+					t.Errorf("attempt %d: %+v %v", attempt, l, err)
+				}
+				return err
+			})
+			s.Clock.Advance(2 * time.Minute)
+		}
+	})
+}
+
+// Whatever people do, nobody holds a notification of what the person does not
+// see, or of the person's own act.
+func TestNobodyIsToldOfWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		o := newOffice(s)
+		people := []*apptest.Person{o.ada, o.bob, s.Person("Cleo").Joins(o.workspace, board.WorkspaceGuest), s.Person("Dan").Joins(o.workspace, board.WorkspaceMember), s.Person("Eve")}
+		boards := []string{o.board, o.ada.Must("create_board", fields{"workspaceId": o.workspace, "name": "Other", "visibility": "private"}).ID()}
+		lists := []string{o.list, o.ada.Must("create_list", fields{"boardId": boards[1], "name": "Else"}).ID()}
+		var cards []string
+		for _, l := range lists {
+			cards = append(cards, o.ada.Must("create_card", fields{"listId": l, "title": "Card"}).ID())
+		}
+		o.ada.Must("add_comment", fields{"cardId": cards[0], "text": "@Bob, @Dan and @Cleo, who does not see it"})
+		rapid.Check(t, func(r *rapid.T) {
+			for range rapid.IntRange(4, 12).Draw(r, "acts") {
+				by := rapid.SampledFrom(people).Draw(r, "by")
+				whom := rapid.SampledFrom(people).Draw(r, "whom")
+				n := rapid.IntRange(0, 1).Draw(r, "board")
+				switch rapid.IntRange(0, 7).Draw(r, "act") {
+				case 0:
+					by.Call("add_comment", fields{"cardId": cards[n], "text": "@" + whom.Name + " and @" + by.Name})
+				case 1:
+					by.Call("set_card_assignees", fields{"cardId": cards[n], "add": []string{whom.ID}})
+				case 2:
+					o.ada.Call("share_board", fields{"boardId": boards[n], "userId": whom.ID, "role": "editor"})
+				case 3:
+					o.ada.Call("remove_board_member", fields{"boardId": boards[n], "userId": whom.ID})
+				case 4:
+					o.ada.Call("update_board", fields{"boardId": boards[n], "visibility": rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(r, "visibility")})
+				case 5:
+					by.Call("watch_board", fields{"boardId": boards[n]})
+				case 6:
+					by.Call("move_card_to_board", fields{"cardId": cards[n], "listId": lists[1-n]})
+				case 7:
+					by.Call("update_card", fields{"cardId": cards[n], "done": rapid.Bool().Draw(r, "done")})
+				}
+			}
+			for _, p := range people {
+				a := p.Must("list_notifications", fields{"limit": 200})
+				sees := p.All("list_boards", "id", fields{"includeArchived": true})
+				for i := range a.Each("id") {
+					if on := a.Text(fmt.Sprint(i, ".board.id")); !slices.Contains(sees, on) {
+						r.Fatalf("%s was told of a board that is not to be seen: %s", p.Name, a.Raw)
+					}
+					if a.Get(fmt.Sprint(i, ".actor.id")) == p.ID {
+						r.Fatalf("%s was told of an own act: %s", p.Name, a.Raw)
+					}
+				}
+			}
+			// Written for nobody who did not see it then, and never of an own act.
+			if own := s.Column("SELECT n.id FROM notifications n WHERE n.actor_id = n.user_id"); len(own) > 0 {
+				r.Fatalf("own acts: %v", own)
+			}
+			if got := s.Column("SELECT n.id FROM notifications n WHERE n.user_id = '" + people[4].ID + "'"); len(got) > 0 {
+				r.Fatalf("a stranger has %v", got)
+			}
+		})
+		if all := s.Column("SELECT kind FROM notifications"); len(all) < 2 {
+			t.Errorf("only %d notifications were written: %s", len(all), strings.Join(all, " "))
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// BoardWatch says whether a board is watched.
+type BoardWatch struct {
+	BoardID  string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Watching bool   `json:"watching" doc:"Whether the caller is told of what changes on it." example:"true"`
+}
+
+// WatchBoard has the caller told of new cards, of what becomes of them and of
+// comments and status updates on a board.
+func WatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
+	return watchBoard(ctx, tx, in, true)
+}
+
+// UnwatchBoard ends that.
+func UnwatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
+	return watchBoard(ctx, tx, in, false)
+}
+
+func watchBoard(ctx context.Context, tx *store.Tx, in BoardInput, watching bool) (BoardWatch, error) {
+	b, err := tx.View.Board(ctx, in.BoardID, board.View)
+	if err != nil {
+		return BoardWatch{}, err
+	}
+	return BoardWatch{b.ID, watching}, tx.SetBoardWatched(ctx, b.ID, watching)
+}
+
+// CardWatch says whether a card is watched.
+type CardWatch struct {
+	CardID   string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Watching bool   `json:"watching" doc:"Whether the caller is told of comments on it: by having asked for that, by working on it, by having commented, or by watching its board." example:"true"`
+	Asked    bool   `json:"asked" doc:"Whether the caller asked for it, and so is told of other changes of the card too." example:"true"`
+}
+
+// GetCardWatch answers whether the caller hears of a card.
+func GetCardWatch(ctx context.Context, v *store.View, in CardInput) (CardWatch, error) {
+	c, err := v.Card(ctx, in.CardID, board.View)
+	if err != nil {
+		return CardWatch{}, err
+	}
+	return cardWatch(ctx, v, c)
+}
+
+func cardWatch(ctx context.Context, v *store.View, c board.Card) (CardWatch, error) {
+	watching, asked, err := v.CardWatched(ctx, c)
+	return CardWatch{c.ID, watching, asked}, err
+}
+
+// WatchCard has the caller told of comments on a card and of what becomes of it.
+func WatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
+	return watchCard(ctx, tx, in, true)
+}
+
+// UnwatchCard ends that, also for who works on the card or has commented.
+func UnwatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
+	return watchCard(ctx, tx, in, false)
+}
+
+func watchCard(ctx context.Context, tx *store.Tx, in CardInput, watching bool) (CardWatch, error) {
+	c, err := tx.View.Card(ctx, in.CardID, board.View)
+	if err != nil {
+		return CardWatch{}, err
+	}
+	if err := tx.SetCardWatched(ctx, c, watching); err != nil {
+		return CardWatch{}, err
+	}
+	return cardWatch(ctx, tx.View, c)
+}

@@ -1,0 +1,164 @@
+package board
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Mentioned are the ids of those of the people whom a Markdown text mentions, in
+// the order of the people: by @ and the name, whatever its case. The longest
+// name that stands there is the one meant; a first name alone means the person
+// whose it is when it is one person's only. An @ within a word, as in an
+// address, and one in code mean nobody.
+func Mentioned(text string, people []UserRef) []string {
+	if !strings.Contains(text, "@") {
+		return nil
+	}
+	var found []string
+	for _, behind := range mentions(withoutCode(text)) {
+		ids := namesakes(behind, people, func(u UserRef) string { return u.Name })
+		if len(ids) == 0 {
+			if ids = namesakes(behind, people, firstName); len(ids) > 1 {
+				ids = nil
+			}
+		}
+		found = append(found, ids...)
+	}
+	out := []string{}
+	for _, u := range people {
+		if slices.Contains(found, u.ID) {
+			out = append(out, u.ID)
+		}
+	}
+	return out
+}
+
+// mentions are what stands behind each @ that begins a word.
+func mentions(text string) (out []string) {
+	before := ' '
+	for i, r := range text {
+		if r == '@' && !isWordPart(before) && before != '@' && before != '/' && before != '\\' {
+			out = append(out, text[i+1:])
+		}
+		before = r
+	}
+	return out
+}
+
+// namesakes are those of the people whose names stand at the beginning of a text,
+// if none of the others' that do is longer.
+func namesakes(text string, people []UserRef, name func(UserRef) string) (ids []string) {
+	longest := 0
+	for _, u := range people {
+		n := name(u)
+		length := prefixed(text, n)
+		if length == 0 || length < longest {
+			continue
+		}
+		if length > longest {
+			longest, ids = length, nil
+		}
+		ids = append(ids, u.ID)
+	}
+	return ids
+}
+
+// prefixed is how many bytes of a text a name at its beginning takes, whatever
+// the case; 0 when it does not begin with the name as whole words.
+func prefixed(text, name string) int {
+	if name == "" {
+		return 0
+	}
+	at := 0
+	for _, want := range name {
+		got, size := utf8.DecodeRuneInString(text[at:])
+		if size == 0 || unicode.ToLower(unicode.ToUpper(got)) != unicode.ToLower(unicode.ToUpper(want)) {
+			return 0
+		}
+		at += size
+	}
+	if next, _ := utf8.DecodeRuneInString(text[at:]); at < len(text) && isWordPart(next) {
+		return 0
+	}
+	return at
+}
+
+func firstName(u UserRef) string {
+	first, _, _ := strings.Cut(u.Name, " ")
+	return first
+}
+
+func isWordPart(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '_'
+}
+
+// withoutCode takes what is code in Markdown out of a text: fenced blocks, and
+// what stands between backticks.
+func withoutCode(text string) string {
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(text) {
+		start := strings.TrimLeft(line, " ")
+		mark := ""
+		for _, m := range []string{"```", "~~~"} {
+			if strings.HasPrefix(start, m) {
+				mark = m
+			}
+		}
+		switch {
+		case fence == "" && mark != "":
+			fence = mark
+		case fence != "":
+			if mark == fence {
+				fence = ""
+			}
+		default:
+			b.WriteString(line)
+		}
+	}
+	return withoutSpans(b.String())
+}
+
+// withoutSpans takes code spans out: a run of backticks up to the next run as
+// long (CommonMark, 6.1).
+func withoutSpans(text string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(text, '`')
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:at])
+		text = text[at:]
+		length := len(text) - len(strings.TrimLeft(text, "`"))
+		run := text[:length]
+		text = text[length:]
+		end := closing(text, run)
+		if end < 0 {
+			b.WriteString(run)
+			continue
+		}
+		b.WriteByte(' ')
+		text = text[end:]
+	}
+}
+
+// closing is where a text goes on behind the first run of backticks that is as
+// long as another; -1 when there is none.
+func closing(text, run string) int {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '`')
+		if i < 0 {
+			return -1
+		}
+		at += i
+		length := len(text[at:]) - len(strings.TrimLeft(text[at:], "`"))
+		at += length
+		if length == len(run) {
+			return at
+		}
+	}
+}

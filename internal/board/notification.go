@@ -1,0 +1,266 @@
+package board
+
+import (
+	"slices"
+	"time"
+)
+
+// NotificationKind says why a person is told of something.
+type NotificationKind string
+
+// The kinds of notifications, the strongest reason first: who is told of one
+// thing for several reasons is told once.
+const (
+	NotifyMention    NotificationKind = "mention"    // somebody wrote the person's name
+	NotifyAssignment NotificationKind = "assignment" // somebody assigned a card to the person
+	NotifyInvitation NotificationKind = "invitation" // somebody shared a board with the person
+	NotifyDue        NotificationKind = "due"        // a card that is assigned to the person is due
+	NotifyComment    NotificationKind = "comment"    // a comment on a card that the person works on, has commented or watches
+	NotifyWatched    NotificationKind = "watched"    // another change of a card or board that the person watches
+)
+
+// NotificationKinds are all kinds, the strongest first.
+func NotificationKinds() []NotificationKind {
+	return []NotificationKind{NotifyMention, NotifyAssignment, NotifyInvitation, NotifyDue, NotifyComment, NotifyWatched}
+}
+
+// Way is how a person is told of a kind. Each but off shows it in the
+// application.
+type Way string
+
+// The ways, the quietest first.
+const (
+	WayOff         Way = "off"
+	WayApplication Way = "application"
+	WayDigest      Way = "digest" // and in the daily letter
+	WayMail        Way = "mail"   // and in a letter within minutes
+)
+
+// Reminder is how long before the due date a person is reminded of a card.
+type Reminder string
+
+// The reminders. A card that is due on a day without a time knows no hour.
+const (
+	RemindWeek Reminder = "week"
+	RemindDay  Reminder = "day"
+	RemindHour Reminder = "hour"
+	RemindDue  Reminder = "due"
+)
+
+// Reminders are all reminders, the earliest first.
+func Reminders() []Reminder { return []Reminder{RemindWeek, RemindDay, RemindHour, RemindDue} }
+
+// Ahead is how long before the instant at which a card is due the reminder comes.
+func (r Reminder) Ahead() time.Duration {
+	switch r {
+	case RemindWeek:
+		return 7 * 24 * time.Hour
+	case RemindDay:
+		return 24 * time.Hour
+	case RemindHour:
+		return time.Hour
+	case RemindDue:
+		return 0
+	}
+	return 0
+}
+
+// DaysAhead is the same in days, for a card that is due on a day; false when the
+// reminder is none of days.
+func (r Reminder) DaysAhead() (int, bool) {
+	switch r {
+	case RemindWeek:
+		return 7, true
+	case RemindDay:
+		return 1, true
+	case RemindDue:
+		return 0, true
+	case RemindHour:
+	}
+	return 0, false
+}
+
+// DayMoment is the instant at which people whose clocks show a zone are reminded
+// of a card that is due on a day: at an hour of theirs.
+func DayMoment(day time.Time, daysAhead, hour int, zone *time.Location) Instant {
+	return InstantOf(wallTime(day.AddDate(0, 0, -daysAhead).Add(time.Duration(hour)*time.Hour), zone))
+}
+
+// Notification tells a person of something that happened.
+type Notification struct {
+	ID       string           `json:"id" doc:"The notification's id." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Kind     NotificationKind `json:"kind" enum:"mention,assignment,invitation,due,comment,watched" doc:"Why the caller is told." example:"mention"`
+	Event    Kind             `json:"event" doc:"What happened, as the activity of the board calls it; card.due for a reminder." example:"comment.added"`
+	At       Instant          `json:"at" format:"date-time" doc:"When." example:"2026-03-02T09:00:00.000Z"`
+	Actor    NotifiedBy       `json:"actor" doc:"Who caused it."`
+	Board    NotifiedBoard    `json:"board" doc:"On which board."`
+	Card     *NotifiedCard    `json:"card" doc:"Of which card; null when it is about the board."`
+	Excerpt  *string          `json:"excerpt" doc:"How the comment begins that it is about; null when it is about none." example:"@Ada Lovelace, can you look at this?"`
+	Reminder *Reminder        `json:"reminder" enum:"week,day,hour,due" doc:"Of a reminder: how long before the due date it came." example:"day"`
+	ReadAt   *Instant         `json:"readAt" format:"date-time" doc:"When it was read; null while it is not." example:"2026-03-02T09:05:00.000Z"`
+	Path     string           `json:"path" doc:"Where in the application it leads." example:"/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+
+	Confidential bool `json:"-"` // nothing of it may stand in a letter
+}
+
+// NotifiedBy is who caused a notification.
+type NotifiedBy struct {
+	Actor
+	Name *string `json:"name" doc:"The person's name; null when it was no person." example:"Ada Lovelace"`
+}
+
+// NotifiedBoard is the board of a notification.
+type NotifiedBoard struct {
+	ID   string `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name string `json:"name" doc:"Its name." example:"Launch"`
+}
+
+// NotifiedCard is the card of a notification.
+type NotifiedCard struct {
+	ID     string `json:"id" doc:"The card's id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Number int    `json:"number" doc:"Its number on the board." example:"7"`
+	Title  string `json:"title" doc:"Its title." example:"Write the press release"`
+	Due
+}
+
+// NotificationKept is how long a notification is kept.
+const NotificationKept = 90 * 24 * time.Hour
+
+// LetterPause is how long a letter that goes out at once waits for more.
+const LetterPause = 3 * time.Minute
+
+// NotificationSettings are how a person wants to be told.
+type NotificationSettings struct {
+	Ways       NotificationWays `json:"ways" doc:"How the caller is told, by kind."`
+	Mail       bool             `json:"mail" doc:"Whether letters go out at all; false after the caller has unsubscribed from one." example:"true"`
+	QuietFrom  *string          `json:"quietFrom" doc:"From when on, HH:MM of the caller's time zone, no letter goes out at once; null for never." example:"22:00"`
+	QuietUntil *string          `json:"quietUntil" doc:"Until when, HH:MM, the next day when it is before quietFrom." example:"07:00"`
+	DigestHour *int             `json:"digestHour" doc:"At which hour of the caller's day, 0 to 23, the daily letter goes out; null for no daily letter." example:"8"`
+	Reminders  []Reminder       `json:"reminders" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
+	RemindHour int              `json:"remindHour" doc:"At which hour of the caller's day, 0 to 23, reminders come of cards that are due on a day without a time." example:"9"`
+	TimeZone   string           `json:"timeZone" doc:"The zone of these times: that of the caller's profile." example:"Europe/London"`
+}
+
+// NotificationWays are the ways by kind.
+type NotificationWays struct {
+	Mention    Way `json:"mention" enum:"off,application,digest,mail" doc:"Somebody mentioned the caller." example:"mail"`
+	Assignment Way `json:"assignment" enum:"off,application,digest,mail" doc:"Somebody assigned a card to the caller." example:"mail"`
+	Invitation Way `json:"invitation" enum:"off,application,digest,mail" doc:"Somebody shared a board with the caller." example:"mail"`
+	Due        Way `json:"due" enum:"off,application,digest,mail" doc:"A card is due that is assigned to the caller." example:"mail"`
+	Comment    Way `json:"comment" enum:"off,application,digest,mail" doc:"A comment on a card that the caller works on, has commented or watches." example:"digest"`
+	Watched    Way `json:"watched" enum:"off,application,digest,mail" doc:"Another change of a card or board that the caller watches." example:"application"`
+}
+
+// DefaultNotificationSettings are those of who never changed any.
+func DefaultNotificationSettings() NotificationSettings {
+	hour := 8
+	return NotificationSettings{
+		Ways: NotificationWays{Mention: WayMail, Assignment: WayMail, Invitation: WayMail, Due: WayMail, Comment: WayDigest, Watched: WayApplication},
+		Mail: true, DigestHour: &hour, Reminders: []Reminder{RemindDay, RemindDue}, RemindHour: 9,
+	}
+}
+
+// Of is the way of a kind.
+func (w NotificationWays) Of(k NotificationKind) Way {
+	switch k {
+	case NotifyMention:
+		return w.Mention
+	case NotifyAssignment:
+		return w.Assignment
+	case NotifyInvitation:
+		return w.Invitation
+	case NotifyDue:
+		return w.Due
+	case NotifyComment:
+		return w.Comment
+	case NotifyWatched:
+		return w.Watched
+	}
+	return WayOff
+}
+
+// Check refuses ways, times and hours that are none, in words for the caller.
+func (s NotificationSettings) Check() error {
+	for _, k := range NotificationKinds() {
+		if !slices.Contains([]Way{WayOff, WayApplication, WayDigest, WayMail}, s.Ways.Of(k)) {
+			return Invalid("ways.%s must be one of off, application, digest, mail.", k)
+		}
+	}
+	if (s.QuietFrom == nil) != (s.QuietUntil == nil) {
+		return Invalid("quietFrom and quietUntil must be given together, or both be null.")
+	}
+	if s.QuietFrom != nil {
+		from, okFrom := minuteOf(*s.QuietFrom)
+		until, okUntil := minuteOf(*s.QuietUntil)
+		if !okFrom || !okUntil || from == until {
+			return Invalid("quietFrom and quietUntil must be two different times of day of the form HH:MM.")
+		}
+	}
+	if s.DigestHour != nil && (*s.DigestHour < 0 || *s.DigestHour > 23) || s.RemindHour < 0 || s.RemindHour > 23 {
+		return Invalid("digestHour and remindHour must be hours from 0 to 23.")
+	}
+	for i, r := range s.Reminders {
+		if !slices.Contains(Reminders(), r) || slices.Contains(s.Reminders[:i], r) {
+			return Invalid("reminders must be some of week, day, hour, due, each once.")
+		}
+	}
+	return nil
+}
+
+// Leaves is when what a person is told of now is due to leave in a letter; 0 for
+// never. A letter at once waits for more, and for the end of the quiet hours.
+func (s NotificationSettings) Leaves(way Way, now Instant, zone *time.Location) Instant {
+	if !s.Mail {
+		return 0
+	}
+	switch way {
+	case WayMail:
+		at := now + Instant(LetterPause.Milliseconds())
+		return max(at, s.quietEnd(at, zone))
+	case WayDigest:
+		if s.DigestHour == nil {
+			return 0
+		}
+		return nextWall(now, *s.DigestHour*60, zone)
+	case WayOff, WayApplication:
+	}
+	return 0
+}
+
+// quietEnd is when the quiet hours end that an instant is in; 0 when it is in
+// none.
+func (s NotificationSettings) quietEnd(at Instant, zone *time.Location) Instant {
+	if s.QuietFrom == nil || s.QuietUntil == nil {
+		return 0
+	}
+	from, _ := minuteOf(*s.QuietFrom)
+	until, _ := minuteOf(*s.QuietUntil)
+	local := at.Time().In(zone)
+	minute := local.Hour()*60 + local.Minute()
+	quiet := minute >= from && minute < until
+	if from > until {
+		quiet = minute >= from || minute < until
+	}
+	if !quiet {
+		return 0
+	}
+	return nextWall(at, until, zone)
+}
+
+// nextWall is the first instant behind another at which clocks in a zone show a
+// minute of the day.
+func nextWall(behind Instant, minute int, zone *time.Location) Instant {
+	y, m, d := behind.Time().In(zone).Date()
+	for day := 0; ; day++ {
+		at := InstantOf(wallTime(time.Date(y, m, d+day, 0, minute, 0, 0, time.UTC), zone))
+		if at > behind {
+			return at
+		}
+	}
+}
+
+// minuteOf is the minute of the day that a text of the form HH:MM says.
+func minuteOf(s string) (int, bool) {
+	t, err := time.Parse("15:04", s)
+	return t.Hour()*60 + t.Minute(), err == nil && len(s) == len("15:04")
+}

@@ -1,0 +1,143 @@
+package ical
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/session"
+	"cardwall/internal/store"
+)
+
+const (
+	daysBack  = 90  // for which what is overdue stays in the calendar
+	daysAhead = 730 // and for which it looks ahead
+	cardsMost = 5000
+	timeout   = 20 * time.Second
+)
+
+// looks is how often one calendar is read.
+var looks = session.Limit{Name: "calendar", Most: 60, Window: time.Hour}
+
+// Options of a server's calendars.
+type Options struct {
+	DB        *store.DB
+	Gate      *session.Gate
+	BaseURL   string
+	Unlimited bool // no limits of how often
+	Log       *slog.Logger
+}
+
+type server struct {
+	Options
+	attempts *session.Attempts
+	host     string
+}
+
+// Pages are the addresses of calendars, by method and path.
+func Pages(o Options) map[string]http.Handler {
+	s := &server{Options: o, attempts: session.NewAttempts(o.Unlimited), host: "cardwall"}
+	s.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
+	if u, err := url.Parse(o.BaseURL); err == nil && u.Hostname() != "" {
+		s.host = u.Hostname()
+	}
+	return map[string]http.Handler{"GET /ical/{file}": http.HandlerFunc(s.serve)}
+}
+
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	header := w.Header()
+	header.Set("Cache-Control", "private, no-cache") // may be kept, and must be asked for again
+	header.Set("X-Robots-Tag", "noindex")
+	body, err := s.calendar(ctx, r)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	sum := sha256.Sum256([]byte(body))
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	header.Set("ETag", tag)
+	if matches(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Type", "text/calendar; charset=utf-8")
+	header.Set("Content-Disposition", `inline; filename="cardwall.ics"`)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write([]byte(body)) // the reader may be gone
+}
+
+// calendar is what the address shows its owner now. It refuses with not_found
+// and rate_limited.
+func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) {
+	if _, err := s.Gate.AdmitProgram(r); err != nil {
+		return "", err
+	}
+	secret, ok := strings.CutSuffix(r.PathValue("file"), ".ics")
+	if !ok || len(secret) < 26 || len(secret) > 64 {
+		return "", board.NotFound()
+	}
+	hash := board.SecretHash(secret)
+	var (
+		userID string
+		boards []string
+	)
+	if err := s.DB.Read(ctx, board.Nobody(), func(v *store.View) (err error) {
+		userID, boards, err = v.FeedOwner(ctx, hash)
+		return err
+	}); err != nil {
+		return "", err
+	}
+	if userID == "" {
+		return "", board.NotFound()
+	}
+	if err := s.attempts.Take(s.DB.Now(), session.Subject{Limit: looks, Of: string(hash)}); err != nil {
+		return "", err
+	}
+	var cards []board.FeedCard
+	today := s.DB.Now().UTC()
+	if err := s.DB.Read(ctx, board.Person(userID, board.ScopeRead), func(v *store.View) (err error) {
+		cards, err = v.FeedCards(ctx, boards, today.AddDate(0, 0, -daysBack).Format(board.DateLayout), today.AddDate(0, 0, daysAhead).Format(board.DateLayout), cardsMost)
+		return err
+	}); err != nil {
+		return "", err
+	}
+	return Write(cards, s.host, s.BaseURL+"/cards/"), nil
+}
+
+func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	status, text := http.StatusServiceUnavailable, "The service cannot do this right now; try again in a moment."
+	f, known := board.AsFault(err)
+	switch {
+	case known && f.Code == board.CodeNotFound:
+		status, text = http.StatusNotFound, "There is no calendar at this address."
+	case known && f.Code == board.CodeRateLimited:
+		status, text = http.StatusTooManyRequests, f.Message
+		w.Header().Set("Retry-After", strconv.Itoa(int(max(f.RetryAfter, time.Second).Seconds())))
+	case r.Context().Err() == nil:
+		s.Log.Warn("a calendar was not read", "request", w.Header().Get("X-Request-Id"), "error", err)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text + "\n")) // the reader may be gone
+}
+
+// matches tells whether a tag is among those that a program has (RFC 9110,
+// 13.1.2: compared weakly).
+func matches(have, tag string) bool {
+	for one := range strings.SplitSeq(have, ",") {
+		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
+		if one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}

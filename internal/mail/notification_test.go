@@ -1,0 +1,81 @@
+package mail_test
+
+import (
+	"context"
+	"mime"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/mail"
+	"cardwall/internal/store"
+)
+
+// A letter about notifications tells what happened, ends with one click, and of
+// a confidential board holds no word that people wrote.
+func TestLettersOfNotifications(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		server := newSMTP(t)
+		p := newPost(s, mail.Options{SMTP: "smtp://" + server.address})
+		ada, bob := s.Person("Ada"), s.Person("Bob")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		bob.Joins(workspace, board.WorkspaceMember)
+		b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch <plan>"}).ID()
+		list := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID()
+		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Press\u2028release & \"kit\""}).ID()
+		post := func() (subject, text, html string, header map[string][]string) {
+			t.Helper()
+			s.Clock.Advance(board.LetterPause)
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PostNotifications(ctx, 10); return err })
+			before := len(server.letters())
+			p.deliver(t)
+			sent := server.letters()
+			if len(sent) != before+1 {
+				t.Fatalf("%d letters", len(sent)-before)
+			}
+			h, text, html := read(t, sent[len(sent)-1].data)
+			subject, err := (&mime.WordDecoder{}).DecodeHeader(h.Get("Subject"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return subject, text, html, h
+		}
+
+		ada.Must("add_comment", apptest.Fields{"cardId": card, "text": "@Bob, look:\nBcc: evil@example.com <script>"})
+		subject, text, html, header := post()
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		if subject != `Ada mentioned you: Press release & "kit"` {
+			t.Errorf("the subject is %q", subject)
+		}
+		if !strings.Contains(text, "@Bob, look: Bcc: evil@example.com <script>\nLaunch <plan>\n"+apptest.BaseURL+"/cards/"+card) || strings.Contains(html, "<script>") || !strings.Contains(html, "Launch &lt;plan&gt;") {
+			t.Errorf("the letter says\n%s\n%s", text, html)
+		}
+		address, ok := strings.CutPrefix(strings.Trim(header["List-Unsubscribe"][0], "<>"), apptest.BaseURL+"/unsubscribe?token=")
+		if !ok || header["List-Unsubscribe-Post"][0] != "List-Unsubscribe=One-Click" || strings.Contains(p.log.String(), address) || !strings.Contains(text, address) {
+			t.Errorf("the end of it: %v\n%s", header, p.log)
+		}
+
+		ada.Must("update_board", apptest.Fields{"boardId": b, "visibility": "confidential"})
+		ada.Must("share_board", apptest.Fields{"boardId": b, "userId": bob.ID, "role": "editor"})
+		ada.Must("add_comment", apptest.Fields{"cardId": card, "text": "@Bob, secret"})
+		ada.Must("set_card_assignees", apptest.Fields{"cardId": card, "add": []string{bob.ID}})
+		subject, text, html, _ = post()
+		for _, word := range []string{"Ada", "Launch", "Press", "secret"} {
+			if strings.Contains(subject+text+html, word) {
+				t.Errorf("a letter about a confidential board says %q:\n%s\n%s", word, subject, text)
+			}
+		}
+		if subject != "You were assigned a card on a confidential board, and 2 more" || !strings.Contains(text, "A confidential board was shared with you") {
+			t.Errorf("the letter is %q\n%s", subject, text)
+		}
+		// Letters of an account have no end.
+		s.Browser().Must("request_password_reset", apptest.Fields{"email": bob.Email})
+		p.deliver(t)
+		sent := server.letters()
+		if h, _, _ := read(t, sent[len(sent)-1].data); h.Get("List-Unsubscribe") != "" {
+			t.Errorf("a letter of the account says List-Unsubscribe: %v", h)
+		}
+	})
+}

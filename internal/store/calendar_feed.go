@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+)
+
+// CalendarFeed is the caller's calendar feed, which may be none. Of its boards it
+// names those that the caller still sees.
+func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
+	feed := board.CalendarFeed{BoardIDs: []string{}}
+	var boards string
+	found, err := v.one(ctx, "SELECT boards, created_at FROM calendar_feeds WHERE user_id = $1", []any{v.caller.UserID}, &boards, &feed.CreatedAt)
+	if err != nil || !found || boards == "" {
+		feed.Active = found
+		return feed, err
+	}
+	feed.Active = true
+	var a arguments
+	seen, err := v.texts(ctx, v.boardsOf(CardPage{PutAway: true}, &a), a...)
+	for _, id := range strings.Fields(boards) {
+		if slices.Contains(seen, id) {
+			feed.BoardIDs = append(feed.BoardIDs, id)
+		}
+	}
+	return feed, err
+}
+
+// SetCalendarFeed writes the caller's calendar feed: with a fingerprint it has
+// another address, without one the same as before. A loader has loaded the boards.
+func (tx *Tx) SetCalendarFeed(ctx context.Context, hash []byte, boards []string) (board.CalendarFeed, error) {
+	if len(boards) > 0 {
+		tx.workspace = tx.On(boards[0]).WorkspaceID // it changes none of them
+	}
+	text, args := "UPDATE calendar_feeds SET boards = $2 WHERE user_id = $1", []any{tx.caller.UserID, strings.Join(boards, " ")}
+	if hash != nil {
+		text = `INSERT INTO calendar_feeds (user_id, hash, boards, created_at) VALUES ($1, $3, $2, $4)
+			ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, boards = excluded.boards, created_at = excluded.created_at`
+		args = append(args, hash, int64(tx.now))
+	}
+	n, err := tx.affected(ctx, text, args...)
+	if err == nil && n == 0 {
+		err = board.NotFound()
+	}
+	if err != nil {
+		return board.CalendarFeed{}, err
+	}
+	return tx.CalendarFeed(ctx)
+}
+
+// DeleteCalendarFeed ends the caller's calendar feed.
+func (tx *Tx) DeleteCalendarFeed(ctx context.Context) error {
+	return tx.exec(ctx, "DELETE FROM calendar_feeds WHERE user_id = $1", tx.caller.UserID)
+}
+
+// FeedOwner is whose calendar feed has an address, and which boards it names;
+// empty for nobody's.
+func (v *View) FeedOwner(ctx context.Context, hash []byte) (userID string, boards []string, err error) {
+	var text string
+	_, err = v.one(ctx, "SELECT f.user_id, f.boards FROM calendar_feeds f JOIN users u ON u.id = f.user_id WHERE f.hash = $1 AND u.deleted_at IS NULL", []any{hash}, &userID, &text)
+	return userID, strings.Fields(text), err
+}
+
+// FeedCards are the open cards that are due, from one day to another, on boards
+// that the caller sees, that are open, not confidential and show in calendars: of
+// the boards named, or those assigned to the caller. They come by id.
+func (v *View) FeedCards(ctx context.Context, boards []string, from, to string, limit int) ([]board.FeedCard, error) {
+	var (
+		a   arguments
+		out []board.FeedCard
+	)
+	calendar := board.Features{Calendar: true}.Bits()
+	user := a.add(v.caller.UserID)
+	text := `SELECT c.id, c.title, c.description, b.name, l.name, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone, c.created_at, c.updated_at
+		FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
+		JOIN cards c ON c.board_id = b.id JOIN lists l ON l.id = c.list_id
+		WHERE wm.user_id = ` + user + " AND " + visible + " AND b.visibility <> 'confidential' AND b.features & " + a.add(calendar) + ` <> 0
+		AND b.archived_at IS NULL AND b.trashed_at IS NULL AND l.archived_at IS NULL AND c.archived_at IS NULL AND c.done_at IS NULL
+		AND c.due_date >= ` + a.add(from) + " AND c.due_date <= " + a.add(to)
+	if len(boards) > 0 {
+		text += " AND b.id IN (" + a.list(boards) + ")"
+	} else {
+		text += " AND c.id IN (SELECT k.card_id FROM card_assignees k WHERE k.user_id = " + user + ")"
+	}
+	err := v.each(ctx, text+" ORDER BY c.due_date, c.id LIMIT "+a.add(limit), a, func(rows *sql.Rows) error {
+		var c board.FeedCard
+		err := rows.Scan(&c.ID, &c.Title, &c.Description, &c.Board, &c.List, &c.DueDate, &c.DueAt, &c.StartDate, &c.StartAt, &c.TimeZone, &c.CreatedAt, &c.UpdatedAt)
+		out = append(out, c)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"unicode/utf8"
+
+	"cardwall/internal/board"
+)
+
+// countedMost is how many unread notifications are counted.
+const countedMost = 100
+
+// excerptMost is how many characters of a comment a notification repeats.
+const excerptMost = 280
+
+const (
+	notificationRead = `SELECT n.id, n.kind, n.event, n.created_at, n.actor_type, n.actor_id, a.name, n.reminder, n.read_at,
+		b.id, b.name, b.visibility, c.id, c.number, c.title, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone, m.text`
+	// notificationSeen is what of a person's notifications the person may still see:
+	// the card's board is the one that it is on now.
+	notificationSeen = ` FROM notifications n LEFT JOIN cards c ON c.id = n.card_id JOIN boards b ON b.id = COALESCE(c.board_id, n.board_id)
+		JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = n.user_id
+		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = n.user_id
+		LEFT JOIN comments m ON m.id = n.comment_id
+		LEFT JOIN users a ON a.id = n.actor_id AND n.actor_type = 'person'
+		WHERE n.user_id = $1 AND b.trashed_at IS NULL AND ` + visible
+)
+
+func scanNotification(rows *sql.Rows) (board.Notification, error) {
+	var (
+		n          board.Notification
+		visibility board.Visibility
+		card       struct {
+			id, title sql.NullString
+			number    sql.NullInt64
+			due       board.Due
+		}
+		text *string
+	)
+	err := rows.Scan(&n.ID, &n.Kind, &n.Event, &n.At, &n.Actor.Type, &n.Actor.ID, &n.Actor.Name, &n.Reminder, &n.ReadAt,
+		&n.Board.ID, &n.Board.Name, &visibility, &card.id, &card.number, &card.title,
+		&card.due.DueDate, &card.due.DueAt, &card.due.StartDate, &card.due.StartAt, &card.due.TimeZone, &text)
+	n.Path = "/boards/" + n.Board.ID
+	if card.id.Valid {
+		n.Card = &board.NotifiedCard{ID: card.id.String, Number: int(card.number.Int64), Title: card.title.String, Due: card.due}
+		n.Path = "/cards/" + card.id.String
+	}
+	if text != nil {
+		cut := excerpt(*text)
+		n.Excerpt = &cut
+	}
+	n.Confidential = visibility == board.Confidential
+	return n, err
+}
+
+// excerpt is how a text begins.
+func excerpt(text string) string {
+	at := 0
+	for range excerptMost {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		if size == 0 {
+			return text
+		}
+		at += size
+	}
+	if at == len(text) {
+		return text
+	}
+	return text[:at] + "…"
+}
+
+func (v *View) notifications(ctx context.Context, userID, rest string, args ...any) ([]board.Notification, error) {
+	out := []board.Notification{}
+	err := v.each(ctx, notificationRead+notificationSeen+" "+rest, append([]any{userID}, args...), func(rows *sql.Rows) error {
+		n, err := scanNotification(rows)
+		out = append(out, n)
+		return err
+	})
+	return out, err
+}
+
+// Notifications are the caller's, of what the caller may still see, newest first
+// from before one on.
+func (v *View) Notifications(ctx context.Context, unread bool, before string, limit int) ([]board.Notification, error) {
+	only := ""
+	if unread {
+		only = "AND n.read_at IS NULL "
+	}
+	return v.notifications(ctx, v.caller.UserID, only+"AND ($2 = '' OR n.id < $2) ORDER BY n.id DESC LIMIT $3", before, limit)
+}
+
+// Notification is one of the caller's.
+func (v *View) Notification(ctx context.Context, id string) (board.Notification, error) {
+	found, err := v.notifications(ctx, v.caller.UserID, "AND n.id = $2", id)
+	if err == nil && len(found) == 0 {
+		err = board.NotFound()
+	}
+	if err != nil {
+		return board.Notification{}, err
+	}
+	return found[0], nil
+}
+
+// Unread counts the caller's unread notifications, up to 100, and names the
+// newest; "" for none.
+func (v *View) Unread(ctx context.Context) (n int, newest string, err error) {
+	_, err = v.one(ctx, fmt.Sprintf("SELECT count(*), COALESCE(max(id), '') FROM (SELECT n.id AS id"+notificationSeen+" AND n.read_at IS NULL ORDER BY n.id DESC LIMIT %d) AS u", countedMost),
+		[]any{v.caller.UserID}, &n, &newest)
+	return n, newest, err
+}
+
+// MarkNotification makes one of the caller's read, or unread again.
+func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error {
+	var at any
+	if read {
+		at = int64(tx.now)
+	}
+	tx.notified = append(tx.notified, tx.caller.UserID)
+	// What was read leaves in no letter, and what is unread again does not either.
+	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) = ($4 = 1)", at, id, tx.caller.UserID, flag(read))
+}
+
+// MarkNotifications makes all of the caller's read, up to one of them; "" for
+// all.
+func (tx *Tx) MarkNotifications(ctx context.Context, upTo string) error {
+	tx.notified = append(tx.notified, tx.caller.UserID)
+	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' OR id <= $3)", int64(tx.now), tx.caller.UserID, upTo)
+}
+
+// OnNotify has fn called with the people whose notifications a transaction of
+// this process changed, once it is committed. It must return at once. nil ends
+// that.
+func (db *DB) OnNotify(fn func(userIDs []string)) {
+	if fn == nil {
+		db.teller.Store(nil)
+		return
+	}
+	db.teller.Store(&fn)
+}
+
+// NotificationMarks tell of each of the people whether their notifications
+// changed since they were last asked for: another mark is another state. They
+// say nothing of what the person may see.
+func (db *DB) NotificationMarks(ctx context.Context, userIDs []string) (map[string]string, error) {
+	out := map[string]string{}
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		return chunks(userIDs, func(in string, args []any) error {
+			return v.each(ctx, "SELECT user_id, count(*), max(id) FROM notifications WHERE read_at IS NULL AND user_id IN ("+in+") GROUP BY user_id", args, func(rows *sql.Rows) error {
+				var (
+					user, newest string
+					n            int
+				)
+				err := rows.Scan(&user, &n, &newest)
+				out[user] = fmt.Sprint(n, newest)
+				return err
+			})
+		})
+	})
+	return out, err
+}

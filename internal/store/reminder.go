@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"time"
+
+	"cardwall/internal/board"
+)
+
+// RemindedUntil is until when reminders were looked for; 0 for never.
+func (v *View) RemindedUntil(ctx context.Context) (at board.Instant, err error) {
+	var text string
+	found, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{remindedSetting}, &text)
+	if err != nil || !found {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return board.Instant(n), err
+}
+
+// SetRemindedUntil notes it.
+func (tx *Tx) SetRemindedUntil(ctx context.Context, at board.Instant) error {
+	return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value", remindedSetting, strconv.FormatInt(int64(at), 10))
+}
+
+const remindedSetting = "reminded_until"
+
+// reminder is a person who is to be reminded of a card.
+type reminder struct {
+	recipient
+	card, due string
+	which     board.Reminder
+}
+
+// what of a card and its assignees a reminder needs. A card in the archive or on
+// a list or board there, and one that is done, is nobody's to be reminded of.
+const remindersFrom = ` FROM cards c JOIN lists l ON l.id = c.list_id AND l.archived_at IS NULL
+	JOIN boards b ON b.id = c.board_id AND b.archived_at IS NULL AND b.trashed_at IS NULL
+	JOIN card_assignees k ON k.card_id = c.id JOIN users u ON u.id = k.user_id AND u.deleted_at IS NULL
+	JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id
+	LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = u.id
+	LEFT JOIN notification_settings s ON s.user_id = u.id
+	WHERE c.done_at IS NULL AND c.archived_at IS NULL AND ` + visible
+
+// AnybodyToRemind tells whether Remind has something to do. Looking costs no
+// write, and is all that mostly happens.
+func (v *View) AnybodyToRemind(ctx context.Context, after, until board.Instant) (bool, error) {
+	due, err := v.remindersDue(ctx, after, until)
+	return len(due) > 0, err
+}
+
+// Remind writes the reminders whose time is behind one instant and not behind
+// another, and tells how many. A person is reminded of a card and a due date once for
+// each reminder, whoever asks how often.
+func (tx *Tx) Remind(ctx context.Context, after, until board.Instant) (int64, error) {
+	due, err := tx.remindersDue(ctx, after, until)
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	for _, r := range due {
+		written, err := tx.insertReminder(ctx, r)
+		if err != nil {
+			return n, fmt.Errorf("write reminder: %w", err)
+		}
+		n += written
+	}
+	return n, nil
+}
+
+func (v *View) remindersDue(ctx context.Context, after, until board.Instant) ([]reminder, error) {
+	var due []reminder
+	for _, which := range board.Reminders() {
+		ahead := board.Instant(which.Ahead().Milliseconds())
+		found, err := v.reminders(ctx, which, "c.due_at", " AND c.due_at > $1 AND c.due_at <= $2 ORDER BY c.id, u.id", int64(after+ahead), int64(until+ahead))
+		if err != nil {
+			return nil, fmt.Errorf("find cards that are due: %w", err)
+		}
+		due = append(due, found...)
+	}
+	days, err := v.dayReminders(ctx, after, until)
+	return append(due, days...), err
+}
+
+// dayReminders are those of cards that are due on a day: for each zone and hour
+// that people have, on the days of which the moment has come.
+func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]reminder, error) {
+	type clock struct {
+		zone string
+		hour int
+	}
+	var clocks []clock
+	if err := v.each(ctx, "SELECT DISTINCT u.time_zone, COALESCE(s.remind_hour, $1) FROM users u LEFT JOIN notification_settings s ON s.user_id = u.id WHERE u.deleted_at IS NULL ORDER BY 1, 2",
+		[]any{board.DefaultNotificationSettings().RemindHour}, func(rows *sql.Rows) error {
+			var c clock
+			err := rows.Scan(&c.zone, &c.hour)
+			clocks = append(clocks, c)
+			return err
+		}); err != nil {
+		return nil, err
+	}
+	var due []reminder
+	for _, c := range clocks {
+		zone, err := board.LoadZone("timeZone", c.zone)
+		if err != nil {
+			continue // the zone left the database of zones
+		}
+		for _, which := range board.Reminders() {
+			ahead, ok := which.DaysAhead()
+			if !ok {
+				continue
+			}
+			for _, day := range daysReached(after, until, ahead, c.hour, zone) {
+				found, err := v.reminders(ctx, which, "c.due_date", " AND c.due_at IS NULL AND c.due_date = $1 AND u.time_zone = $2 AND COALESCE(s.remind_hour, $3) = $4 ORDER BY c.id, u.id",
+					day, c.zone, board.DefaultNotificationSettings().RemindHour, c.hour)
+				if err != nil {
+					return nil, fmt.Errorf("find cards that are due on %s: %w", day, err)
+				}
+				due = append(due, found...)
+			}
+		}
+	}
+	return due, nil
+}
+
+// daysReached are the days whose moment is behind one instant and not behind
+// another.
+func daysReached(after, until board.Instant, ahead, hour int, zone *time.Location) (days []string) {
+	first := after.Time().In(zone)
+	for day := time.Date(first.Year(), first.Month(), first.Day()+ahead-1, 0, 0, 0, 0, time.UTC); ; day = day.AddDate(0, 0, 1) {
+		at := board.DayMoment(day, ahead, hour, zone)
+		if at > until {
+			return days
+		}
+		if at > after {
+			days = append(days, day.Format(board.DateLayout))
+		}
+	}
+}
+
+// reminders are who is to be reminded, with the due date as the database has it.
+func (v *View) reminders(ctx context.Context, which board.Reminder, column, rest string, args ...any) (out []reminder, err error) {
+	err = v.each(ctx, "SELECT c.id, CAST("+column+" AS TEXT), u.id, u.time_zone, "+settingsColumns+remindersFrom+rest, args, func(rows *sql.Rows) error {
+		r := reminder{which: which}
+		var s settingsScan
+		if err := rows.Scan(append([]any{&r.card, &r.due, &r.id, &s.zone}, s.dest()...)...); err != nil {
+			return err
+		}
+		if r.settings, err = s.result(); err != nil {
+			return err
+		}
+		for _, wanted := range r.settings.Reminders {
+			if wanted == which && r.settings.Ways.Due != board.WayOff {
+				r.zone, err = zoneOf(r.settings)
+				out = append(out, r)
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (tx *Tx) insertReminder(ctx context.Context, r reminder) (int64, error) {
+	way := r.settings.Ways.Due
+	n, err := tx.affected(ctx, "INSERT INTO "+notificationColumns+" VALUES ($1, $2, $3, $4, NULL, $5, NULL, $6, NULL, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
+		tx.NewID("ntf_"), r.id, string(board.NotifyDue), "card.due", r.card, string(board.ActorSystem), string(r.which), r.card+" "+r.due+" "+string(r.which),
+		int64(tx.now), string(way), nullable(r.settings.Leaves(way, tx.now, r.zone)))
+	if n > 0 {
+		tx.notified = append(tx.notified, r.id)
+	}
+	return n, err
+}

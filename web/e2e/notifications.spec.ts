@@ -1,0 +1,143 @@
+import { axe, expect, tabTo, test } from './fixtures'
+import { another } from './person'
+
+test('what concerns somebody shows behind the bell as it happens, and opens with a click', async ({
+  page,
+  world,
+  browser,
+}) => {
+  const grace = await another(browser, world)
+  await grace.page.goto('/')
+  await expect(grace.page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible()
+  await world.post('/cards', { listId: world.lists['To do'], title: 'Call the printer', assignees: [grace.id] })
+  const bell = grace.page.getByRole('button', { name: 'Notifications, 1 unread' })
+  await expect(bell).toBeVisible({ timeout: 15_000 })
+  await bell.click()
+  const panel = grace.page.getByRole('dialog', { name: 'Notifications' })
+  await expect(panel.getByRole('listitem')).toHaveCount(1)
+  await expect(panel.getByRole('listitem')).toContainText('assigned you: Call the printer')
+  expect(await axe(grace.page)).toEqual([])
+
+  // Another's act appears in the open panel.
+  await world.post(`/cards/${world.cards.One}/comments`, { text: `Please look, @${grace.name}` })
+  await expect(panel.getByRole('listitem')).toHaveCount(2, { timeout: 15_000 })
+  await expect(panel.getByRole('listitem').first()).toContainText('mentioned you: One')
+  await expect(panel.getByRole('listitem').first()).toContainText('Please look')
+  await panel.getByRole('button', { name: /^Mark as read: .*Call the printer/ }).click()
+  await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible()
+  await panel.getByRole('link', { name: /One/ }).click()
+  await expect(grace.page).toHaveURL(new RegExp(`/cards/${world.cards.One}$`))
+  await expect(grace.page.getByRole('dialog', { name: 'One' })).toBeVisible()
+  await expect(
+    grace.page.getByRole('button', { name: 'Notifications', exact: true, includeHidden: true }),
+  ).toBeAttached()
+
+  // Who did it is told nothing.
+  await page.goto('/notifications')
+  await expect(page.getByRole('link', { name: /Call the printer/ })).toHaveCount(0)
+  await grace.close()
+})
+
+test('with the keyboard alone somebody is mentioned, and reads it', async ({ page, world, browser }) => {
+  const grace = await another(browser, world)
+  await grace.page.goto('/')
+  await page.goto(`/cards/${world.cards.Two}`)
+  const comment = page.getByRole('textbox', { name: 'Comment' })
+  await comment.focus()
+  await page.keyboard.type(`So, @${grace.name.slice(0, 8)}`)
+  await expect(page.getByRole('option', { name: grace.name })).toHaveAttribute('aria-selected', 'true')
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('option')).toHaveCount(0)
+  await expect(page.getByRole('dialog', { name: 'Two' })).toBeVisible()
+  await page.keyboard.type(grace.name.slice(8, 9))
+  await page.keyboard.press('Enter')
+  await expect(comment).toHaveValue(`So, @${grace.name} `)
+  await page.keyboard.type('what now?')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('article', { name: /^Comment of/ })).toContainText('what now?')
+
+  await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible({ timeout: 15_000 })
+  await tabTo(grace.page.getByRole('button', { name: 'Notifications, 1 unread' }))
+  await grace.page.keyboard.press('Enter')
+  const panel = grace.page.getByRole('dialog', { name: 'Notifications' })
+  await expect(panel.getByRole('link')).toHaveCount(1)
+  await grace.page.keyboard.press('ArrowDown')
+  await expect(panel.getByRole('link')).toBeFocused()
+  await grace.page.keyboard.press('Escape')
+  await expect(panel).toHaveCount(0)
+  await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeFocused()
+
+  await grace.page.keyboard.press('g')
+  await grace.page.keyboard.press('n')
+  await expect(grace.page).toHaveURL(/\/notifications$/)
+  await expect(grace.page.getByRole('link', { name: /mentioned you/ })).toBeVisible()
+  expect(await axe(grace.page)).toEqual([])
+  await tabTo(grace.page.getByRole('button', { name: 'Mark all as read' }))
+  await grace.page.keyboard.press('Enter')
+  await expect(grace.page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible()
+  await tabTo(grace.page.getByRole('tab', { name: 'All' }))
+  await grace.page.keyboard.press('ArrowRight')
+  await expect(grace.page.getByText('All read')).toBeVisible()
+  await grace.close()
+})
+
+test('a board is watched, and no more', async ({ page, world, browser }) => {
+  const grace = await another(browser, world)
+  await grace.page.goto(`/boards/${world.boardId}`)
+  const menu = async () => {
+    await grace.page.getByRole('button', { name: 'Board menu' }).click()
+    return grace.page.getByRole('menuitemcheckbox', { name: 'Watch this board' })
+  }
+  await (await menu()).click()
+  await expect(await menu()).toHaveAttribute('aria-checked', 'true')
+  await grace.page.keyboard.press('Escape')
+  await page.waitForTimeout(500) // the switch is on its way
+  await world.post('/cards', { listId: world.lists.Doing, title: 'News' })
+  await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible({ timeout: 15_000 })
+  await grace.page.reload()
+  await expect(await menu()).toHaveAttribute('aria-checked', 'true')
+  await grace.close()
+})
+
+test('settings and the calendar feed are one’s own, and last', async ({ page, world, browser, request }) => {
+  const grace = await another(browser, world)
+  const own = grace.page
+  await own.goto('/profile/notifications')
+  await own.getByLabel('Comments').selectOption('Off')
+  await own.getByLabel('Daily letter').selectOption('At 17:00')
+  await own.getByLabel('Quiet hours').check()
+  await own.getByLabel('Quiet from').fill('21:30')
+  await own.getByLabel('A week before').check()
+  await own.waitForTimeout(500)
+  await own.reload()
+  await expect(own.getByLabel('Comments')).toHaveValue('off')
+  await expect(own.getByLabel('Daily letter')).toHaveValue('17')
+  await expect(own.getByLabel('Quiet from')).toHaveValue('21:30')
+  await expect(own.getByLabel('A week before')).toBeChecked()
+  await world.post(`/cards/${world.cards.One}/comments`, { text: 'Nobody is told' })
+
+  const due = { dueDate: new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10) }
+  await world.post('/cards', { listId: world.lists['To do'], title: 'Due soon', assignees: [grace.id], due })
+  await own.getByRole('button', { name: 'Make a calendar feed' }).click()
+  const address = await own.getByLabel('Address of your calendar').last().innerText()
+  const path = new URL(address.trim()).pathname
+  const calendar = await request.get(path)
+  expect(calendar.headers()['content-type']).toContain('text/calendar')
+  expect(await calendar.text()).toContain('SUMMARY:Due soon')
+  expect(await axe(own)).toEqual([])
+  await own.getByRole('button', { name: 'Make another address' }).click()
+  await own.getByRole('button', { name: 'Make another', exact: true }).click()
+  await expect.poll(async () => (await request.get(path)).status()).toBe(404)
+  await own.getByRole('button', { name: 'Withdraw' }).click()
+  await own.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
+  await expect(own.getByText('You have none yet.')).toBeVisible()
+  await grace.close()
+})
+
+test('the page of a letter’s end changes nothing until somebody says so', async ({ page }) => {
+  await page.goto('/unsubscribe?token=nonsense')
+  await page.getByRole('button', { name: 'Unsubscribe' }).click()
+  await expect(page.getByRole('alert')).toContainText('open it as it stands in the letter')
+  expect(await axe(page)).toEqual([])
+})

@@ -1,0 +1,59 @@
+import { expect } from '@playwright/test'
+import { button, unreachable, type Screen } from './screen'
+
+export const notifications: readonly Screen[] = [
+  {
+    name: 'notifications',
+    route: '/notifications',
+    at: () => '/notifications',
+    shows: (page) => page.getByRole('link', { name: /commented/ }).first(),
+  },
+  {
+    name: 'notifications-none',
+    route: '/notifications',
+    who: 'newcomer',
+    at: () => '/notifications',
+    shows: (page) => page.getByText('Nothing yet'),
+  },
+  {
+    name: 'notifications-unreachable',
+    route: '/notifications',
+    at: () => '/notifications',
+    first: unreachable('**/app/v1/notifications**'),
+    shows: (page) => page.getByText('Notifications could not be loaded'),
+  },
+  {
+    name: 'notifications-panel',
+    route: '/',
+    at: () => '/',
+    shows: (page) => page.getByRole('heading').first(),
+    then: async (page) => {
+      if ((page.viewportSize()?.width ?? 1000) < 640) await button(page, 'Menu').click()
+      await button(page, /^Notifications/)
+        .first()
+        .click()
+      await expect(page.getByRole('dialog', { name: 'Notifications' })).toBeVisible()
+    },
+  },
+  {
+    name: 'notification-settings',
+    route: '/profile/notifications',
+    at: () => '/profile/notifications',
+    shows: (page) => page.getByLabel('Daily letter'),
+  },
+  {
+    name: 'calendar-feed',
+    route: '/profile/notifications',
+    who: 'founder',
+    at: () => '/profile/notifications',
+    then: async (page) => {
+      await page
+        .getByRole('button', { name: /^Make (a calendar feed|another address)$/ })
+        .first()
+        .waitFor()
+      if (await button(page, 'Make a calendar feed').isVisible()) await button(page, 'Make a calendar feed').click()
+      await expect(button(page, 'Withdraw')).toBeVisible()
+    },
+  },
+  { name: 'unsubscribe', route: '/unsubscribe', who: 'nobody', at: () => '/unsubscribe?token=abc' },
+]

@@ -1,0 +1,107 @@
+// A list of notifications that keeps up with the stream, and what is done to them.
+import { app, body, data, reason } from '../../api/client'
+import type { Notification } from '../../api/contract'
+import { notifications } from '../../state/notifications.svelte'
+import { toast } from '../../state/toasts.svelte'
+
+/** A list for as long as its page is there; `unread` says whether only what is unread. */
+export function feed(limit: number, unread: () => boolean) {
+  let items = $state.raw<Notification[] | null>(null)
+  let problem = $state<string | null>(null)
+  let next = $state<string | undefined>()
+  let turn = 0
+
+  const ask = (cursor?: string) =>
+    body(app.GET('/notifications', { params: { query: { limit, cursor, unread: unread() || undefined } } }))
+
+  async function load(): Promise<void> {
+    const mine = ++turn
+    try {
+      const answer = await ask()
+      if (mine !== turn) return
+      items = answer.data
+      next = answer.nextCursor
+      problem = null
+    } catch (thrown) {
+      if (mine === turn && items === null) problem = reason(thrown)
+    }
+  }
+
+  $effect(() => {
+    void notifications.mark
+    void unread()
+    void load()
+  })
+
+  async function more(): Promise<void> {
+    const mine = turn
+    try {
+      const answer = await ask(next)
+      if (mine !== turn) return
+      items = [...(items ?? []), ...answer.data]
+      next = answer.nextCursor
+    } catch (thrown) {
+      toast(reason(thrown), { tone: 'bad' })
+    }
+  }
+
+  /** Paints at once; a failure shows what the server has. */
+  async function mark(one: Notification, read: boolean): Promise<void> {
+    if ((one.readAt !== null) === read) return
+    const readAt = read ? new Date().toISOString() : null
+    items = items?.map((n) => (n.id === one.id ? { ...n, readAt } : n)) ?? null
+    notifications.unread = Math.max(0, notifications.unread + (read ? -1 : 1))
+    try {
+      await data(
+        app.PATCH('/notifications/{notificationId}', {
+          params: { path: { notificationId: one.id } },
+          body: { read },
+        }),
+      )
+    } catch (thrown) {
+      toast(reason(thrown), { tone: 'bad' })
+      void load()
+    }
+  }
+
+  async function markAll(): Promise<void> {
+    const upTo = items?.[0]?.id
+    const readAt = new Date().toISOString()
+    items = items?.map((n) => ({ ...n, readAt: n.readAt ?? readAt })) ?? null
+    try {
+      notifications.unread = (await data(app.POST('/notifications/read', { body: { upTo } }))).unread
+    } catch (thrown) {
+      toast(reason(thrown), { tone: 'bad' })
+      void load()
+    }
+  }
+
+  return {
+    get items() {
+      return items
+    },
+    get problem() {
+      return problem
+    },
+    get next() {
+      return next
+    },
+    load,
+    more,
+    mark,
+    markAll,
+  }
+}
+
+/** Goes on with the arrow keys from one notification to the next. */
+export function arrows(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (!step) return
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('a[data-notification]')]
+  const at = links.findIndex((link) => link.closest('li')?.contains(document.activeElement))
+  const to = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step]
+  if (!to) return
+  event.preventDefault()
+  event.stopPropagation()
+  to.focus()
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { Notification } from '../../api/contract'
+import { deed, plain, subject, who } from './words'
+
+const one = {
+  id: 'ntf_1',
+  kind: 'mention',
+  event: 'comment.added',
+  actor: { type: 'person', id: 'usr_1', name: 'Ada' },
+  board: { id: 'brd_1', name: 'Launch' },
+  card: null,
+  reminder: null,
+} as unknown as Notification
+
+test('says who did what to what', () => {
+  expect([who(one), deed(one), subject(one)]).toEqual(['Ada', 'mentioned you', 'Launch'])
+  const moved = { ...one, kind: 'watched', event: 'card.moved', actor: { type: 'automation', id: null, name: null } }
+  expect([who(moved as Notification), deed(moved as Notification)]).toEqual(['An automation', 'moved a card'])
+})
+
+test('says how near a due date is', () => {
+  const card = { id: 'crd_1', number: 1, title: 'Press release', dueAt: null }
+  const due = { ...one, kind: 'due', event: 'card.due', card, reminder: 'due' } as unknown as Notification
+  expect([who(due), deed(due), subject(due)]).toEqual([null, 'Due today', 'Press release'])
+  expect(deed({ ...due, card: { ...due.card!, dueAt: '2026-03-02T09:00:00.000Z' } })).toBe('Due')
+  expect(deed({ ...due, reminder: 'hour' })).toBe('Due in an hour')
+})
+
+test('reads Markdown as words', () => {
+  expect(plain('# Due\n\n- by **Thursday**, see [the plan](https://example.com/x_y) and `a * b`\n> ~~no~~')).toBe(
+    'Due by Thursday, see the plan and a * b no',
+  )
+  expect(plain('2 * 3 ** 4, snake_case')).toBe('2 * 3 ** 4, snake_case')
+})

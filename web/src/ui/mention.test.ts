@@ -1,0 +1,42 @@
+import { afterEach, expect, test } from 'vitest'
+import { matching, mention } from './mention'
+
+const people = [
+  { id: '1', name: 'Ada Lovelace' },
+  { id: '2', name: 'Grace Hopper' },
+  { id: '3', name: 'Adele Goldberg' },
+]
+
+afterEach(() => document.body.replaceChildren())
+
+test('finds people by the beginning of a name', () => {
+  expect(matching(people, 'ad').map((p) => p.id)).toEqual(['1', '3'])
+  expect(matching(people, 'hop').map((p) => p.id)).toEqual(['2'])
+  expect(matching(people, 'ada lov').map((p) => p.id)).toEqual(['1'])
+  expect(matching(people, 'x')).toEqual([])
+})
+
+function field(): HTMLTextAreaElement {
+  HTMLElement.prototype.showPopover ??= () => undefined
+  const node = document.createElement('textarea')
+  document.body.append(node)
+  mention(() => people)(node)
+  return node
+}
+
+function type(node: HTMLTextAreaElement, text: string): string[] {
+  node.value = text
+  node.setSelectionRange(text.length, text.length)
+  node.dispatchEvent(new Event('input'))
+  return [...document.querySelectorAll('[role=option]')].map((o) => o.textContent)
+}
+
+test('offers them behind an @ and writes the one that is chosen', () => {
+  const node = field()
+  expect(type(node, 'mail ada@gr')).toEqual([])
+  expect(type(node, 'so, @ad')).toEqual(['Ada Lovelace', 'Adele Goldberg'])
+  node.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', cancelable: true }))
+  node.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', cancelable: true }))
+  expect(node.value).toBe('so, @Adele Goldberg ')
+  expect(document.querySelectorAll('[role=option]')).toHaveLength(0)
+})

@@ -1,0 +1,124 @@
+import type { Attachment } from 'svelte/attachments'
+
+type Person = { id: string; name: string }
+
+const most = 6
+// An @ that begins a word, and what stands behind it: at most two words.
+const asked = /(?:^|[^\p{L}\p{N}\p{M}_@/\\])@([\p{L}\p{M}\p{N}'’.-]*(?: [\p{L}\p{M}\p{N}'’.-]*)?)$/u
+
+let ids = 0
+
+/** The people whose names, or a word of them, begin with a text. */
+export function matching(people: readonly Person[], text: string): Person[] {
+  const wanted = text.toLocaleLowerCase()
+  return people
+    .filter((p) => {
+      const name = p.name.toLocaleLowerCase()
+      return name.startsWith(wanted) || name.split(/\s+/).some((word) => word.startsWith(wanted))
+    })
+    .slice(0, most)
+}
+
+/** Offers the people of a board behind an @ that is written in a textarea. */
+export function mention(people: () => readonly Person[]): Attachment<HTMLTextAreaElement> {
+  return (node) => {
+    const box = document.createElement('ul')
+    box.className = 'mentions'
+    box.popover = 'manual'
+    box.role = 'listbox'
+    box.id = `mentions-${++ids}`
+    box.ariaLabel = 'People to mention'
+    let found: Person[] = []
+    let at = 0
+    let length = 0
+
+    node.setAttribute('aria-autocomplete', 'list')
+
+    function hide(): void {
+      found = []
+      node.removeAttribute('aria-controls')
+      node.removeAttribute('aria-activedescendant')
+      if (box.isConnected) box.remove()
+    }
+
+    function paint(): void {
+      const options = found.map((person, i) => {
+        const option = document.createElement('li')
+        option.role = 'option'
+        option.id = `${box.id}-${i}`
+        option.ariaSelected = String(i === at)
+        option.textContent = person.name
+        // Ahead of the click, which would take the focus from the text.
+        option.addEventListener('pointerdown', (event) => {
+          event.preventDefault()
+          choose(person)
+        })
+        return option
+      })
+      box.replaceChildren(...options)
+      node.setAttribute('aria-activedescendant', `${box.id}-${at}`)
+    }
+
+    function show(): void {
+      if (!box.isConnected) (node.closest('dialog') ?? document.body).append(box)
+      node.setAttribute('aria-controls', box.id)
+      paint()
+      if (!box.matches(':popover-open')) box.showPopover()
+      const field = node.getBoundingClientRect()
+      const own = box.getBoundingClientRect()
+      const below = field.bottom + 4 + own.height < innerHeight
+      box.style.left = `${Math.max(8, Math.min(field.left, innerWidth - own.width - 8))}px`
+      box.style.top = `${below ? field.bottom + 4 : Math.max(8, field.top - own.height - 4)}px`
+    }
+
+    function look(): void {
+      const text =
+        node.selectionStart === node.selectionEnd ? asked.exec(node.value.slice(0, node.selectionStart)) : null
+      const typed = text?.[1]
+      if (typed === undefined) {
+        hide()
+        return
+      }
+      found = matching(people(), typed)
+      // A name that is written out needs no offer.
+      if (found.length === 0 || (found.length === 1 && found[0]!.name === typed.trimEnd())) {
+        hide()
+        return
+      }
+      length = typed.length
+      at = 0
+      show()
+    }
+
+    function choose(person: Person): void {
+      const end = node.selectionStart
+      node.setRangeText(`${person.name} `, end - length, end, 'end')
+      hide()
+      node.dispatchEvent(new Event('input', { bubbles: true }))
+      hide()
+    }
+
+    function keydown(event: KeyboardEvent): void {
+      if (found.length === 0 || event.isComposing) return
+      if (event.key === 'ArrowDown') at = (at + 1) % found.length
+      else if (event.key === 'ArrowUp') at = (at + found.length - 1) % found.length
+      else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || event.key === 'Tab') choose(found[at]!)
+      else if (event.key === 'Escape') hide()
+      else return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      if (found.length > 0) paint()
+    }
+
+    node.addEventListener('input', look)
+    node.addEventListener('click', look)
+    node.addEventListener('blur', hide)
+    node.addEventListener('keydown', keydown, true)
+    return () => {
+      hide()
+      for (const name of ['input', 'click'] as const) node.removeEventListener(name, look)
+      node.removeEventListener('blur', hide)
+      node.removeEventListener('keydown', keydown, true)
+    }
+  }
+}
