@@ -19,6 +19,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/automate"
 	"cardwall/internal/board"
+	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
@@ -197,8 +198,7 @@ func (c *serveCommand) assemble(g *globals) (p parts) {
 	if p.programs, p.err = c.authorization(g, p.guard, unlimited, c.WebhookCAFile); p.err != nil {
 		return p
 	}
-	p.operations = connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), p.accounts), p.programs)
-	p.operations = guest.AddOperations(p.operations, guest.New(guest.Options{Unlimited: unlimited}))
+	p.operations = catalog.New(catalog.Parts{Accounts: p.accounts, Programs: p.programs, Pages: guest.New(guest.Options{Unlimited: unlimited})})
 	return p
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"cardwall/internal/account"
+	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
@@ -31,7 +32,7 @@ var programDocument = sync.OnceValues(func() (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newDocument(programRegistry(accounts, connect.New(connect.Options{}), nil))
+	return newDocument(catalog.New(catalog.Parts{Accounts: accounts, Programs: connect.New(connect.Options{})}))
 })
 
 func newDocument(r *op.Registry) (*document, error) {

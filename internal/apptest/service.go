@@ -15,9 +15,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cardwall/internal/account"
-	"cardwall/internal/app"
-	"cardwall/internal/automate"
 	"cardwall/internal/board"
+	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
@@ -135,7 +134,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	own := opts.Registry == nil
 	if own {
 		opts.Registry = func() *op.Registry {
-			return programRegistry(accounts, programs, guest.New(guest.Options{Unlimited: !opts.RateLimits}))
+			return catalog.New(catalog.Parts{Accounts: accounts, Programs: programs, Pages: guest.New(guest.Options{Unlimited: !opts.RateLimits})})
 		}
 	}
 	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
@@ -204,11 +203,6 @@ func New(t testing.TB, database string, opts Options) *Service {
 		t.Fatalf("read the OpenAPI documents: %v", err)
 	}
 	return s
-}
-
-// programRegistry holds every operation of the program.
-func programRegistry(accounts *account.Accounts, programs *connect.Server, pages *guest.Pages) *op.Registry {
-	return guest.AddOperations(connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), accounts), programs), pages)
 }
 
 // application serves one empty page, with the headers of all pages.

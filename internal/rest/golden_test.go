@@ -6,14 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"cardwall/internal/account"
-	"cardwall/internal/app"
 	"cardwall/internal/apptest"
-	"cardwall/internal/automate"
-	"cardwall/internal/connect"
-	"cardwall/internal/guest"
+	"cardwall/internal/catalog"
 	"cardwall/internal/rest"
-	"cardwall/internal/transfer"
 )
 
 // TestGoldenOpenAPI compares the documents of all operations with those that
@@ -21,7 +16,7 @@ import (
 // review of the interface.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
-	r := guest.AddOperations(connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), nil), nil), nil)
+	r := catalog.New(catalog.Parts{})
 	golden(t, "openapi.json", rest.Document(r, "1"))
 	golden(t, "openapi-app.json", rest.ApplicationDocument(r, "1"))
 }
