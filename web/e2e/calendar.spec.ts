@@ -49,6 +49,7 @@ async function open(page: Page, plan: Plan, more = ''): Promise<void> {
 
 /** Drags from a point of one element to the middle of another. */
 async function drag(page: Page, from: ReturnType<Page['locator']>, to: ReturnType<Page['locator']>, at = 0.5) {
+  await from.scrollIntoViewIfNeeded()
   const start = (await from.boundingBox())!
   const end = (await to.boundingBox())!
   await page.mouse.move(start.x + start.width * at, start.y + start.height / 2)
