@@ -183,7 +183,7 @@ func (c *serveCommand) assemble(g *globals) (p parts) {
 	if p.programs, p.err = c.authorization(g, p.guard, unlimited, c.WebhookCAFile); p.err != nil {
 		return p
 	}
-	p.operations = connect.AddOperations(account.AddOperations(transfer.AddOperations(app.Operations()), p.accounts), p.programs)
+	p.operations = connect.AddOperations(account.AddOperations(automate.AddOperations(transfer.AddOperations(app.Operations())), p.accounts), p.programs)
 	return p
 }
 
