@@ -100,7 +100,7 @@ test('a board is watched, and no more', async ({ page, world, browser }) => {
   await grace.close()
 })
 
-test('settings and the calendar feed are one’s own, and last', async ({ page, world, browser, request }) => {
+test('settings and the calendar feed are one’s own, and last', async ({ world, browser, request }) => {
   const grace = await another(browser, world)
   const own = grace.page
   await own.goto('/profile/notifications')

@@ -4812,9 +4812,8 @@ export interface operations {
                      *           "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *         ],
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
-                     *         "address": "https://cardwall.example.com/ical/W66IIY2AR5T2ZEMV2GZNFNKFWN.ics"
-                     *       },
-                     *       "boardVersion": 2
+                     *         "address": "https://cardwall.example.com/ical/K7Q2M4XW3ZB5N6VD2RJHF7TCGP.ics"
+                     *       }
                      *     }
                      */
                     "application/json": {
@@ -9014,7 +9013,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "token": "U1d789GUq-KqQhjNZk2f5nVzcl8wNmd6eGFkY2o1eHg5NmVhejM4M20zYnhmNA"
+                 *       "token": "Zm9yLXRoZS1leGFtcGxl"
                  *     }
                  */
                 "application/json": {
