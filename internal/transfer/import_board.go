@@ -173,6 +173,7 @@ func (r *boardReader) begin() error {
 			return err
 		}
 	}
+	b.Features.PublicPage = false // nobody asked to publish this one
 	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features, Version: r.made.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = Imported{ID: id, Name: b.Name}
