@@ -95,13 +95,13 @@ export const collecting: readonly Screen[] = [
     name: 'templates',
     route: '/workspaces/:workspaceId/templates',
     at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Look into A launch, as we do it'),
+    shows: (page) => button(page, 'Look into A launch, as we do it').first(),
   },
   {
     name: 'templates-preview',
     route: '/workspaces/:workspaceId/templates',
     at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Look into A launch, as we do it'),
+    shows: (page) => button(page, 'Look into A launch, as we do it').first(),
     then: async (page) => {
       await page
         .getByRole('button', { name: /^Look into/ })
@@ -114,7 +114,7 @@ export const collecting: readonly Screen[] = [
     name: 'templates-save',
     route: '/workspaces/:workspaceId/templates',
     at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Look into A launch, as we do it'),
+    shows: (page) => button(page, 'Look into A launch, as we do it').first(),
     then: async (page) => {
       await button(page, 'Save a board as template').click()
       await expect(dialog(page)).toBeVisible()

@@ -25,6 +25,7 @@ export class FilterTable {
   #boards = $state.raw<ReadonlyMap<string, Board>>(new Map())
   #asked = new Set<string>()
   #undo: Undo[] = []
+  #undoing = false // what is done now takes something back, and is not taken back itself
   #turn = 0
   #sending = 0
   #line: Promise<unknown> = Promise.resolve()
@@ -137,11 +138,12 @@ export class FilterTable {
   #edit(
     card: Card,
     to: Partial<Card>,
-    send: () => Promise<Partial<Card> | void>,
+    send: () => Promise<Partial<Card> | undefined>,
     text: string,
     back: () => void,
   ): void {
     const before = Object.fromEntries(Object.keys(to).map((key) => [key, card[key as keyof Card]])) as Partial<Card>
+    const undoable = !this.#undoing
     this.#turn++ // an answer on its way is older
     this.loading = false
     this.#put(card.id, to)
@@ -151,6 +153,10 @@ export class FilterTable {
     sent
       .then((answer) => {
         if (answer) this.#put(card.id, answer)
+        if (!undoable) {
+          toast(`Taken back: ${text}`)
+          return
+        }
         const undo = { text, run: back }
         this.#undo = [...this.#undo.slice(1 - undoMost), undo]
         toast(text, { action: { label: 'Undo', run: () => this.#take(undo) } })
@@ -165,7 +171,9 @@ export class FilterTable {
   #take(undo: Undo): void {
     if (!this.#undo.includes(undo)) return
     this.#undo = this.#undo.filter((u) => u !== undo)
+    this.#undoing = true
     undo.run()
+    this.#undoing = false
   }
 
   undo(): void {
