@@ -4,6 +4,30 @@
  */
 
 export interface paths {
+    "/board-templates/{templateId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a template with the first cards of its lists
+         * @description Get a template with the first cards of its lists.
+         */
+        get: operations["get_board_template"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template of a workspace, for its owners and admins
+         * @description Delete a template of a workspace, for its owners and admins. Boards made from it stay.
+         */
+        delete: operations["delete_board_template"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{boardId}/collapsed-lists": {
         parameters: {
             query?: never;
@@ -88,6 +112,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/boards/{boardId}/rule-dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an automation rule without doing anything
+         * @description Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.
+         */
+        post: operations["dry_run_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{boardId}/rule-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason
+         * @description List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason.
+         */
+        get: operations["list_rule_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{boardId}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the automation rules of a board
+         * @description List the automation rules of a board. All who see the board see them.
+         */
+        get: operations["list_rules"];
+        put?: never;
+        /**
+         * Create an automation rule
+         * @description Create an automation rule. What happens from now on sets it off, and it acts with the caller's rights. Needs a board admin and the feature automation.
+         */
+        post: operations["create_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{boardId}/star": {
         parameters: {
             query?: never;
@@ -107,6 +195,26 @@ export interface paths {
          * @description Make a board no favourite of the caller any more.
          */
         delete: operations["unstar_board"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{boardId}/status-updates/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a status update to begin from
+         * @description Get a status update to begin from. What changed on the board in the last seven days, in Markdown; nothing is posted.
+         */
+        get: operations["draft_status_update"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -540,6 +648,70 @@ export interface paths {
         patch: operations["mark_notification"];
         trace?: never;
     };
+    "/organizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the organizations of the server, newest first
+         * @description List the organizations of the server, newest first. For its operators.
+         */
+        get: operations["list_organizations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an organization's plan and what it uses of it
+         * @description Get an organization's plan and what it uses of it. Guests may not.
+         */
+        get: operations["get_organization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change an organization's plan, or whether it is read-only
+         * @description Change an organization's plan, or whether it is read-only. For the server's operators; needs a recent sign-in.
+         */
+        patch: operations["update_organization"];
+        trace?: never;
+    };
+    "/organizations/{organizationId}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the people in all workspaces of an organization
+         * @description List the people in all workspaces of an organization. Needs an owner of one of them; e-mail addresses are shown of who is in a workspace that the caller manages.
+         */
+        get: operations["list_organization_members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/passkeys": {
         parameters: {
             query?: never;
@@ -818,6 +990,74 @@ export interface paths {
          * @description Comment on a card as a guest of a public page that takes comments.
          */
         post: operations["add_guest_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rules/{ruleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an automation rule
+         * @description Get an automation rule.
+         */
+        get: operations["get_rule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an automation rule with its log
+         * @description Delete an automation rule with its log. What it did stays.
+         */
+        delete: operations["delete_rule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an automation rule
+         * @description Change an automation rule. Who changes what it does is its owner from then on.
+         */
+        patch: operations["update_rule"];
+        trace?: never;
+    };
+    "/rules/{ruleId}/switch-off": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch an automation rule off
+         * @description Switch an automation rule off.
+         */
+        post: operations["switch_off_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rules/{ruleId}/switch-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch an automation rule on
+         * @description Switch an automation rule on. The caller is its owner from then on; what happened while it was off is not made up for.
+         */
+        post: operations["switch_on_rule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1613,6 +1853,53 @@ export interface components {
              */
             role: "admin" | "editor" | "commenter" | "viewer";
         };
+        BoardTemplatePreview: {
+            /**
+             * @description Whether it comes with the service.
+             * @example false
+             */
+            builtIn: boolean;
+            /**
+             * Format: int64
+             * @description How many cards a board made from it begins with.
+             * @example 8
+             */
+            cards: number;
+            /**
+             * Format: date-time
+             * @description When it was saved; null for one that comes with the service.
+             * @example 2026-03-01T09:00:00.000Z
+             */
+            createdAt: string | null;
+            /**
+             * @description What it is for, in Markdown.
+             * @example Everything from the first idea to the day after.
+             */
+            description: string;
+            /** @description The features of a board made from it. */
+            features: components["schemas"]["Features"];
+            /** @description For each of its lists the first cards, 20 at most. */
+            first: components["schemas"]["TemplatePreviewCard"][][];
+            /**
+             * @description The template's id.
+             * @example tpl_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /** @description The labels of a board made from it. */
+            labels: components["schemas"]["TemplateLabel"][];
+            /** @description The lists of a board made from it, in their order. */
+            lists: components["schemas"]["TemplateList"][];
+            /**
+             * @description Its name.
+             * @example Product launch
+             */
+            name: string;
+            /**
+             * @description The workspace that keeps it; null for one that comes with the service.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string | null;
+        };
         BoardWatch: {
             /**
              * @description The board.
@@ -1861,6 +2148,13 @@ export interface components {
              */
             id: string;
         };
+        DeletedRule: {
+            /**
+             * @description The id of what is gone.
+             * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+        };
         Delivery: {
             /**
              * Format: int64
@@ -2065,6 +2359,47 @@ export interface components {
              * @example 120
              */
             used: number;
+        };
+        DryRun: {
+            /** @description Those that satisfy the rule's query, what changed last first. */
+            cards: components["schemas"]["DryRunCard"][];
+            /**
+             * Format: int64
+             * @description How many cards were looked at.
+             * @example 50
+             */
+            looked: number;
+        };
+        DryRunCard: {
+            /** @description What would be done, with the words in braces replaced. */
+            actions: components["schemas"]["RuleAction"][];
+            /**
+             * Format: date-time
+             * @description When that which sets the rule off last happened to it, or for the passing of time when it comes; null when it did not lately.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            at: string | null;
+            /**
+             * @description The card.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            cardId: string;
+            /**
+             * @description The list that it stands in.
+             * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            listId: string;
+            /**
+             * Format: int64
+             * @description Its number.
+             * @example 7
+             */
+            number: number;
+            /**
+             * @description Its title.
+             * @example Write the press release
+             */
+            title: string;
         };
         /** @description A refusal. */
         Error: {
@@ -2529,6 +2864,24 @@ export interface components {
              */
             role: "owner" | "admin" | "member" | "guest";
         };
+        Membership: {
+            /**
+             * @description The workspace's id.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /**
+             * @description The person's role in it.
+             * @example member
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "member" | "guest";
+        };
         Notification: {
             /** @description Who caused it. */
             actor: components["schemas"]["NotifiedBy"];
@@ -2866,6 +3219,169 @@ export interface components {
              */
             workspaceId: string;
         };
+        OperatedOrganization: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-01-05T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description How many deliveries they have caused today, in UTC.
+             * @example 120
+             */
+            deliveries: number;
+            /**
+             * @description The organization's id.
+             * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many people are in them, each counted once.
+             * @example 12
+             */
+            members: number;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /** @description Who owns its workspaces, the first ten. */
+            owners: components["schemas"]["OrganizationOwner"][];
+            /**
+             * @description What it has agreed on.
+             * @example team
+             * @enum {string}
+             */
+            plan: "free" | "team" | "business";
+            /**
+             * @description Nothing in its workspaces can be changed: writes answer plan_read_only.
+             * @example false
+             */
+            readOnly: boolean;
+            /**
+             * Format: int64
+             * @description How many webhooks they have.
+             * @example 3
+             */
+            webhooks: number;
+            /**
+             * Format: int64
+             * @description How many workspaces it has, without those in the trash.
+             * @example 2
+             */
+            workspaces: number;
+        };
+        OrganizationMember: {
+            /**
+             * @description The person's address; null unless the caller is an owner or admin of a workspace that the person is in.
+             * @example ada@example.com
+             */
+            email: string | null;
+            /**
+             * @description The user's id.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description How the person is shown.
+             * @example Ada Lovelace
+             */
+            name: string;
+            /** @description The organization's workspaces that the person is in. */
+            workspaces: components["schemas"]["Membership"][];
+        };
+        OrganizationOverview: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-01-05T09:00:00.000Z
+             */
+            createdAt: string;
+            /** @description The deliveries that its webhooks have caused today; what is over the limit is skipped. */
+            deliveries: components["schemas"]["Usage"];
+            /**
+             * @description The organization's id.
+             * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /**
+             * @description Whether the caller owns one of its workspaces.
+             * @example true
+             */
+            owned: boolean;
+            /**
+             * @description What it has agreed on.
+             * @example team
+             * @enum {string}
+             */
+            plan: "free" | "team" | "business";
+            /** @description All plans, smallest first. */
+            plans: components["schemas"]["PlanNumbers"][];
+            /**
+             * @description Nothing in its workspaces can be changed: writes answer plan_read_only.
+             * @example false
+             */
+            readOnly: boolean;
+            /**
+             * Format: date-time
+             * @description When the count of deliveries begins again.
+             * @example 2026-03-03T00:00:00.000Z
+             */
+            renewsAt: string;
+            /** @description Its webhooks; none more is made at the limit. */
+            webhooks: components["schemas"]["Usage"];
+            /** @description Its workspaces; for who owns none of them those that the caller is in. */
+            workspaces: components["schemas"]["OrganizationWorkspace"][];
+        };
+        OrganizationOwner: {
+            /**
+             * @description The person's address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description The user's id.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description How the person is shown.
+             * @example Ada Lovelace
+             */
+            name: string;
+        };
+        OrganizationWorkspace: {
+            /**
+             * @description The workspace's id.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many people are in it, guests too.
+             * @example 12
+             */
+            members: number;
+            /**
+             * @description Its name.
+             * @example Analytical Engines
+             */
+            name: string;
+            /**
+             * @description The caller's role in it; null for none.
+             * @example owner
+             * @enum {string|null}
+             */
+            role: "owner" | "admin" | "member" | "guest" | null;
+        };
         Passkey: {
             /**
              * Format: date-time
@@ -2890,6 +3406,38 @@ export interface components {
              */
             name: string;
         };
+        PlanNumbers: {
+            /**
+             * Format: int64
+             * @description Deliveries that the organization's webhooks cause in a day, in UTC.
+             * @example 10000
+             */
+            deliveriesPerDay: number;
+            /**
+             * @description The plan.
+             * @example team
+             * @enum {string}
+             */
+            plan: "free" | "team" | "business";
+            /**
+             * Format: int64
+             * @description Requests of REST and MCP in a minute, for each person.
+             * @example 300
+             */
+            requestsPerMinute: number;
+            /**
+             * Format: int64
+             * @description Searches in a minute, for each person; they count as requests too.
+             * @example 60
+             */
+            searchesPerMinute: number;
+            /**
+             * Format: int64
+             * @description Webhooks of the organization.
+             * @example 25
+             */
+            webhooks: number;
+        };
         Profile: {
             /**
              * @description The address the person signs in with.
@@ -2911,6 +3459,11 @@ export interface components {
              * @example Ada Lovelace
              */
             name: string;
+            /**
+             * @description Whether the person looks after this server.
+             * @example false
+             */
+            operator: boolean;
             /**
              * @description How pages look: as the system does, light or dark.
              * @example system
@@ -2989,6 +3542,181 @@ export interface components {
              * @example Tell us what is missing.
              */
             welcome: string;
+        };
+        Rule: {
+            /**
+             * @description The board.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-03-01T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description The rule's id, which is that of the actor of what it does.
+             * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description A query in the search grammar that the card has to satisfy, as of now; empty for none. Words such as me and today mean its owner.
+             * @example label:bug -is:done
+             */
+            if: string;
+            /**
+             * Format: date-time
+             * @description When it last did something; null for never.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            lastRunAt: string | null;
+            /**
+             * @description Its name.
+             * @example Done is done
+             */
+            name: string;
+            /**
+             * Format: date-time
+             * @description Since when it is off; null while it is on.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            offAt: string | null;
+            /**
+             * @description Why it is off: paused by a person, its owner is no admin of the board any more, or 20 runs in a row failed. null while it is on.
+             * @example paused
+             * @enum {string|null}
+             */
+            offReason: "paused" | "owner" | "failures" | null;
+            /**
+             * @description Whether it runs.
+             * @example true
+             */
+            on: boolean;
+            /** @description With whose rights it runs: who last changed what it does, or switched it on. */
+            owner: components["schemas"]["UserRef"];
+            /** @description What it does, in this order: all of it or, when one action is refused, nothing. */
+            then: components["schemas"]["RuleAction"][];
+            /**
+             * Format: date-time
+             * @description When a person last changed it.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description What sets it off. */
+            when: components["schemas"]["RuleWhen"];
+        };
+        RuleAction: {
+            /**
+             * @description The operation's input without cardId. In texts {today}, {today+3}, {card}, {number}, {list} and {actor} stand for a date, the card's title, number and list, and who set the rule off; among assignees {actor} is that person.
+             * @example {
+             *       "done": true
+             *     }
+             */
+            input?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The operation.
+             * @example update_card
+             * @enum {string}
+             */
+            operation: "move_card" | "update_card" | "archive_card" | "set_card_labels" | "set_card_assignees" | "set_card_due" | "clear_card_due" | "add_checklist" | "add_comment" | "create_card";
+        };
+        RuleRun: {
+            /**
+             * Format: int64
+             * @description How many actions were done.
+             * @example 2
+             */
+            actions: number;
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The board.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * Format: int64
+             * @description The version of the board that set it off; null for the passing of time.
+             * @example 42
+             */
+            boardVersion: number | null;
+            /**
+             * @description The card that it was about; null for none.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            cardId: string | null;
+            /**
+             * @description The card's title; null when the card is not on the board any more.
+             * @example Write the press release
+             */
+            cardTitle: string | null;
+            /**
+             * @description The run's id.
+             * @example run_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Why it failed or was refused; empty when it was done.
+             * @example
+             */
+            reason: string;
+            /**
+             * @description The rule.
+             * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            ruleId: string;
+            /**
+             * @description Its name.
+             * @example Done is done
+             */
+            ruleName: string;
+            /**
+             * @description What came of it: done; failed when an action was refused and so none was done; refused when it was not begun.
+             * @example done
+             * @enum {string}
+             */
+            status: "done" | "failed" | "refused";
+            /**
+             * @description What set it off: the kind of event; card.due and card.overdue for the passing of time.
+             * @example card.moved
+             */
+            type: string;
+        };
+        RuleWhen: {
+            /**
+             * @description What has to happen. card_entered is a card created in a list or moved there; due_soon is some hours before a card that is not done is due.
+             * @example card_entered
+             * @enum {string}
+             */
+            event: "card_created" | "card_entered" | "card_left" | "card_updated" | "card_completed" | "card_reopened" | "card_archived" | "card_restored" | "label_added" | "label_removed" | "person_assigned" | "person_unassigned" | "due_set" | "due_cleared" | "comment_added" | "item_completed" | "checklist_completed" | "due_soon" | "overdue" | "list_created" | "list_archived" | "status_posted";
+            /**
+             * Format: int64
+             * @description How many hours before; required for due_soon.
+             * @example 24
+             */
+            hours?: number;
+            /**
+             * @description Only this label; for label_added and label_removed.
+             * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            labelId?: string;
+            /**
+             * @description Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent.
+             * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            listId?: string;
+            /**
+             * @description Only this person; for person_assigned and person_unassigned.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            userId?: string;
         };
         Sent: {
             /**
@@ -3323,6 +4051,74 @@ export interface components {
              */
             starred: boolean;
         };
+        StatusDraft: {
+            /**
+             * Format: int64
+             * @description Cards that were made and are not done, 1,000 at most.
+             * @example 5
+             */
+            added: number;
+            /**
+             * Format: int64
+             * @description Cards that were completed, 1,000 at most.
+             * @example 3
+             */
+            done: number;
+            /**
+             * Format: date
+             * @description The first day that it tells of.
+             * @example 2026-03-06
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Cards that came to another list, 1,000 at most; without those that were completed.
+             * @example 4
+             */
+            moved: number;
+            /**
+             * Format: int64
+             * @description Open cards that are overdue now, 1,000 at most.
+             * @example 2
+             */
+            overdue: number;
+            /**
+             * Format: date
+             * @description That of the latest update.
+             * @example 2026-03-01
+             */
+            startDate: string | null;
+            /**
+             * @description That of the latest update; on_track where there is none.
+             * @example on_track
+             * @enum {string}
+             */
+            status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
+            /**
+             * Format: date
+             * @description That of the latest update.
+             * @example 2026-04-15
+             */
+            targetDate: string | null;
+            /**
+             * @description What changed, in Markdown.
+             * @example ### Done (1)
+             *
+             *     - [Order cabinets](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)
+             */
+            text: string;
+            /**
+             * @description The update in one line.
+             * @example 3 done, 2 overdue
+             */
+            title: string;
+            /**
+             * Format: date
+             * @description The last: today, in the caller's time zone.
+             * @example 2026-03-12
+             */
+            to: string;
+        };
         SubmittedCard: {
             /**
              * @description The name of that list, if the page shows it.
@@ -3340,6 +4136,64 @@ export interface components {
              * @example true
              */
             shown: boolean;
+        };
+        TemplateLabel: {
+            /**
+             * @description Its colour.
+             * @example red
+             * @enum {string}
+             */
+            color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
+            /**
+             * @description Its name; may be empty, then the colour speaks.
+             * @example Bug
+             */
+            name: string;
+        };
+        TemplateList: {
+            /**
+             * Format: int64
+             * @description How many cards it begins with.
+             * @example 3
+             */
+            cards: number;
+            /**
+             * @description Its name.
+             * @example In progress
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description How many open cards it should hold at most; null for no limit.
+             * @example 5
+             */
+            wipLimit: number | null;
+            /**
+             * @description What a full list does.
+             * @example soft
+             * @enum {string}
+             */
+            wipMode: "soft" | "hard";
+        };
+        TemplatePreviewCard: {
+            /**
+             * Format: int64
+             * @description How many items its checklists have.
+             * @example 3
+             */
+            items: number;
+            /**
+             * @description Its labels, as places in the template's labels.
+             * @example [
+             *       0
+             *     ]
+             */
+            labels: number[];
+            /**
+             * @description Its title.
+             * @example Order cabinets
+             */
+            title: string;
         };
         TrashedBoard: {
             /**
@@ -3965,6 +4819,156 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_board_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The template. */
+                templateId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "tpl_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "builtIn": false,
+                     *         "name": "Launch",
+                     *         "description": "",
+                     *         "features": {
+                     *           "statusUpdates": true,
+                     *           "wipLimits": true,
+                     *           "automation": false,
+                     *           "publicPage": false,
+                     *           "startDates": true,
+                     *           "calendar": true
+                     *         },
+                     *         "labels": [
+                     *           {
+                     *             "name": "Bug",
+                     *             "color": "red"
+                     *           },
+                     *           {
+                     *             "name": "Idea",
+                     *             "color": "lime"
+                     *           }
+                     *         ],
+                     *         "lists": [
+                     *           {
+                     *             "name": "To do",
+                     *             "wipLimit": null,
+                     *             "wipMode": "soft",
+                     *             "cards": 2
+                     *           },
+                     *           {
+                     *             "name": "Doing",
+                     *             "wipLimit": null,
+                     *             "wipMode": "soft",
+                     *             "cards": 0
+                     *           }
+                     *         ],
+                     *         "cards": 2,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "first": [
+                     *           [
+                     *             {
+                     *               "title": "Press release",
+                     *               "labels": [],
+                     *               "items": 2
+                     *             },
+                     *             {
+                     *               "title": "Second",
+                     *               "labels": [],
+                     *               "items": 0
+                     *             }
+                     *           ],
+                     *           []
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["BoardTemplatePreview"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_board_template: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The template. */
+                templateId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Deleted"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     set_collapsed_lists: {
         parameters: {
             query?: never;
@@ -4500,6 +5504,500 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    dry_run_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "if": "is:open",
+                 *       "then": [
+                 *         {
+                 *           "input": {
+                 *             "add": [
+                 *               "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *             ]
+                 *           },
+                 *           "operation": "set_card_labels"
+                 *         },
+                 *         {
+                 *           "input": {
+                 *             "text": "{actor} began with {card}."
+                 *           },
+                 *           "operation": "add_comment"
+                 *         }
+                 *       ],
+                 *       "when": {
+                 *         "event": "card_entered",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A query in the search grammar that the card has to satisfy; none when absent.
+                     * @example label:bug -is:done
+                     */
+                    if?: string;
+                    /**
+                     * @description What it would do, in this order.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
+                    then: components["schemas"]["RuleAction"][];
+                    /** @description What would set it off. */
+                    when: components["schemas"]["RuleWhen"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "looked": 2,
+                     *         "cards": [
+                     *           {
+                     *             "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "number": 1,
+                     *             "title": "Press release",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *             "at": null,
+                     *             "actions": [
+                     *               {
+                     *                 "operation": "set_card_labels",
+                     *                 "input": {
+                     *                   "add": [
+                     *                     "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                   ]
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "operation": "add_comment",
+                     *                 "input": {
+                     *                   "text": "Ada began with Press release."
+                     *                 }
+                     *               }
+                     *             ]
+                     *           },
+                     *           {
+                     *             "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *             "number": 2,
+                     *             "title": "Second",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *             "at": null,
+                     *             "actions": [
+                     *               {
+                     *                 "operation": "set_card_labels",
+                     *                 "input": {
+                     *                   "add": [
+                     *                     "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                   ]
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "operation": "add_comment",
+                     *                 "input": {
+                     *                   "text": "Ada began with Second."
+                     *                 }
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["DryRun"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_rule_runs: {
+        parameters: {
+            query?: {
+                /** @description Only the runs of this rule. */
+                ruleId?: string;
+                /** @description Only those of this status. */
+                status?: "done" | "failed" | "refused";
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "run_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "ruleId": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "ruleName": "Started is labelled",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "type": "card.moved",
+                     *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "cardTitle": "Press release",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "status": "done",
+                     *           "reason": "",
+                     *           "actions": 2,
+                     *           "boardVersion": 7
+                     *         },
+                     *         {
+                     *           "id": "run_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "ruleId": "rul_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "ruleName": "Started is labelled",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "type": "card.moved",
+                     *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "cardTitle": "Press release",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "status": "done",
+                     *           "reason": "",
+                     *           "actions": 2,
+                     *           "boardVersion": 7
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["RuleRun"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_rules: {
+        parameters: {
+            query?: {
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Started is labelled",
+                     *           "when": {
+                     *             "event": "card_entered",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           },
+                     *           "if": "is:open",
+                     *           "then": [
+                     *             {
+                     *               "operation": "set_card_labels",
+                     *               "input": {
+                     *                 "add": [
+                     *                   "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                 ]
+                     *               }
+                     *             },
+                     *             {
+                     *               "operation": "add_comment",
+                     *               "input": {
+                     *                 "text": "{actor} began with {card}."
+                     *               }
+                     *             }
+                     *           ],
+                     *           "on": true,
+                     *           "offReason": null,
+                     *           "offAt": null,
+                     *           "owner": {
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Ada"
+                     *           },
+                     *           "lastRunAt": null,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Started is labelled",
+                     *           "when": {
+                     *             "event": "card_entered",
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           },
+                     *           "if": "is:open",
+                     *           "then": [
+                     *             {
+                     *               "operation": "set_card_labels",
+                     *               "input": {
+                     *                 "add": [
+                     *                   "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *                 ]
+                     *               }
+                     *             },
+                     *             {
+                     *               "operation": "add_comment",
+                     *               "input": {
+                     *                 "text": "{actor} began with {card}."
+                     *               }
+                     *             }
+                     *           ],
+                     *           "on": true,
+                     *           "offReason": null,
+                     *           "offAt": null,
+                     *           "owner": {
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Ada"
+                     *           },
+                     *           "lastRunAt": null,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    create_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "if": "is:open",
+                 *       "name": "Started is labelled",
+                 *       "then": [
+                 *         {
+                 *           "input": {
+                 *             "add": [
+                 *               "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *             ]
+                 *           },
+                 *           "operation": "set_card_labels"
+                 *         },
+                 *         {
+                 *           "input": {
+                 *             "text": "{actor} began with {card}."
+                 *           },
+                 *           "operation": "add_comment"
+                 *         }
+                 *       ],
+                 *       "when": {
+                 *         "event": "card_entered",
+                 *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A query in the search grammar that the card has to satisfy; none when absent.
+                     * @example label:bug -is:done
+                     */
+                    if?: string;
+                    /**
+                     * @description Its name.
+                     * @example Done is done
+                     */
+                    name: string;
+                    /**
+                     * @description Whether it begins switched off.
+                     * @example false
+                     */
+                    off?: boolean;
+                    /**
+                     * @description What it does, in this order.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
+                    then: components["schemas"]["RuleAction"][];
+                    /** @description What sets it off. */
+                    when: components["schemas"]["RuleWhen"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 18
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     star_board: {
         parameters: {
             query?: never;
@@ -4605,6 +6103,59 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    draft_status_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board. */
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "from": "2026-02-24",
+                     *         "to": "2026-03-02",
+                     *         "status": "on_track",
+                     *         "title": "2 added",
+                     *         "text": "### Added (2)\n\n- [Press release](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)\n- [Second](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2z)\n",
+                     *         "startDate": null,
+                     *         "targetDate": null,
+                     *         "done": 0,
+                     *         "moved": 0,
+                     *         "added": 2,
+                     *         "overdue": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["StatusDraft"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6488,6 +8039,342 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    list_organizations: {
+        parameters: {
+            query?: {
+                /** @description Only those with this text in their name or id, or in the name or address of an owner. */
+                q?: string;
+                /** @description Only those on this plan. */
+                plan?: "free" | "team" | "business";
+                /** @description Only those that are read-only, or only those that are not. */
+                readOnly?: "true" | "false";
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Another",
+                     *           "plan": "team",
+                     *           "readOnly": false,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "owners": [
+                     *             {
+                     *               "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Ada",
+                     *               "email": "ada@example.com"
+                     *             }
+                     *           ],
+                     *           "workspaces": 1,
+                     *           "members": 1,
+                     *           "webhooks": 0,
+                     *           "deliveries": 0
+                     *         },
+                     *         {
+                     *           "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "name": "Engines",
+                     *           "plan": "team",
+                     *           "readOnly": false,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "owners": [
+                     *             {
+                     *               "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Ada",
+                     *               "email": "ada@example.com"
+                     *             }
+                     *           ],
+                     *           "workspaces": 1,
+                     *           "members": 2,
+                     *           "webhooks": 1,
+                     *           "deliveries": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["OperatedOrganization"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_organization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Engines",
+                     *         "plan": "team",
+                     *         "readOnly": false,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "owned": true,
+                     *         "webhooks": {
+                     *           "count": 1,
+                     *           "warnAt": 22,
+                     *           "max": 25
+                     *         },
+                     *         "deliveries": {
+                     *           "count": 0,
+                     *           "warnAt": 9000,
+                     *           "max": 10000
+                     *         },
+                     *         "renewsAt": "2026-03-03T00:00:00.000Z",
+                     *         "plans": [
+                     *           {
+                     *             "plan": "free",
+                     *             "requestsPerMinute": 60,
+                     *             "searchesPerMinute": 12,
+                     *             "webhooks": 2,
+                     *             "deliveriesPerDay": 500
+                     *           },
+                     *           {
+                     *             "plan": "team",
+                     *             "requestsPerMinute": 300,
+                     *             "searchesPerMinute": 60,
+                     *             "webhooks": 25,
+                     *             "deliveriesPerDay": 10000
+                     *           }
+                     *         ],
+                     *         "workspaces": [
+                     *           {
+                     *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Engines",
+                     *             "role": "owner",
+                     *             "members": 2
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["OrganizationOverview"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_organization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan": "business"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Another plan. What is over its limits stays; no more is made.
+                     * @example business
+                     * @enum {string}
+                     */
+                    plan?: "free" | "team" | "business";
+                    /**
+                     * @description Whether nothing in its workspaces can be changed.
+                     * @example true
+                     */
+                    readOnly?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Engines",
+                     *         "plan": "business",
+                     *         "readOnly": false,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "owners": [
+                     *           {
+                     *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Ada",
+                     *             "email": "ada@example.com"
+                     *           }
+                     *         ],
+                     *         "workspaces": 1,
+                     *         "members": 2,
+                     *         "webhooks": 1,
+                     *         "deliveries": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["OperatedOrganization"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_organization_members: {
+        parameters: {
+            query?: {
+                /** @description How many records to answer at most; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the answer before; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada",
+                     *           "email": "ada@example.com",
+                     *           "workspaces": [
+                     *             {
+                     *               "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Engines",
+                     *               "role": "owner"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "name": "Bob",
+                     *           "email": "bob@example.com",
+                     *           "workspaces": [
+                     *             {
+                     *               "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Engines",
+                     *               "role": "member"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["OrganizationMember"][];
+                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_passkeys: {
         parameters: {
             query?: {
@@ -6847,6 +8734,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -7142,6 +9030,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -7378,6 +9267,7 @@ export interface operations {
                      *         "timeZone": "UTC",
                      *         "theme": "dark",
                      *         "language": "en-GB",
+                     *         "operator": true,
                      *         "verified": true
                      *       }
                      *     }
@@ -7449,6 +9339,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -7981,6 +9872,440 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["DeletedRule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "if": "label:bug",
+                 *       "name": "Bugs first",
+                 *       "then": [
+                 *         {
+                 *           "input": {
+                 *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                 *             "position": "top"
+                 *           },
+                 *           "operation": "move_card"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Another query; an empty one for none.
+                     * @example label:bug
+                     */
+                    if?: string;
+                    /**
+                     * @description Another name.
+                     * @example Done is really done
+                     */
+                    name?: string;
+                    /**
+                     * @description What it does instead.
+                     * @example [
+                     *       {
+                     *         "input": {
+                     *           "done": true
+                     *         },
+                     *         "operation": "update_card"
+                     *       }
+                     *     ]
+                     */
+                    then?: components["schemas"]["RuleAction"][];
+                    /** @description What sets it off instead. */
+                    when?: components["schemas"]["RuleWhen"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Bugs first",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *         },
+                     *         "if": "label:bug",
+                     *         "then": [
+                     *           {
+                     *             "operation": "move_card",
+                     *             "input": {
+                     *               "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "position": "top"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switch_off_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": false,
+                     *         "offReason": "paused",
+                     *         "offAt": "2026-03-02T09:00:00.000Z",
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switch_on_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The rule. */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Started is labelled",
+                     *         "when": {
+                     *           "event": "card_entered",
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *         },
+                     *         "if": "is:open",
+                     *         "then": [
+                     *           {
+                     *             "operation": "set_card_labels",
+                     *             "input": {
+                     *               "add": [
+                     *                 "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "operation": "add_comment",
+                     *             "input": {
+                     *               "text": "{actor} began with {card}."
+                     *             }
+                     *           }
+                     *         ],
+                     *         "on": true,
+                     *         "offReason": null,
+                     *         "offAt": null,
+                     *         "owner": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Ada"
+                     *         },
+                     *         "lastRunAt": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 20
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Rule"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_session: {
         parameters: {
             query?: never;
@@ -8010,6 +10335,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -8187,6 +10513,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -8480,6 +10807,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": true,
                      *           "verified": true
                      *         },
                      *         "session": {
@@ -9110,6 +11438,7 @@ export interface operations {
                      *           "timeZone": "UTC",
                      *           "theme": "system",
                      *           "language": "en",
+                     *           "operator": false,
                      *           "verified": true
                      *         },
                      *         "session": {
