@@ -11,9 +11,7 @@ import (
 func (w *world) mentioned() string {
 	w.T.Helper()
 	before := w.owner.All("list_notifications", "id", nil)
-	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.SetBoardMember(ctx, w.second, w.other.ID, board.RoleEditor)
-	})
+	w.owner.Must("share_board", fields{"boardId": w.second, "userId": w.other.ID, "role": "editor"})
 	card := w.make("create_card", fields{"listId": w.away, "title": "Ask"})
 	w.other.Must("add_comment", fields{"cardId": card, "text": "@Ada, look."})
 	after := w.owner.All("list_notifications", "id", nil)

@@ -163,7 +163,7 @@ func Operations() *op.Registry {
 
 	r.In("Calendar feed", "A person's due dates for calendar programs.")
 	op.Query(r, "get_calendar_feed", "GET /calendar-feed", "Get the caller's calendar feed. Its address was shown when it was made.", GetCalendarFeed, op.SignedIn)
-	op.Command(r, "create_calendar_feed", "POST /calendar-feed", "Make the caller's calendar feed, or give it another address. The answer holds the address, this once; the one before ends.", CreateCalendarFeed, op.SignedIn, op.Creates, op.Secret)
+	op.Command(r, "create_calendar_feed", "POST /calendar-feed", "Make the caller's calendar feed, or give it another address. The answer holds the address, this once; the one before ends.", CreateCalendarFeed, op.Recent, op.Creates, op.Secret)
 	op.Command(r, "update_calendar_feed", "PATCH /calendar-feed", "Change what the caller's calendar feed shows.", UpdateCalendarFeed, op.SignedIn)
 	op.Command(r, "delete_calendar_feed", "DELETE /calendar-feed", "Withdraw the caller's calendar feed. Its address shows nothing any more.", DeleteCalendarFeed, op.SignedIn, op.Destructive)
 
