@@ -1,22 +1,7 @@
-import { axe, expect, server, test } from './fixtures'
-
-const look = async (page: import('@playwright/test').Page) => {
-  await expect(page.getByRole('heading').first()).toBeVisible()
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    expect(await axe(page)).toEqual([])
-  }
-}
+import { expect, server, test } from './fixtures'
 
 test.describe('signed out', () => {
   test.use({ signedIn: false })
-
-  for (const path of ['/sign-in', '/sign-up', '/reset', '/reset#secret', '/verify#secret', '/invitation#secret']) {
-    test(`axe finds nothing on ${path}`, async ({ page }) => {
-      await page.goto(path)
-      await look(page)
-    })
-  }
 
   test('a person signs in and comes to where they wanted to be', async ({ page }) => {
     const { email, password } = server()
@@ -34,10 +19,3 @@ test.describe('signed out', () => {
     await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
   })
 })
-
-for (const path of ['/', '/nowhere', '/search', '/my-cards', '/profile']) {
-  test(`axe finds nothing on ${path}`, async ({ page }) => {
-    await page.goto(path)
-    await look(page)
-  })
-}

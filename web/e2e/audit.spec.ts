@@ -1,6 +1,6 @@
 import { type Page } from '@playwright/test'
 import { readFileSync } from 'node:fs'
-import { axe, expect, test, type World } from './fixtures'
+import { expect, looksWell, test, type World } from './fixtures'
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
 const patch = (page: Page, path: string, body: object) =>
@@ -14,23 +14,16 @@ const patch = (page: Page, path: string, body: object) =>
   )
 const rename = (page: Page, world: World, title: string) => patch(page, `/cards/${world.cards.One}`, { title })
 
-for (const as of ['light', 'dark', 'phone'] as const) {
-  test(`axe finds nothing on the audit log, ${as}`, async ({ page, world }) => {
-    await rename(page, world, 'First')
-    await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: as === 'dark' ? 'dark' : 'light' })
-    if (as === 'phone') await page.setViewportSize({ width: 390, height: 844 })
-    await page.goto(`/workspaces/${world.workspaceId}/audit`)
-    await entries(page).first().getByRole('button').click()
-    await expect(page.getByRole('region', { name: 'Difference' })).toBeVisible()
-    await page.waitForLoadState('networkidle')
-    expect(await axe(page)).toEqual([])
-    const width = page.viewportSize()!.width
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-    await page.goto(`/workspaces/${world.workspaceId}/audit?actor=automation`)
-    await expect(page.getByText('Nothing like that')).toBeVisible()
-    expect(await axe(page)).toEqual([])
-  })
-}
+test('axe finds nothing on the audit log', async ({ page, world }) => {
+  await rename(page, world, 'First')
+  await page.goto(`/workspaces/${world.workspaceId}/audit`)
+  await entries(page).first().getByRole('button').click()
+  await expect(page.getByRole('region', { name: 'Difference' })).toBeVisible()
+  await looksWell(page)
+  await page.goto(`/workspaces/${world.workspaceId}/audit?actor=automation`)
+  await expect(page.getByText('Nothing like that')).toBeVisible()
+  await looksWell(page)
+})
 
 test('a difference is read, and filters stand in the address', async ({ page, world }) => {
   await rename(page, world, 'First of all')

@@ -162,10 +162,3 @@ test('an act paints before the server answers', async ({ page }) => {
   expect(await titles(page, 'Doing')).toEqual(['One', 'Four'])
   expect(took).toBeLessThan(100)
 })
-
-test('axe finds nothing, in light and dark', async ({ page }) => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    expect(await axe(page)).toEqual([])
-  }
-})

@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { axe, expect, linkInLetter, server, test, type World } from './fixtures'
+import { expect, linkInLetter, looksWell, server, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
 const card = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
@@ -7,27 +7,21 @@ const log = (page: Page) => page.getByRole('list', { name: 'Deliveries' })
 const rows = (page: Page) => log(page).getByRole('listitem')
 const panel = (page: Page) => page.getByRole('region', { name: 'Card created' })
 
-for (const as of ['light', 'dark', 'phone'] as const) {
-  test(`axe finds nothing on the log, ${as}`, async ({ page, world }) => {
-    await using receiver = await Receiver.start({ status: 418, text: '{"error":"no coffee"}' })
-    const id = await subscribe(world, receiver)
-    await card(world, 'One more')
-    await expect.poll(() => receiver.got.length).toBe(1)
-    receiver.answer = { status: 204 }
-    await card(world, 'And another')
-    await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: as === 'dark' ? 'dark' : 'light' })
-    if (as === 'phone') await page.setViewportSize({ width: 390, height: 844 })
-    await page.goto(`/webhooks/${id}/deliveries`)
-    await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(1)
-    await page.waitForLoadState('networkidle')
-    expect(await axe(page)).toEqual([])
-    await rows(page).filter({ hasText: 'Failed' }).getByRole('link').click()
-    await expect(panel(page)).toContainText('no coffee')
-    expect(await axe(page)).toEqual([])
-    const width = page.viewportSize()!.width
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-  })
-}
+test('axe finds nothing on the log', async ({ page, world }) => {
+  test.slow()
+  await using receiver = await Receiver.start({ status: 418, text: '{"error":"no coffee"}' })
+  const id = await subscribe(world, receiver)
+  await card(world, 'One more')
+  await expect.poll(() => receiver.got.length).toBe(1)
+  receiver.answer = { status: 204 }
+  await card(world, 'And another')
+  await page.goto(`/webhooks/${id}/deliveries`)
+  await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(1)
+  await looksWell(page)
+  await rows(page).filter({ hasText: 'Failed' }).getByRole('link').click()
+  await expect(panel(page)).toContainText('no coffee')
+  await looksWell(page)
+})
 
 test('a change on the board is in the log without loading again', async ({ page, world }) => {
   await using receiver = await Receiver.start()

@@ -191,6 +191,23 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
   }, only)
 }
 
+/** Fails unless axe finds nothing on the page, in light and dark, nor on a phone, where nothing needs scrolling sideways. */
+export async function looksWell(page: Page): Promise<void> {
+  const desk = page.viewportSize()!
+  await page.waitForLoadState('networkidle')
+  for (const [colorScheme, size] of [
+    ['light', desk],
+    ['dark', desk],
+    ['light', { width: 390, height: 844 }],
+  ] as const) {
+    await page.emulateMedia({ reducedMotion: 'reduce', colorScheme })
+    await page.setViewportSize(size)
+    expect(await axe(page), `${colorScheme}, ${size.width} wide`).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(size.width)
+  }
+  await page.setViewportSize(desk)
+}
+
 /** The link of the letter that the server wrote to an address. */
 export const linkOfLetter = (email: string): Promise<string> => linkInLetter(`<${email}>`, /https?:\/\/\S+#\w+/)
 

@@ -12,20 +12,6 @@ async function once403(page: Page, method: string, path: string): Promise<void> 
   })
 }
 
-for (const path of ['/profile', '/profile/security', '/profile/tokens', '/profile/apps']) {
-  test(`axe finds nothing on ${path}`, async ({ page }) => {
-    await page.emulateMedia({ reducedMotion: 'reduce' })
-    await page.goto(path)
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-    await page.waitForLoadState('networkidle')
-    expect(await axe(page)).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-    await page.reload()
-    await page.waitForLoadState('networkidle')
-    expect(await axe(page)).toEqual([])
-  })
-}
-
 test('a time zone is found and chosen by keyboard, with undo', async ({ page }) => {
   await page.goto('/profile')
   const zone = page.getByRole('combobox', { name: 'Time zone' })

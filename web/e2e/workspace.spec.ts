@@ -1,21 +1,5 @@
 import { axe, expect, server, test } from './fixtures'
 
-for (const name of ['members', 'archive', 'archive?board=', 'trash', 'import']) {
-  test(`axe finds nothing on ${name}`, async ({ page, world }) => {
-    await page.emulateMedia({ reducedMotion: 'reduce' })
-    await page.goto(`/workspaces/${world.workspaceId}/${name.replace('board=', `board=${world.boardId}`)}`)
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-    await page.waitForLoadState('networkidle')
-    expect(await axe(page)).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-    await page.reload()
-    await page.waitForLoadState('networkidle')
-    expect(await axe(page)).toEqual([])
-    await page.setViewportSize({ width: 390, height: 844 })
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  })
-}
-
 test('many pasted addresses are invited at once; one is withdrawn and invited again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
   const some = crypto.randomUUID().slice(0, 8)

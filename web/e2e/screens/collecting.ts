@@ -33,7 +33,7 @@ export const collecting: readonly Screen[] = [
     who: 'founder',
     at: () => '/organizations',
     shows: (page) => page.getByText('There is no such page'),
-    title: /Not found/,
+    title: /There is no such page/,
   },
   {
     name: 'status-updates',
