@@ -143,6 +143,7 @@ test('with the keyboard alone a card is found, moved, dated in words, taken off 
   // And from the tray onto a day.
   await tabTo(tray(page).getByRole('link', { name: /^One/ }))
   await page.keyboard.press('d')
+  await expect(page.getByRole('textbox', { name: 'Dates in words' })).toBeFocused()
   await page.keyboard.type('30 may 2031 9:30')
   await page.keyboard.press('Enter')
   await expect(cell(page, 30).locator('[data-item]')).toHaveText(/09:30\s*One/)

@@ -81,6 +81,7 @@ test('with the keyboard alone one comes to a column and opens it', async ({ page
   await page.keyboard.press('c')
   await expect(page).toHaveURL(`/workspaces/${world.workspaceId}/calendar`)
   await page.keyboard.press('Control+k')
+  await expect(page.getByRole('combobox', { name: 'Search boards, cards and pages' })).toBeFocused()
   await page.keyboard.type('dashboard')
   await expect(page.getByRole('option', { name: /^Dashboard/ }).first()).toBeVisible()
 })
