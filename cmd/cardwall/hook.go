@@ -44,20 +44,8 @@ func (f hookFlags) startHooks(ctx context.Context, g *globals, db *store.DB, gua
 			return nil, fmt.Errorf("--webhook-ca-file: %w", err)
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	engine := hook.New(o)
-	go func() {
-		defer close(done)
-		engine.Run(ctx)
-	}()
-	return func() {
-		cancel()
-		select {
-		case <-done:
-		case <-time.After(shutdownTimeout): // what is not recorded is sent again by the next server
-		}
-	}, nil
+	return beside(ctx, engine.Run), nil // what is not recorded is sent again by the next server
 }
 
 func (f hookFlags) pauses() ([]time.Duration, error) {

@@ -38,20 +38,8 @@ func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB) (sto
 	if f.SMTPURL == "" {
 		g.log.Warn("no mail server is configured (CARDWALL_SMTP_URL): letters lie in the outbox", "folder", outbox)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	post := mail.Post{Box: letterBox(db), Sender: sender, Log: g.log}
-	go func() {
-		defer close(done)
-		post.Run(ctx)
-	}()
-	return func() {
-		cancel()
-		select {
-		case <-done:
-		case <-time.After(shutdownTimeout): // its lease ends by itself, and another node sends it
-		}
-	}, nil
+	return beside(ctx, post.Run), nil // its lease ends by itself, and another node sends it
 }
 
 // letterBox is the store's letters, as mail takes them.

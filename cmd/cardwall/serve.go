@@ -136,13 +136,13 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	defer stopHooks()
-	defer startAutomation(ctx, automate.Options{DB: db, Registry: with.operations, Holder: holder, Metrics: ran, Log: g.log})()
+	defer beside(ctx, automate.New(automate.Options{DB: db, Registry: with.operations, Holder: holder, Metrics: ran, Log: g.log}).Run)()
 	stopMail, err := c.startMail(ctx, g, db)
 	if err != nil {
 		return err
 	}
 	defer stopMail()
-	defer startNotify(ctx, g, db, holder)()
+	defer beside(ctx, notify.New(db, holder, g.log).Run)()
 	if c.Demo {
 		if err := fillDemo(ctx, g, db); err != nil {
 			return err
