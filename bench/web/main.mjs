@@ -67,9 +67,9 @@ async function measure(browser, world) {
         "<= 2",
       );
       row(
-        `${name}, script and style`,
+        `${name}, script`,
         "kB",
-        opened.map((o) => (o.script + o.style) / 1000),
+        opened.map((o) => o.script / 1000),
         "<= 90",
       );
       console.log(`${name}: ${opened[0].requests.join(", ")}`);

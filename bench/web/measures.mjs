@@ -3,9 +3,9 @@
 /**
  * Opens a board as a first visit: nothing cached. Usable is when each list in
  * view has painted cards and a key brings the focus to one.
- * @returns {Promise<{usable: number, requests: string[], script: number, style: number}>}
+ * @returns {Promise<{usable: number, requests: string[], script: number}>}
  *   requests: for data, until the board was usable and one second more; the bytes of
- *   script and style as they came over the wire.
+ *   script as they came over the wire.
  */
 export async function openBoard(browser, world, boardId) {
   const { page, context } = await visit(browser, world, 0);
@@ -58,7 +58,7 @@ function watchOpening() {
 }
 
 async function weigh(page) {
-  const weight = { script: 0, style: 0 };
+  const weight = { script: 0 };
   const kinds = new Map();
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Network.enable");
@@ -67,8 +67,6 @@ async function weigh(page) {
   );
   cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
     if (kinds.get(requestId) === "Script") weight.script += encodedDataLength;
-    if (kinds.get(requestId) === "Stylesheet")
-      weight.style += encodedDataLength;
   });
   return weight;
 }
