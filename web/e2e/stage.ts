@@ -143,7 +143,7 @@ async function make(): Promise<Stage> {
   type Named = { id: string; name: string }
   const once = async (path: string, name: string, make: () => Promise<{ id: string }>) =>
     (await as<Named[]>(demo, 'GET', path)).find((one) => one.name === name) ?? (await make())
-  const webhook = await once(`/public/v1/webhooks?boardId=${boardId}`, 'Deploy bot', async () => {
+  const webhook = await once(`/public/v1/webhooks?workspaceId=${workspaceId}`, 'Deploy bot', async () => {
     const made = await as<{ id: string }>(demo, 'POST', '/public/v1/webhooks', {
       boardId,
       url: 'http://127.0.0.1:9/cards',
