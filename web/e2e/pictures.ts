@@ -39,8 +39,6 @@ for (const [size, options] of Object.entries({ desk, phone })) {
 const documented: Record<string, { size: { width: number; height: number }; on: object }> = {
   board: { size: { width: 1440, height: 780 }, on: desk },
   calendar: { size: { width: 1440, height: 900 }, on: desk },
-  dashboard: { size: { width: 1440, height: 900 }, on: desk },
-  automation: { size: { width: 1440, height: 700 }, on: desk },
 }
 
 test.describe('documentation', () => {
