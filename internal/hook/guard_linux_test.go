@@ -171,7 +171,7 @@ func callHostileAddresses(t *testing.T) {
 	made := &hostile{rand: rand.New(rand.NewPCG(20, 26)), names: map[string][]netip.Addr{}, rebound: map[string]bool{}}
 	g := newGuard(t, made.zone)
 	transport := &http.Transport{DialContext: g.Dial, DisableKeepAlives: true}
-	client := &http.Client{Transport: transport, Timeout: 2 * time.Second}
+	client := &http.Client{Transport: transport, Timeout: 20 * time.Second}
 	before := sent(t)
 	start := time.Now()
 	kinds, wrong := map[string]int{}, 0
