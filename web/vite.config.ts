@@ -24,7 +24,10 @@ export default defineConfig({
           groups: [
             // Loaded late by the board, and by the public page, which is not to load the board for it.
             { name: 'markdown', test: /src\/lib\/markdown/ },
-            { name: 'light', test: /src\/(lib\/id|state\/due|ui\/(Avatar|Banner|Dialog|LabelChip|Skeleton|grow))/ },
+            {
+              name: 'light',
+              test: /src\/(lib\/id|state\/due|ui\/(Avatar|Banner|Dialog|DueChip|LabelChip|Skeleton|grow))/,
+            },
             { name: 'base', test: /src\/(api|lib(?!\/(markdown|natural-date))|state|ui)\//, minShareCount: 4 },
             // The form of dates takes a button along, which the first page needs too.
             {

@@ -148,7 +148,11 @@ export function shifted(due: Due, days: number): DueInput {
 export type Urgency = 'done' | 'overdue' | 'today' | 'soon' | 'later'
 
 /** How pressing a card is for somebody in a zone; null without a due date. */
-export function urgency(card: Due & { done: boolean }, now: Date, timeZone: string): Urgency | null {
+export function urgency(
+  card: Pick<Due, 'dueDate' | 'dueAt'> & { done: boolean },
+  now: Date,
+  timeZone: string,
+): Urgency | null {
   if (!card.dueDate) return null
   if (card.done) return 'done'
   const today = wallClock(now, timeZone).date

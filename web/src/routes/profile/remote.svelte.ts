@@ -72,6 +72,53 @@ export function remote<T>(load: () => Promise<T>): Remote<T> {
   }
 }
 
+/** A list that is read page by page. Of reads under way the latest counts. */
+export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
+  let items = $state.raw<T[] | null>(null)
+  let next = $state<string | undefined>()
+  let loading = $state(false)
+  let problem = $state<string | null>(null)
+  let turn = 0
+
+  async function read(cursor?: string): Promise<void> {
+    const mine = ++turn
+    loading = true
+    try {
+      const answer: Page<T> = await body(page(cursor))
+      if (mine !== turn) return
+      items = cursor ? [...(items ?? []), ...answer.data] : answer.data
+      next = answer.nextCursor
+      problem = null
+    } catch (thrown) {
+      if (mine === turn) problem = reason(thrown)
+    } finally {
+      if (mine === turn) loading = false
+    }
+  }
+
+  return {
+    /** Null until the first page is there. */
+    get items() {
+      return items
+    },
+    /** Whether there are more than these. */
+    get more() {
+      return next !== undefined
+    },
+    get problem() {
+      return problem
+    },
+    get loading() {
+      return loading
+    },
+    set(shown: T[] | null) {
+      items = shown
+    },
+    load: () => read(),
+    loadMore: () => read(next),
+  }
+}
+
 /** All records of a list of the application. */
 export async function everything<T>(page: (query: { cursor?: string; limit: number }) => Asked<T>): Promise<T[]> {
   const records: T[] = []
