@@ -29,6 +29,7 @@ type Operation struct {
 	Creates     bool         // answers 201
 	Pages       bool         // answers an array with a cursor
 	Search      bool         // counts against the limit of searches
+	Report      bool         // reads across boards: who has much to do leaves it for later
 	Secret      bool         // its answer holds a secret
 	Application bool         // a door for people alone: the application's, below a prefix of its own
 	NoTool      bool         // not offered to assistants
@@ -76,6 +77,11 @@ func Echoes[T any](o *Operation) { o.Echo = reflect.TypeFor[T]() }
 
 // Search makes the operation count against the limit of searches.
 func Search(o *Operation) { o.Search = true }
+
+// Report marks what reads across boards, and so costs as much as many small
+// operations: the first work to be put off when there is too much, and the first
+// to be done elsewhere. What streams is a report always.
+func Report(o *Operation) { o.Report = true }
 
 // Application takes the operation out of the public interface: it is what only
 // people do, on the pages of the application.

@@ -29,7 +29,7 @@ func Media(kind string) Option { return func(o *Operation) { o.Media = kind } }
 // must show that.
 func Stream[I any](r *Registry, name, route, text string, fn func(context.Context, *store.View, I, io.Writer) error, options ...Option) {
 	o := register[I, Document](r, name, route, text, board.ScopeRead, options)
-	o.ReadOnly = true
+	o.ReadOnly, o.Report = true, true
 	o.Media = cmp.Or(o.Media, JSON)
 	o.stream = func(ctx context.Context, v *store.View, in any, w io.Writer) error { return fn(ctx, v, *in.(*I), w) }
 }
