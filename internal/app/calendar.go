@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/query"
 	"cardwall/internal/store"
 )
@@ -28,9 +29,22 @@ type GetWorkspaceCalendarInput struct {
 	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of the days (IANA name such as Europe/Zurich); your own when absent." example:"Europe/Zurich"`
 }
 
+// WorkspaceCalendar is what a workspace has to do in a window of days.
+type WorkspaceCalendar struct {
+	From         string         `json:"from" format:"date" doc:"The first day." example:"2026-03-01"`
+	To           string         `json:"to" format:"date" doc:"The last day." example:"2026-03-31"`
+	TimeZone     string         `json:"timeZone" doc:"The time zone of the days." example:"Europe/London"`
+	Cards        []CalendarCard `json:"cards" doc:"Every card whose span from start to due date touches the window, done ones too, by first day, last day and id."`
+	UndatedCount int            `json:"undatedCount" doc:"How many cards that are not done have neither due date nor start." example:"20"`
+}
+
+// CalendarCard is a card of the answer: a month of a large workspace has
+// thousands.
+type CalendarCard = op.Written[board.CalendarCard]
+
 // GetWorkspaceCalendar shows what touches a window of days.
-func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCalendarInput) (board.WorkspaceCalendar, error) {
-	var out board.WorkspaceCalendar
+func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCalendarInput) (WorkspaceCalendar, error) {
+	var out WorkspaceCalendar
 	if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
 		return out, err
 	}
@@ -52,7 +66,7 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	if err != nil {
 		return out, err
 	}
-	out = board.WorkspaceCalendar{From: in.From, To: in.To, TimeZone: days.zone.String()}
+	out = WorkspaceCalendar{From: in.From, To: in.To, TimeZone: days.zone.String()}
 	window := store.CalendarWindow{
 		WorkspaceID: in.WorkspaceID, From: query.DayEdge(first, days.zone), To: query.DayEdge(last.AddDate(0, 0, 1), days.zone),
 		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout), Limit: calendarCards + 1,
@@ -60,7 +74,7 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	after := last.AddDate(0, 0, zonesApart+1)
 	window.After = after.Format(board.DateLayout)
 	window.MonthBefore = after.AddDate(0, -1, 1-after.Day()).Format(board.DateLayout)
-	cards := make([]board.CalendarCard, 0, 1000)
+	cards := make([]CalendarCard, 0, 1000)
 	if err := beside(func(then func(func() error)) error {
 		var rows []store.CalendarRow
 		hand := func() {
@@ -73,7 +87,11 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 						return err
 					}
 					c.FirstDay, c.LastDay = days.span(c.Due)
-					cards = append(cards, c)
+					card, err := op.Write(c)
+					if err != nil {
+						return err
+					}
+					cards = append(cards, card)
 				}
 				return nil
 			})
@@ -101,18 +119,19 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 
 // inOrder are the cards by first day, last day and id. It sorts pointers: a card
 // is large to move.
-func inOrder(cards []board.CalendarCard) []board.CalendarCard {
-	sorted := make([]*board.CalendarCard, len(cards))
+func inOrder(cards []CalendarCard) []CalendarCard {
+	sorted := make([]*CalendarCard, len(cards))
 	for i := range cards {
 		sorted[i] = &cards[i]
 	}
-	slices.SortFunc(sorted, func(a, b *board.CalendarCard) int {
+	slices.SortFunc(sorted, func(x, y *CalendarCard) int {
+		a, b := &x.Value, &y.Value
 		if a.FirstDay != b.FirstDay {
 			return cmp.Compare(a.FirstDay, b.FirstDay)
 		}
 		return cmp.Or(cmp.Compare(a.LastDay, b.LastDay), cmp.Compare(a.ID, b.ID))
 	})
-	out := make([]board.CalendarCard, len(cards))
+	out := make([]CalendarCard, len(cards))
 	for i, c := range sorted {
 		out[i] = *c
 	}

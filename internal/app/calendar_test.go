@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
+	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -65,13 +66,13 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 			in := fields{"workspaceId": w.id, "from": first.Format(board.DateLayout), "to": last.Format(board.DateLayout), "timeZone": zoneName}
 			for _, p := range []*apptest.Person{ada, bob, gus} {
 				a := p.Must("get_workspace_calendar", in)
-				var got struct{ Data board.WorkspaceCalendar }
+				var got struct{ Data app.WorkspaceCalendar }
 				if err := json.Unmarshal(a.Raw, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
 					t.Fatal(err)
 				}
 				shown := []string{}
 				for _, c := range got.Data.Cards {
-					shown = append(shown, c.FirstDay+" "+c.LastDay+" "+c.ID)
+					shown = append(shown, c.Value.FirstDay+" "+c.Value.LastDay+" "+c.Value.ID)
 				}
 				want, undated := w.calendar(p.ID, in["from"].(string), in["to"].(string), zone)
 				if !slices.Equal(shown, want) || got.Data.UndatedCount != undated {

@@ -203,15 +203,6 @@ type CalendarCard struct {
 	Due
 }
 
-// WorkspaceCalendar is what a workspace has to do in a window of days.
-type WorkspaceCalendar struct {
-	From         string         `json:"from" format:"date" doc:"The first day." example:"2026-03-01"`
-	To           string         `json:"to" format:"date" doc:"The last day." example:"2026-03-31"`
-	TimeZone     string         `json:"timeZone" doc:"The time zone of the days." example:"Europe/London"`
-	Cards        []CalendarCard `json:"cards" doc:"Every card whose span from start to due date touches the window, done ones too, by first day, last day and id."`
-	UndatedCount int            `json:"undatedCount" doc:"How many cards that are not done have neither due date nor start." example:"20"`
-}
-
 // BoardState is a board with its latest status.
 type BoardState struct {
 	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`

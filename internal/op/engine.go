@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -204,6 +205,10 @@ func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version i
 	return out, version, tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in))
 }
 
+// answered is how answers are written: the same record the same each time. No
+// record of ours can have two fields of one name, so none is looked for.
+var answered = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
+
 func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	env := envelope{Data: out, BoardVersion: version}
 	if p, ok := out.(pager); ok {
@@ -216,7 +221,7 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 			}
 		}
 	}
-	body, err := json.Marshal(env, json.Deterministic(true)) // the same record is written the same
+	body, err := json.Marshal(env, answered)
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", c.Operation.Name, err)
 	}
