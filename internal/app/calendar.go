@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -15,7 +18,7 @@ import (
 const (
 	calendarDays  = 92   // of a window, at most
 	calendarCards = 5000 // in a window, at most
-	calendarBatch = 64   // cards are understood while more are read
+	calendarBatch = 512  // cards are understood while more are read
 	// zonesApart is by how many days the date in two zones can differ: they are
 	// up to 26 hours apart.
 	zonesApart = 2
@@ -41,6 +44,17 @@ type WorkspaceCalendar struct {
 // CalendarCard is a card of the answer: a month of a large workspace has
 // thousands.
 type CalendarCard = op.Written[board.CalendarCard]
+
+// AppendJSON appends the calendar as its fields say.
+func (w WorkspaceCalendar) AppendJSON(b []byte) (_ []byte, err error) {
+	for _, text := range []struct{ before, is string }{{`{"from":`, w.From}, {`,"to":`, w.To}, {`,"timeZone":`, w.TimeZone}} {
+		if b, err = jsontext.AppendQuote(append(b, text.before...), text.is); err != nil {
+			return nil, err
+		}
+	}
+	b = op.AppendArray(append(b, `,"cards":`...), w.Cards)
+	return append(strconv.AppendInt(append(b, `,"undatedCount":`...), int64(w.UndatedCount), 10), '}'), nil
+}
 
 // GetWorkspaceCalendar shows what touches a window of days.
 func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCalendarInput) (WorkspaceCalendar, error) {
@@ -74,9 +88,12 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	after := last.AddDate(0, 0, zonesApart+1)
 	window.After = after.Format(board.DateLayout)
 	window.MonthBefore = after.AddDate(0, -1, 1-after.Day()).Format(board.DateLayout)
-	cards := make([]CalendarCard, 0, 1000)
+	cards := make([]calendarEntry, 0, 1000)
 	if err := beside(func(then func(func() error)) error {
-		var rows []store.CalendarRow
+		var (
+			rows   []store.CalendarRow
+			writer op.Writer[board.CalendarCard]
+		)
 		hand := func() {
 			some := rows
 			rows = make([]store.CalendarRow, 0, calendarBatch)
@@ -87,11 +104,11 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 						return err
 					}
 					c.FirstDay, c.LastDay = days.span(c.Due)
-					card, err := op.Write(c)
+					text, err := writer.Write(&c)
 					if err != nil {
 						return err
 					}
-					cards = append(cards, card)
+					cards = append(cards, calendarEntry{c.FirstDay, c.LastDay, c.ID, text})
 				}
 				return nil
 			})
@@ -117,25 +134,25 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	return out, nil
 }
 
-// inOrder are the cards by first day, last day and id. It sorts pointers: a card
-// is large to move.
-func inOrder(cards []CalendarCard) []CalendarCard {
-	sorted := make([]*CalendarCard, len(cards))
-	for i := range cards {
-		sorted[i] = &cards[i]
-	}
-	slices.SortFunc(sorted, func(x, y *CalendarCard) int {
-		a, b := &x.Value, &y.Value
-		if a.FirstDay != b.FirstDay {
-			return cmp.Compare(a.FirstDay, b.FirstDay)
+// calendarEntry is a card of a calendar and what its place in it depends on.
+type calendarEntry struct {
+	first, last, id string
+	card            CalendarCard
+}
+
+// inOrder are the cards by first day, last day and id.
+func inOrder(entries []calendarEntry) []CalendarCard {
+	slices.SortFunc(entries, func(a, b calendarEntry) int {
+		if a.first != b.first {
+			return cmp.Compare(a.first, b.first)
 		}
-		return cmp.Or(cmp.Compare(a.LastDay, b.LastDay), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.id, b.id))
 	})
-	out := make([]CalendarCard, len(cards))
-	for i, c := range sorted {
-		out[i] = *c
+	cards := make([]CalendarCard, len(entries))
+	for i, e := range entries {
+		cards[i] = e.card
 	}
-	return out
+	return cards
 }
 
 // days are the days of a report.

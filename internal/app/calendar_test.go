@@ -72,7 +72,11 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 				}
 				shown := []string{}
 				for _, c := range got.Data.Cards {
-					shown = append(shown, c.Value.FirstDay+" "+c.Value.LastDay+" "+c.Value.ID)
+					card, err := c.Read()
+					if err != nil {
+						t.Fatal(err)
+					}
+					shown = append(shown, card.FirstDay+" "+card.LastDay+" "+card.ID)
 				}
 				want, undated := w.calendar(p.ID, in["from"].(string), in["to"].(string), zone)
 				if !slices.Equal(shown, want) || got.Data.UndatedCount != undated {

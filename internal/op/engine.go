@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -53,6 +52,15 @@ type envelope struct {
 	NextCursor   string `json:"nextCursor,omitempty"`
 	Query        any    `json:"query,omitzero"`
 	BoardVersion int64  `json:"boardVersion,omitzero"`
+}
+
+func (e envelope) write() ([]byte, error) {
+	long, ok := e.Data.(Appender)
+	if !ok || e.NextCursor != "" || e.Query != nil || e.BoardVersion != 0 {
+		return json.Marshal(e, answered)
+	}
+	body, err := long.AppendJSON([]byte(`{"data":`))
+	return append(body, '}'), err
 }
 
 // flightWait is how long a copy of a request waits for the first to end.
@@ -205,10 +213,6 @@ func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version i
 	return out, version, tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in))
 }
 
-// answered is how answers are written: the same record the same each time. No
-// record of ours can have two fields of one name, so none is looked for.
-var answered = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
-
 func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	env := envelope{Data: out, BoardVersion: version}
 	if p, ok := out.(pager); ok {
@@ -221,7 +225,7 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 			}
 		}
 	}
-	body, err := json.Marshal(env, answered)
+	body, err := env.write()
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", c.Operation.Name, err)
 	}

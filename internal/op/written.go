@@ -1,35 +1,86 @@
 package op
 
 import (
+	"bytes"
+	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Written is a record of an answer whose JSON was written ahead: a report
-// writes its first records while it reads the next, and has but to join them.
-type Written[T any] struct {
-	Value T
-	text  jsontext.Value
+// answered is how answers are written: the same record the same each time. No
+// record of ours can have two fields of one name, so none is looked for.
+var answered = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
+
+// Written is a record of a long answer whose JSON was written ahead: a report
+// writes its first records while it reads the next. The answer, a type that
+// implements Appender, has but to join them.
+type Written[T any] struct{ text jsontext.Value }
+
+// Writer writes records as an answer holds them. Its zero value is ready.
+type Writer[T any] struct {
+	text *bytes.Buffer
+	enc  *jsontext.Encoder
 }
 
-// Write writes the record as an answer holds it.
-func Write[T any](record T) (Written[T], error) {
-	text, err := json.Marshal(&record, answered)
-	return Written[T]{record, text}, err
+// writerRoom is how much text a Writer makes room for at a time, and writerLeft
+// with how little left it makes new room.
+const writerRoom, writerLeft = 64 << 10, 2 << 10
+
+// Write writes a record.
+func (w *Writer[T]) Write(record *T) (Written[T], error) {
+	switch {
+	case w.text == nil:
+		w.text = bytes.NewBuffer(make([]byte, 0, writerRoom))
+		w.enc = jsontext.NewEncoder(w.text, answered)
+	case w.text.Available() < writerLeft: // what was written stays where it is
+		*w.text = *bytes.NewBuffer(make([]byte, 0, writerRoom))
+	}
+	begin := w.text.Len()
+	if err := json.MarshalEncode(w.enc, record); err != nil {
+		return Written[T]{}, fmt.Errorf("write a record: %w", err)
+	}
+	return Written[T]{bytes.TrimSuffix(w.text.Bytes()[begin:], []byte("\n"))}, nil
+}
+
+// Read is the record as it was written.
+func (w Written[T]) Read() (record T, err error) {
+	err = json.Unmarshal(w.text, &record)
+	return record, err
+}
+
+// Appender is an answer that writes its JSON itself: the same as its fields
+// would be written.
+type Appender interface {
+	AppendJSON(b []byte) ([]byte, error)
+}
+
+// AppendArray appends the array of what was written.
+func AppendArray[T any](b []byte, records []Written[T]) []byte {
+	size := len("[]") + len(records)
+	for _, w := range records {
+		size += len(w.text)
+	}
+	b = append(slices.Grow(b, size), '[')
+	for i, w := range records {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, w.text...)
+	}
+	return append(b, ']')
 }
 
 // MarshalJSONTo puts down what was written.
-func (w Written[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
-	return enc.WriteValue(w.text)
-}
+func (w Written[T]) MarshalJSONTo(enc *jsontext.Encoder) error { return enc.WriteValue(w.text) }
 
 // UnmarshalJSON reads what MarshalJSONTo put down.
 func (w *Written[T]) UnmarshalJSON(b []byte) error {
-	w.text = append(w.text[:0], b...)
-	return json.Unmarshal(b, &w.Value)
+	w.text = bytes.Clone(b)
+	return nil
 }
 
 // Schema is T's.

@@ -1,6 +1,7 @@
 package op_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -17,20 +18,38 @@ func TestWritten(t *testing.T) {
 		Marks []string `json:"marks"`
 		Due   *string  `json:"due"`
 	}
-	one := record{Title: "<Ünïcode> \"quoted\"\n"}
-	written, err := op.Write(one)
+	records := []record{{Title: "<Ünïcode> \"quoted\"\n"}, {Marks: []string{strings.Repeat("long ", 20_000)}}, {}}
+	for i := range 1000 { // more than there is room for at a time
+		records = append(records, record{Title: strings.Repeat("x", i)})
+	}
+	var (
+		writer  op.Writer[record]
+		written []op.Written[record]
+	)
+	for i := range records {
+		w, err := writer.Write(&records[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		written = append(written, w)
+	}
+	want, err := json.Marshal(records)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := json.Marshal([]op.Written[record]{written})
-	if err != nil {
-		t.Fatal(err)
+	if got, err := json.Marshal(written); err != nil || string(got) != string(want) {
+		t.Errorf("marshals as %.200s, %v, want %.200s", got, err, want)
 	}
-	if want, _ := json.Marshal([]record{one}); string(got) != string(want) {
-		t.Errorf("answers %s, want %s", got, want)
+	if got := op.AppendArray(nil, written); string(got) != string(want) {
+		t.Errorf("appends %.200s, want %.200s", got, want)
 	}
 	var back []op.Written[record]
-	if err := json.Unmarshal(got, &back); err != nil || len(back) != 1 || back[0].Value.Title != one.Title {
-		t.Errorf("read back as %+v, %v", back, err)
+	if err := json.Unmarshal(want, &back); err != nil {
+		t.Fatal(err)
+	}
+	for i := range back {
+		if got, err := back[i].Read(); err != nil || got.Title != records[i].Title {
+			t.Errorf("read back as %+v, %v", got, err)
+		}
 	}
 }
