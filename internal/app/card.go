@@ -157,7 +157,7 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 		tx.Emit(card.BoardID, board.CardReopened(card))
 	}
 	if len(changes) > 0 {
-		return card, tx.UpdateCardText(ctx, &card, before.Title, *before.Description)
+		return card, tx.UpdateCardText(ctx, &card, before)
 	}
 	return card, tx.UpdateCard(ctx, &card)
 }
@@ -308,7 +308,7 @@ func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (bo
 	}
 	card.Labels = labels
 	tx.Emit(card.BoardID, board.CardLabelsChanged(card, before, diff.added, diff.removed))
-	return card, tx.UpdateCard(ctx, &card)
+	return card, tx.TouchCard(ctx, &card)
 }
 
 // SetCardAssigneesInput is whom to add and whom to take off.
@@ -341,7 +341,7 @@ func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInpu
 	}
 	card.Assignees = assignees
 	tx.Emit(card.BoardID, board.CardAssigneesChanged(card, before, diff.added, diff.removed))
-	return card, tx.UpdateCard(ctx, &card)
+	return card, tx.TouchCard(ctx, &card)
 }
 
 // difference is what really changes in a set.

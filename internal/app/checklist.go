@@ -54,7 +54,7 @@ func AddChecklist(ctx context.Context, tx *store.Tx, in AddChecklistInput) (boar
 	}
 	card.ChecklistItems.Total += len(list.Items)
 	tx.Emit(card.BoardID, board.ChecklistAdded(card, list))
-	return list, tx.UpdateCard(ctx, &card)
+	return list, tx.TouchCard(ctx, &card)
 }
 
 func itemTitle(s string) (string, error) {
@@ -91,7 +91,7 @@ func UpdateChecklist(ctx context.Context, tx *store.Tx, in UpdateChecklistInput)
 	if err := tx.UpdateChecklist(ctx, &list); err != nil {
 		return list, err
 	}
-	return list, tx.UpdateCard(ctx, &card)
+	return list, tx.TouchCard(ctx, &card)
 }
 
 // DeleteChecklist takes a checklist off its card.
@@ -110,7 +110,7 @@ func DeleteChecklist(ctx context.Context, tx *store.Tx, in ChecklistInput) (Dele
 	if err := tx.DeleteChecklist(ctx, list.ID); err != nil {
 		return Deleted{}, err
 	}
-	return Deleted{list.ID}, tx.UpdateCard(ctx, &card)
+	return Deleted{list.ID}, tx.TouchCard(ctx, &card)
 }
 
 // AddChecklistItemInput is what an item is made of.
@@ -139,7 +139,7 @@ func AddChecklistItem(ctx context.Context, tx *store.Tx, in AddChecklistItemInpu
 	}
 	card.ChecklistItems.Total++
 	tx.Emit(card.BoardID, board.ItemAdded(card, item, after))
-	return item, tx.UpdateCard(ctx, &card)
+	return item, tx.TouchCard(ctx, &card)
 }
 
 // ItemInput names an item of a checklist.
@@ -201,7 +201,7 @@ func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistIt
 	if err := tx.UpdateItem(ctx, &item); err != nil {
 		return item, err
 	}
-	return item, tx.UpdateCard(ctx, &card)
+	return item, tx.TouchCard(ctx, &card)
 }
 
 // DeleteChecklistItem takes an item out of its checklist.
@@ -218,5 +218,5 @@ func DeleteChecklistItem(ctx context.Context, tx *store.Tx, in ItemInput) (Delet
 	if err := tx.DeleteItem(ctx, item.ID); err != nil {
 		return Deleted{}, err
 	}
-	return Deleted{item.ID}, tx.UpdateCard(ctx, &card)
+	return Deleted{item.ID}, tx.TouchCard(ctx, &card)
 }

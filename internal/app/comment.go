@@ -59,7 +59,7 @@ func AddComment(ctx context.Context, tx *store.Tx, in AddCommentInput) (board.Co
 	}
 	card.Comments++
 	tx.Emit(card.BoardID, board.CommentAdded(card, m))
-	return m, tx.UpdateCard(ctx, &card)
+	return m, tx.TouchCard(ctx, &card)
 }
 
 func commentText(s string) (string, error) {
@@ -99,7 +99,7 @@ func EditComment(ctx context.Context, tx *store.Tx, in EditCommentInput) (board.
 	if err := tx.UpdateComment(ctx, &m); err != nil {
 		return m, err
 	}
-	return m, tx.UpdateCard(ctx, &card)
+	return m, tx.TouchCard(ctx, &card)
 }
 
 // DeleteComment takes one's own comment away; a board admin's may be anybody's.
@@ -116,7 +116,7 @@ func DeleteComment(ctx context.Context, tx *store.Tx, in CommentInput) (Deleted,
 	if err := tx.DeleteComment(ctx, m.ID); err != nil {
 		return Deleted{}, err
 	}
-	return Deleted{m.ID}, tx.UpdateCard(ctx, &card)
+	return Deleted{m.ID}, tx.TouchCard(ctx, &card)
 }
 
 func ownComment(tx *store.Tx, m board.Comment) bool {

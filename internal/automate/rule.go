@@ -312,7 +312,7 @@ func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule,
 	if err != nil {
 		return err
 	}
-	if err := s.registry.Check(a.Operation, in); err != nil {
+	if _, err := s.registry.Part(a.Operation, in); err != nil {
 		return err
 	}
 	if err := onBoard(ctx, v, r.BoardID, "listId", strings.Join(named(a, "listId"), "")); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
@@ -21,9 +22,11 @@ func (e *Engine) run(ctx context.Context, workspaceID string, r *board.Rule, o *
 		root = o.ID
 	}
 	cause := strings.Join(append([]string{root}, append(slices.Clone(chain), r.ID)...), " ")
+	t := turn{engine: e, rule: r, occurrence: o, root: root, chain: chain}
+	t.prepare()
 	err = e.o.DB.Write(ctx, board.ByRule(r.ID, r.Owner.ID, workspaceID, cause), func(tx *store.Tx) error {
 		done = false
-		t := turn{tx: tx, engine: e, rule: r, occurrence: o, root: root, chain: chain}
+		t.tx, t.facts = tx, nil
 		status, err := t.take(ctx)
 		done = err == nil && status == board.RunDone
 		return err
@@ -38,7 +41,46 @@ type turn struct {
 	rule       *board.Rule
 	occurrence *store.Occurrence
 	root       string
-	chain      []string // the rules that led here
+	chain      []string  // the rules that led here
+	parts      []op.Part // the actions that were read before the transaction
+	facts      *facts    // of this transaction; nil until an action speaks of them
+}
+
+// prepare reads the actions ahead, up to the first that speaks of the card or is
+// refused.
+func (t *turn) prepare() {
+	for _, a := range t.rule.Then {
+		if speaks(a.Input) {
+			return
+		}
+		p, err := t.part(a)
+		if err != nil {
+			return // refused in its turn
+		}
+		t.parts = append(t.parts, p)
+	}
+}
+
+func (t *turn) part(a board.RuleAction) (op.Part, error) {
+	in, err := input(a, t.cardID(), t.facts)
+	if err != nil {
+		return op.Part{}, err
+	}
+	return t.engine.o.Registry.Part(a.Operation, in)
+}
+
+// action is an action as it is done: what it says of the card is as it is before
+// the first.
+func (t *turn) action(ctx context.Context, i int) (p op.Part, err error) {
+	if i < len(t.parts) {
+		return t.parts[i], nil
+	}
+	if a := t.rule.Then[i]; t.facts == nil && speaks(a.Input) {
+		if t.facts, err = t.look(ctx); err != nil {
+			return p, err
+		}
+	}
+	return t.part(t.rule.Then[i])
 }
 
 // take decides whether the rule runs now, and has it run.
@@ -166,27 +208,20 @@ func counted(n int, what string) string {
 
 // act does the actions, and answers the one that was refused.
 func (t *turn) act(ctx context.Context) (board.RuleAction, error) {
-	var f *facts
-	for _, a := range t.rule.Then {
-		if f == nil && speaks(a.Input) {
-			var err error
-			if f, err = t.facts(ctx); err != nil {
-				return a, err
-			}
+	for i, a := range t.rule.Then {
+		p, err := t.action(ctx, i)
+		if err == nil {
+			_, err = p.Within(ctx, t.tx)
 		}
-		in, err := input(a, t.cardID(), f)
 		if err != nil {
-			return a, err
-		}
-		if _, err := t.engine.o.Registry.Within(ctx, t.tx, a.Operation, in); err != nil {
 			return a, err
 		}
 	}
 	return board.RuleAction{}, nil
 }
 
-// facts are what the words in the actions' texts stand for, before the first.
-func (t *turn) facts(ctx context.Context) (*facts, error) {
+// look finds what the words in the actions' texts stand for.
+func (t *turn) look(ctx context.Context) (*facts, error) {
 	zone, err := board.LoadZone("timeZone", t.rule.TimeZone)
 	if err != nil {
 		return nil, err

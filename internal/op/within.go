@@ -8,43 +8,49 @@ import (
 	"cardwall/internal/store"
 )
 
-// Check refuses what a command would refuse before it runs: an operation that
-// cannot be part of a transaction, and an input that is not as it should be. The
-// input is one flat object.
-func (r *Registry) Check(name string, input []byte) error {
-	_, _, err := r.part(name, input)
-	return err
+// Part is a command that is to be a part of a transaction, with its input read.
+type Part struct {
+	call Call
+	in   any
 }
 
-func (r *Registry) part(name string, input []byte) (Call, any, error) {
+// Part reads the input of a command, one flat object, as strictly as at every
+// door. It refuses what the command would refuse before it runs, and an operation
+// that cannot be part of a transaction.
+func (r *Registry) Part(name string, input []byte) (Part, error) {
 	o := r.Named(name)
 	if o == nil || o.command == nil || o.SignedIn || o.Anonymous || o.Recent || o.before != nil {
-		return Call{}, nil, fmt.Errorf("op: %s is no command that can be a part of a transaction", name)
+		return Part{}, fmt.Errorf("op: %s is no command that can be a part of a transaction", name)
 	}
 	args, _, err := o.Spread(input)
 	if err != nil {
-		return Call{}, nil, err
+		return Part{}, err
 	}
 	in, err := o.Input.decode(args)
 	if _, outbound := in.(interface{ Outbound() string }); err == nil && outbound {
 		err = fmt.Errorf("op: %s names an address outside, which a transaction cannot check", name)
 	}
-	return Call{Operation: o, Arguments: args}, in, err
+	return Part{Call{Operation: o, Arguments: args}, in}, err
 }
 
-// Within runs a command as a part of a transaction, as its caller, with its own
-// entry in the audit. The scope is checked and the input, one flat object, read
-// as strictly as at every door. Its error must end the transaction, or the
+// Within runs the command in a transaction, as its caller, with its own entry in
+// the audit. The scope is checked. Its error must end the transaction, or the
 // attempt (store.Tx.Attempt) that it is a part of.
-func (r *Registry) Within(ctx context.Context, tx *store.Tx, name string, input []byte) (out any, err error) {
-	call, in, err := r.part(name, input)
-	if err != nil {
-		return nil, err
-	}
+func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
+	call := p.call
 	call.Caller = tx.Caller()
 	if !call.Caller.Has(call.Operation.Scope) {
 		return nil, board.Refuse(board.CodeInsufficientScope, "This needs the scope %s.", call.Operation.Scope)
 	}
-	out, _, err = call.run(ctx, tx, in)
+	out, _, err = call.run(ctx, tx, p.in)
 	return out, err
+}
+
+// Within is Part, and the part's Within.
+func (r *Registry) Within(ctx context.Context, tx *store.Tx, name string, input []byte) (out any, err error) {
+	part, err := r.Part(name, input)
+	if err != nil {
+		return nil, err
+	}
+	return part.Within(ctx, tx)
 }

@@ -165,26 +165,37 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 	return p.after, true, tx.UpdateCard(ctx, c)
 }
 
-// UpdateCardText writes a card's title, description and whether it is done.
-// Before they were the other title and description: what changed is indexed.
-func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, title, description string) error {
+// UpdateCardText writes a card's title, description and whether it is done, as
+// far as they are not what they were before. Of the text what changed is indexed.
+func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
-	if err := tx.exec(ctx, "UPDATE cards SET title = $1, description = $2, done_at = $3, updated_at = $4 WHERE id = $5",
-		c.Title, *c.Description, instant(c.DoneAt), int64(c.UpdatedAt), c.ID); err != nil {
+	set, args := "title = $1, description = $2, updated_at = $3", []any{c.Title, *c.Description, int64(c.UpdatedAt), c.ID}
+	if c.Done != before.Done { // it is in most indexes
+		set, args = set+", done_at = $5", append(args, instant(c.DoneAt))
+	}
+	if err := tx.exec(ctx, "UPDATE cards SET "+set+" WHERE id = $4", args...); err != nil {
 		return err
 	}
-	if c.Title != title {
+	if c.Title != before.Title {
 		if err := tx.indexText(ctx, c.ID, query.InTitle, "", c.Title); err != nil {
 			return fmt.Errorf("index title: %w", err)
 		}
 	}
-	if *c.Description != description {
+	if *c.Description != *before.Description {
 		if err := tx.indexText(ctx, c.ID, query.InDescription, "", *c.Description); err != nil {
 			return fmt.Errorf("index description: %w", err)
 		}
 	}
 	return nil
+}
+
+// TouchCard writes how many comments and items hang on the card, and that it
+// changed: less than UpdateCard, which has indexes to look after.
+func (tx *Tx) TouchCard(ctx context.Context, c *board.Card) error {
+	c.UpdatedAt = tx.now
+	return tx.exec(ctx, "UPDATE cards SET items_done = $1, items_total = $2, comments = $3, updated_at = $4 WHERE id = $5",
+		c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
 }
 
 // UpdateCard writes the card as it is, but for labels, assignees and text,

@@ -111,7 +111,7 @@ func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
 		k.ID, k.CardID, k.Title, int64(tx.now), int64(tx.now)); err != nil {
 		return fmt.Errorf("insert checklist: %w", err)
 	}
-	if err := tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title); err != nil {
+	if err := tx.addText(ctx, k.CardID, query.InChecklist, k.ID, k.Title); err != nil {
 		return err
 	}
 	ranks, err := board.RanksAfter("", len(k.Items))

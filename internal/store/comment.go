@@ -73,7 +73,7 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 		m.ID, m.CardID, author, m.GuestName, m.Text, int64(tx.now)); err != nil {
 		return err
 	}
-	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)
+	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
 // UpdateComment writes another text.

@@ -118,23 +118,20 @@ type RuleNow struct {
 	Since  int64
 	Ran    bool // for that occurrence
 	Here   bool // the card is on the rule's board
-	OnCard int  // runs that did something to the card since an instant
+	OnCard int  // runs about the card since an instant, whatever came of them
 	Plan   board.Plan
 }
 
 // RuleNow reads a rule as it is in this transaction, in one query since it is read
 // for every run. A rule that is gone is off.
 func (tx *Tx) RuleNow(ctx context.Context, ruleID, key, cardID string, since board.Instant) (n RuleNow, err error) {
-	var (
-		off       string
-		ran, here int64
-	)
-	found, err := tx.one(ctx, `SELECT r.off, r.since, (SELECT count(*) FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
-		(SELECT count(*) FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id),
-		(SELECT count(*) FROM rule_runs y WHERE y.card_id = $3 AND y.at > $4 AND y.status = 'done'), o.plan
+	var off string
+	found, err := tx.one(ctx, `SELECT r.off, r.since, EXISTS (SELECT 1 FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
+		EXISTS (SELECT 1 FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id),
+		(SELECT count(*) FROM rule_runs y WHERE y.card_id = $3 AND y.at > $4), o.plan
 		FROM rules r JOIN boards b ON b.id = r.board_id JOIN workspaces w ON w.id = b.workspace_id JOIN organizations o ON o.id = w.organization_id WHERE r.id = $1`,
-		[]any{ruleID, key, cardID, int64(since)}, &off, &n.Since, &ran, &here, &n.OnCard, &n.Plan)
-	n.On, n.Ran, n.Here = found && off == "", ran > 0, here > 0
+		[]any{ruleID, key, cardID, int64(since)}, &off, &n.Since, &n.Ran, &n.Here, &n.OnCard, &n.Plan)
+	n.On = found && off == ""
 	return n, err
 }
 
