@@ -59,10 +59,17 @@ for (const [size, options] of Object.entries({ desk, phone })) {
         expect(await page.title()).toMatch(/^\S.* · Cardwall$/)
         if (screen.title) expect(await page.title()).toMatch(screen.title)
         expect(await tooWide(page)).toEqual([])
-        // A desk at 200 %, and a window of 320 px, which is a desk at 400 %.
-        await page.setViewportSize(size === 'desk' ? { width: 640, height: 400 } : { width: 320, height: 640 })
-        await settle(page)
-        expect(await tooWide(page), 'in a narrow window').toEqual([])
+        // A desk at 200 %, one as narrow as a phone, and a window of 320 px, which is a desk at 400 %.
+        for (const [width, height] of size === 'desk'
+          ? ([
+              [640, 400],
+              [390, 844],
+            ] as const)
+          : ([[320, 640]] as const)) {
+          await page.setViewportSize({ width, height })
+          await settle(page)
+          expect(await tooWide(page), `${width} px wide`).toEqual([])
+        }
       })
     }
   })

@@ -111,6 +111,11 @@ export class BoardPage {
     return [...this.view.members.values()].filter((m) => m.id !== session.me.id)
   }
 
+  /** The names by which a text mentions people. */
+  get names(): string[] {
+    return [...this.view.members.values()].map((m) => m.name)
+  }
+
   // -- what is seen --
 
   /** The cards of a list that pass the filter, the same array until one of them changes. */
