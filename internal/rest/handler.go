@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -42,9 +45,11 @@ func Path(o *op.Operation) string {
 }
 
 const (
-	maxBody      = 1 << 20          // of a request, in bytes
-	maxGuestBody = 64 << 10         // of who has no account
-	opDeadline   = 25 * time.Second // of one operation; below the server's write timeout
+	maxBody      = 1 << 20  // of a request, in bytes
+	maxGuestBody = 64 << 10 // of who has no account
+	// Answers that are shorter are sent as they are: a packet or a few, either way.
+	leastCompressed = 8 << 10
+	opDeadline      = 25 * time.Second // of one operation; below the server's write timeout
 )
 
 // Config is what the interface is made of.
@@ -93,10 +98,18 @@ func New(c Config) (http.Handler, error) {
 	}
 	h.mux.HandleFunc("GET /healthz", h.health)
 	h.mux.HandleFunc("GET /readyz", h.ready)
+	compressed, err := gzhttp.NewWrapper(gzhttp.MinSize(leastCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
+	if err != nil {
+		return nil, fmt.Errorf("prepare compression: %w", err)
+	}
 	methods := map[string][]string{}
 	for _, o := range c.Registry.All() {
 		methods[Path(o)] = append(methods[Path(o)], o.Method)
-		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
+		var answer http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
+		if !o.Secret { // how well it compresses would tell of it
+			answer = compressed(answer)
+		}
+		h.mux.Handle(o.Method+" "+Path(o), answer)
 	}
 	for route, allowed := range methods {
 		h.paths.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
