@@ -64,7 +64,9 @@ type commands struct {
 	Import    importCommand    `cmd:"" help:"Import a board."`
 	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
 	Webhook   webhookCommand   `cmd:"" help:"Look at deliveries of webhooks."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
+	Backup    backupCommand    `cmd:"" help:"Write all data to one file, also while servers run."`
+	Restore   restoreCommand   `cmd:"" help:"Put a backup into an empty installation."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date, or move to PostgreSQL."`
 	RotateKey rotateKeyCommand `cmd:"" help:"Seal all secrets under a new key."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data, and say how to mend it."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
@@ -140,12 +142,9 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	if err := os.MkdirAll(g.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	database := g.Database
-	switch {
-	case database == "sqlite":
-		database = filepath.Join(g.Data, "cardwall.db")
-	case !store.IsPostgres(database):
-		return nil, errors.New("--database must be sqlite or postgres://…")
+	database, err := g.address()
+	if err != nil {
+		return nil, err
 	}
 	if err := g.loadKeys(); err != nil {
 		return nil, err
@@ -154,6 +153,17 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
 		Progress: func(message string) { g.log.Info(message) },
 	})
+}
+
+// address is where the data is: the path of a SQLite file, or postgres://…
+func (g *globals) address() (string, error) {
+	switch {
+	case g.Database == "sqlite":
+		return filepath.Join(g.Data, "cardwall.db"), nil
+	case !store.IsPostgres(g.Database):
+		return "", errors.New("--database must be sqlite or postgres://…")
+	}
+	return g.Database, nil
 }
 
 func (g *globals) limits() board.Limits {

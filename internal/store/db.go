@@ -53,6 +53,7 @@ type engine interface {
 	read(ctx context.Context, fn func(runner) error) error
 	stream(ctx context.Context, fn func(runner) error) error
 	write(ctx context.Context, fn func(runner) error) error
+	left() error // why nothing is written here any more; nil while something is
 	close() error
 	dialect() dialect
 }
@@ -101,6 +102,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{opts: opts, engine: e}
+	if err := db.checkMoved(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
 	if err := db.loadCursorKey(ctx); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
@@ -216,8 +220,11 @@ func (db *DB) view(r runner, caller board.Caller) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock())}
 }
 
-// Ping tells whether the database answers.
+// Ping tells whether the database answers, and is still where the data is.
 func (db *DB) Ping(ctx context.Context) error {
+	if err := db.engine.left(); err != nil {
+		return err
+	}
 	return db.Read(ctx, board.System(), func(v *View) error {
 		var n int
 		_, err := v.one(ctx, "SELECT 1", nil, &n)

@@ -3,6 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 )
@@ -52,4 +56,104 @@ func MigrateBeforeLast(ctx context.Context, file string) (version int64, err err
 	}
 	_, err = pool.ExecContext(ctx, "INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_x', 'Engines', 'team', 1)")
 	return version, err
+}
+
+// FillEveryTable puts two rows into every table, one with all that may be null
+// and one without. It reads the schema, so a new table is filled too.
+func FillEveryTable(ctx context.Context, database string) (err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	left, err := b.tables(ctx, b.is)
+	if err != nil {
+		return err
+	}
+	relations, err := b.relations(ctx, b.is)
+	if err != nil {
+		return err
+	}
+	values := map[string]any{} // by number of the row, table and column
+	at := func(n int, table, column string) string { return fmt.Sprint(n, table, ".", column) }
+	for len(left) > 0 {
+		begin := len(left)
+		left = slices.DeleteFunc(left, func(t table) bool {
+			refers := map[string]string{}
+			for _, r := range relations {
+				if r.table != t.name {
+					continue
+				}
+				refers[r.columns[0]] = at(0, r.parent, r.keys[0])[1:]
+				if _, there := values[at(1, r.parent, r.keys[0])]; !there {
+					return false
+				}
+			}
+			for n := range 2 {
+				if err = errors.Join(err, b.fillRow(ctx, t, n, refers, values)); err != nil {
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil || len(left) == begin {
+			return errors.Join(err, fmt.Errorf("no order in which %v can be filled", left))
+		}
+	}
+	return nil
+}
+
+func (b *bulk) fillRow(ctx context.Context, t table, n int, refers map[string]string, values map[string]any) error {
+	kinds := map[string]string{}
+	if err := b.each(ctx, `SELECT name, type || CASE WHEN "notnull" OR pk THEN '' ELSE ' NULL' END FROM pragma_table_info($1)`, []any{t.name}, func(rows *sql.Rows) error {
+		var name, kind string
+		err := rows.Scan(&name, &kind)
+		kinds[name] = kind
+		return err
+	}); err != nil {
+		return err
+	}
+	args := make([]any, len(t.columns))
+	for i, column := range t.columns {
+		kind, null := strings.CutSuffix(kinds[column], " NULL")
+		switch {
+		case refers[column] != "" && !(null && n == 0):
+			args[i] = values[fmt.Sprint(n, refers[column])]
+		case null && n == 0:
+		case kind == "INTEGER":
+			args[i] = int64(n+1) << (40 * n)
+		case kind == "BLOB":
+			args[i] = []byte(strings.Repeat(t.name+"\x00\xff", n)) // empty once
+		default:
+			args[i] = fmt.Sprintf("%s.%s %d 'ü\t\\N\"\n€😀", t.name, column, n)
+		}
+		values[fmt.Sprint(n, t.name, ".", column)] = args[i]
+	}
+	if _, err := b.exec(ctx, "INSERT INTO "+quoted(t.name)+" ("+quoted(t.columns...)+") "+bareValues(1, len(args)), args...); err != nil {
+		return fmt.Errorf("fill %s: %w", t.name, err)
+	}
+	return nil
+}
+
+// SumEveryTable reads a database to its end.
+func SumEveryTable(ctx context.Context, database string) (out []TableSum, err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	tables, err := b.tables(ctx, b.is)
+	if err != nil {
+		return nil, err
+	}
+	return b.sumTables(ctx, tables, newMeter(nil, "", 0))
+}
+
+// ChangeFile runs SQL on a SQLite file that is no database of a server.
+func ChangeFile(ctx context.Context, file, text string) (err error) {
+	b, err := openBulkFile(ctx, file, "mode=rw")
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.do(ctx, text), b.close())
 }

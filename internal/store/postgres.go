@@ -28,10 +28,12 @@ const (
 	postgresAttempts = 8      // of a transaction that lost a race
 )
 
+var errAddress = errors.New("the database address is not one that PostgreSQL understands (postgres://user@host/name)") // the driver's own error may repeat a password
+
 func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 	cfg, err := pgxpool.ParseConfig(opts.Database)
 	if err != nil {
-		return nil, errors.New("the database address is not one that PostgreSQL understands (postgres://user@host/name)")
+		return nil, errAddress
 	}
 	if !strings.Contains(opts.Database, "pool_max_conns") {
 		cfg.MaxConns = postgresConns
@@ -61,6 +63,8 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 }
 
 func (e *postgresEngine) dialect() dialect { return dialect{name: "postgres", lock: true} }
+
+func (e *postgresEngine) left() error { return nil }
 
 func (e *postgresEngine) close() error {
 	err := e.db.Close()

@@ -36,6 +36,10 @@ type sqliteEngine struct {
 	closing sync.RWMutex // held for reading while a job is handed over
 	closed  bool
 	done    chan struct{}
+
+	version int64                 // of the data, when the writer last looked for the mark of a move
+	pressed bool                  // the lock was not to be had, so the writer no longer waits long for it
+	gone    atomic.Pointer[error] // why nothing is written here any more: the data has moved
 }
 
 // writeJob is one write on its way through the writer.
@@ -70,7 +74,8 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	if err := file.Close(); err != nil {
+	opened, err := file.Stat()
+	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	pool, err := sql.Open("sqlite", sqliteAddress(opts.Database))
@@ -100,6 +105,10 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	}
 	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
 		return nil, err
+	}
+	// A restore puts another file in its place, under the lock of the old one.
+	if now, err := os.Stat(opts.Database); err != nil || !os.SameFile(opened, now) {
+		return nil, errors.Join(fmt.Errorf("%s was replaced while it was opened; start again", opts.Database), err)
 	}
 	for range readers {
 		c, err := newSQLiteReader(ctx, pool)
@@ -209,11 +218,13 @@ func (e *sqliteEngine) commit(first *writeJob) {
 			close(j.done)
 		}
 	}()
-	_, err := e.writer.exec(ctx, "BEGIN IMMEDIATE")
-	if err != nil {
-		if first.state.CompareAndSwap(jobWaiting, jobRunning) {
-			first.err = err
-			batch = append(batch, first)
+	err := e.begin(ctx)
+	if err != nil { // the others that wait would only wait longer for the same
+		for j := first; j != nil; j = e.next(len(batch)) {
+			if j.state.CompareAndSwap(jobWaiting, jobRunning) {
+				j.err = err
+				batch = append(batch, j)
+			}
 		}
 		return
 	}
@@ -240,6 +251,46 @@ func (e *sqliteEngine) commit(first *writeJob) {
 			}
 		}
 	}
+}
+
+// The writer waits for the lock of another process as long as sqliteAddress
+// says. When it was not to be had in that time, it waits shortly until it is:
+// who holds it for so long holds it longer, and callers are told to come again.
+const (
+	lockWait  = "PRAGMA busy_timeout = 10000"
+	shortWait = "PRAGMA busy_timeout = 100"
+)
+
+// begin takes the lock of the writer, unless the data has moved.
+func (e *sqliteEngine) begin(ctx context.Context) error {
+	if err := e.left(); err != nil {
+		return err
+	}
+	_, err := e.writer.exec(ctx, "BEGIN IMMEDIATE")
+	if (err != nil) != e.pressed && (err == nil || sqliteBusy(err)) {
+		e.pressed = err != nil
+		wait := lockWait
+		if e.pressed {
+			wait = shortWait
+		}
+		if _, err := e.writer.exec(ctx, wait); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.notMoved(ctx); err != nil {
+		_, _ = e.writer.exec(ctx, "ROLLBACK") // nothing was written
+		return err
+	}
+	return nil
+}
+
+// sqliteBusy tells whether another connection held a lock for too long.
+func sqliteBusy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 // next is the next write that waits, nil when there is none or the batch is full.
