@@ -15,6 +15,9 @@ import (
 // ErrKeyMissing is that what is sealed in a backup could not be opened.
 var ErrKeyMissing = errors.New("the key of this backup is missing")
 
+// forgetLeases is for what is restored: who held what then holds nothing now.
+const forgetLeases = "DELETE FROM leases"
+
 // RestoreOptions say what Restore reads and where to.
 type RestoreOptions struct {
 	Backup   string // a file that Backup wrote
@@ -84,7 +87,7 @@ func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newes
 	if _, err := to.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", m.Rows()), newMeter(opts.Progress, "comparing", m.Rows())); err != nil {
 		return err
 	}
-	if err := to.do(ctx, "COMMIT"); err != nil {
+	if err := to.do(ctx, forgetLeases, "COMMIT"); err != nil {
 		return err
 	}
 	if err := migratePostgresTo(ctx, opts.Database, newest); err != nil {
@@ -165,7 +168,7 @@ func becomeDatabase(ctx context.Context, file string, newest int64) (err error) 
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.do(ctx, "DROP TABLE backup", "DROP TABLE backup_tables"), b.close()); err != nil {
+	if err := errors.Join(b.do(ctx, "DROP TABLE backup", "DROP TABLE backup_tables", forgetLeases), b.close()); err != nil {
 		return err
 	}
 	if err := migrateFile(ctx, file, newest); err != nil {
