@@ -16,7 +16,7 @@ func boardChecks() []check {
 		last    = "COALESCE((SELECT max(a.version) FROM activity a WHERE a.board_id = b.id), 0)"
 	)
 	count := func(what, table, condition string) check {
-		return check{what: "%s: " + what, text: "SELECT b.id FROM " + table + " b WHERE " + condition, mend: recount}
+		return check{what: strings.TrimSuffix(table, "s") + " %s: " + what, text: "SELECT b.id FROM " + table + " b WHERE " + condition, mend: recount}
 	}
 	return []check{
 		{what: "board %s: its changes have gaps", how: lostHow, text: "SELECT b.id FROM boards b WHERE " + changes + " <> " + last},

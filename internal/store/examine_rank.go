@@ -15,7 +15,11 @@ var errEnough = errors.New("enough was found")
 // longer than any that is made, or that two have.
 func rankChecks() []check {
 	var out []check
-	for s, lock := range map[shelf]string{listShelf(): boardLock, cardShelf(): listLock, itemShelf(): checklistLock} {
+	for _, of := range []struct {
+		shelf shelf
+		lock  string
+	}{{listShelf(), boardLock}, {cardShelf(), listLock}, {itemShelf(), checklistLock}} {
+		s, lock := of.shelf, of.lock
 		out = append(out, check{
 			what: "below %s: the rank of a " + s.noun + " is no rank, or longer than any that is made",
 			find: func(ctx context.Context, v *View, wrong func(string) bool) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -32,10 +33,37 @@ func (db *DB) searchChecks() []check {
 	return out
 }
 
-// rebuildWords makes SQLite's index of words anew.
+// rebuildWords makes SQLite's index of words anew, also where it is damaged.
 func rebuildWords(ctx context.Context, tx *Tx, _ string) error {
+	var made string
+	if found, err := tx.one(ctx, "SELECT sql FROM sqlite_schema WHERE name = 'texts_words'", nil, &made); err != nil || !found {
+		return errors.Join(errors.New("the index of words is not in the schema"), err)
+	}
+	type setting struct {
+		name  string
+		value any
+	}
+	var settings []setting
+	if err := tx.each(ctx, "SELECT k, v FROM texts_words_config WHERE k <> 'version'", nil, func(rows *sql.Rows) error {
+		var s setting
+		err := rows.Scan(&s.name, &s.value)
+		settings = append(settings, s)
+		return err
+	}); err != nil {
+		return fmt.Errorf("read the settings of the index: %w", err)
+	}
+	if err := tx.exec(ctx, "DROP TABLE texts_words"); err != nil {
+		return fmt.Errorf("drop the index: %w", err)
+	}
+	if err := tx.exec(ctx, made); err != nil {
+		return fmt.Errorf("make the index: %w", err)
+	}
+	for _, s := range settings {
+		if err := tx.exec(ctx, "INSERT INTO texts_words (texts_words, rank) VALUES ($1, $2)", s.name, s.value); err != nil {
+			return fmt.Errorf("set %s of the index: %w", s.name, err)
+		}
+	}
 	for _, text := range []string{
-		"INSERT INTO texts_words (texts_words) VALUES ('delete-all')",
 		"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts ORDER BY id",
 		"UPDATE texts_indexed SET upto = (SELECT COALESCE(max(id), 0) FROM texts)",
 		"DELETE FROM texts_gone",

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/pressly/goose/v3"
+
+	"cardwall/internal/board"
 )
 
 // VisibleCondition is what the lists of boards and cards select by.
@@ -156,4 +158,89 @@ func ChangeFile(ctx context.Context, file, text string) (err error) {
 		return err
 	}
 	return errors.Join(b.do(ctx, text), b.close())
+}
+
+// Damage runs SQL while nobody looks at foreign keys.
+func Damage(ctx context.Context, database string, texts ...string) (err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return err
+	}
+	if b.is.lock {
+		texts = append([]string{"SET session_replication_role = replica"}, texts...)
+	}
+	return errors.Join(b.do(ctx, texts...), b.close())
+}
+
+// LoseEveryParent points a row of every foreign key at nothing, and answers what
+// the doctor should find, and whether that can be mended.
+func LoseEveryParent(ctx context.Context, database string) (found map[string]bool, err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	relations, err := b.relations(ctx, b.is)
+	if err := errors.Join(err, b.close()); err != nil {
+		return nil, err
+	}
+	found = map[string]bool{}
+	for i, r := range relations {
+		gone := fmt.Sprintf("gone_%d", i)
+		column := quoted(r.columns[0])
+		if err := Damage(ctx, database, "UPDATE "+quoted(r.table)+" SET "+column+" = '"+gone+"' WHERE "+column+" = (SELECT max("+column+") FROM "+quoted(r.table)+")"); err != nil {
+			return nil, err
+		}
+		found[fmt.Sprintf("%s.%s: %s is not in %s", r.table, r.columns[0], gone, r.parent)] = r.cascade || r.optional
+	}
+	return found, nil
+}
+
+// Orphans are the doctor's findings about foreign keys; MendOrphans mends them.
+func (db *DB) Orphans(ctx context.Context) (found map[string]bool, err error) {
+	all, err := db.Examine(ctx)
+	found = map[string]bool{}
+	for _, f := range all {
+		if strings.Contains(f.What, " is not in ") {
+			found[f.What] = f.Mendable
+		}
+	}
+	return found, err
+}
+
+func (db *DB) MendOrphans(ctx context.Context) error {
+	var orphans []check
+	if err := db.Read(ctx, board.System(), func(v *View) (err error) {
+		orphans, err = orphanChecks(ctx, v, db.engine.dialect())
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, c := range orphans {
+		if c.mend == nil {
+			continue
+		}
+		if _, err := db.mendAll(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HoldFile takes the lock of a SQLite file's writer until release is called.
+func HoldFile(ctx context.Context, file string) (release func() error, err error) {
+	b, err := openBulk(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return errors.Join(b.do(ctx, "ROLLBACK"), b.close()) }, b.lockFile(ctx)
+}
+
+// Setting reads a setting of a database that nobody could open.
+func Setting(ctx context.Context, database, key string) (value string, err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return "", err
+	}
+	value, err = b.setting(ctx, key)
+	return value, errors.Join(err, b.close())
 }
