@@ -27,11 +27,12 @@ var version string
 
 // globals are the settings that every command takes.
 type globals struct {
-	Data      string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
-	Database  string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
-	BaseURL   string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
-	SecretKey string `placeholder:"KEY" help:"Key that seals secrets in the database; several with commas between, of which the first seals. Set it in the environment, for ps shows flags to everyone. When absent it is in the file secret.key of the data folder."`
-	LogLevel  string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
+	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
+	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
+	SecretKey  string `placeholder:"KEY" help:"Key that seals secrets in the database; several with commas between, of which the first seals. Set it in the environment, for ps shows flags to everyone. When absent it is in the file secret.key of the data folder."`
+	Litestream bool   `help:"SQLite: Litestream replicates the file. Checkpoints are left to it; when it does not run, the log of the database grows."`
+	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 
 	MaxOpenCards    int `default:"5000" placeholder:"N" hidden:"" help:"Open cards per board."`
 	MaxCards        int `default:"200000" placeholder:"N" hidden:"" help:"All cards per board."`
@@ -150,7 +151,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		return nil, err
 	}
 	return store.Open(ctx, store.Options{
-		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
+		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators, Litestream: g.Litestream,
 		Progress: func(message string) { g.log.Info(message) },
 	})
 }

@@ -172,7 +172,7 @@ func (b *bulk) estimate(ctx context.Context) (n int64) {
 
 // migrateFile brings a SQLite file to a version of the schema.
 func migrateFile(ctx context.Context, file string, version int64) (err error) {
-	pool, err := sql.Open("sqlite", sqliteAddress(file))
+	pool, err := sql.Open("sqlite", sqliteAddress(file, false))
 	if err != nil {
 		return err
 	}

@@ -42,11 +42,11 @@ const (
 type Manifest struct {
 	Schema  int64 // version of the schema
 	MadeAt  time.Time
-	Source  string // "sqlite" or "postgres"
-	Program string // version of the program that made it
-	Keys    []string
-	Tables  []TableSum // without the key of the settings that is the backup's own
-	Bytes   int64      // of the file
+	Source  string   // "sqlite" or "postgres"
+	Program string   // version of the program that made it
+	Keys    []string // ids of those that its secrets are sealed under
+	Tables  []TableSum
+	Bytes   int64 // of the file
 }
 
 // Rows is how many rows all tables have.
@@ -112,7 +112,7 @@ func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err erro
 	return m, err
 }
 
-// seal puts the last line behind a backup, and all of it on disk.
+// sealBackup puts the last line behind a backup, and all of it on disk.
 func sealBackup(path string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -131,7 +131,7 @@ func sealBackup(path string) (err error) {
 
 func lastLine(sum hash.Hash) string { return backupLine + hex.EncodeToString(sum.Sum(nil)) + "\n" }
 
-// unseal copies a backup without its last line, and refuses what is no backup
+// unsealBackup copies a backup without its last line, and refuses what is no backup
 // and what is not as it was written. It returns the length of the whole file.
 func unsealBackup(from io.Reader, to io.Writer) (length int64, err error) {
 	sum := sha256.New()

@@ -29,6 +29,8 @@ type Options struct {
 	Log      *slog.Logger        // nil is slog.Default
 	Keys     *seal.Keyring       // seal secrets; with nil, what holds a secret cannot be written
 
+	Litestream bool // SQLite: Litestream replicates the file, and makes its checkpoints
+
 	Operators []string // the addresses of people who look after the server, in the normal form of board.NormalEmail
 
 	Migrate  bool                 // bring the schema up to date, behind a backup (SQLite) or a lease (PostgreSQL)

@@ -20,29 +20,33 @@ func orphanChecks(ctx context.Context, v *View, d dialect) ([]check, error) {
 	return out, nil
 }
 
-// check finds the orphans of a relation by what is missing, and takes them away
-// where the schema says that they go with it, or else leaves them without it.
-func (r relation) check() check {
+// orphaned is that a row o of the table leads to nothing.
+func (r relation) orphaned() string {
 	var present, same []string
 	for i, column := range r.columns {
 		present = append(present, "o."+quoted(column)+" IS NOT NULL")
 		same = append(same, "p."+quoted(r.keys[i])+" = o."+quoted(column))
 	}
-	orphaned := strings.Join(present, " AND ") + " AND NOT EXISTS (SELECT 1 FROM " + quoted(r.parent) + " p WHERE " + strings.Join(same, " AND ") + ")"
+	return strings.Join(present, " AND ") + " AND NOT EXISTS (SELECT 1 FROM " + quoted(r.parent) + " p WHERE " + strings.Join(same, " AND ") + ")"
+}
+
+// check finds the orphans of a relation by what is missing, and takes them away
+// where the schema says that they go with it, or else leaves them without it.
+func (r relation) check() check {
 	first := quoted(r.columns[0])
 	c := check{
 		what: fmt.Sprintf("%s.%s: %%s is not in %s", r.table, strings.Join(r.columns, ", "), r.parent),
-		text: "SELECT DISTINCT o." + first + " FROM " + quoted(r.table) + " o WHERE " + orphaned,
+		text: "SELECT DISTINCT o." + first + " FROM " + quoted(r.table) + " o WHERE " + r.orphaned(),
 	}
-	where := " AS o WHERE o." + first + " = $1 AND " + orphaned
+	where := " WHERE o." + first + " = $1 AND " + r.orphaned()
 	switch {
 	case r.cascade:
 		c.mend = func(ctx context.Context, tx *Tx, id string) error {
-			return tx.exec(ctx, "DELETE FROM "+quoted(r.table)+where, id)
+			return tx.exec(ctx, "DELETE FROM "+quoted(r.table)+" AS o"+where, id)
 		}
 	case r.optional:
 		c.mend = func(ctx context.Context, tx *Tx, id string) error {
-			return tx.exec(ctx, "UPDATE "+quoted(r.table)+" AS o SET "+first+" = NULL"+strings.TrimPrefix(where, " AS o"), id)
+			return tx.exec(ctx, "UPDATE "+quoted(r.table)+" AS o SET "+first+" = NULL"+where, id)
 		}
 	default:
 		c.how = lostHow

@@ -35,7 +35,7 @@ func (tx *Tx) Change(ctx context.Context, text string, args ...any) error {
 // MigrateBeforeLast brings a new SQLite file to the schema before the newest,
 // as an older program left it, and returns its version.
 func MigrateBeforeLast(ctx context.Context, file string) (version int64, err error) {
-	pool, err := sql.Open("sqlite", sqliteAddress(file))
+	pool, err := sql.Open("sqlite", sqliteAddress(file, false))
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,9 +57,14 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	arriving, err := b.setting(ctx, arrivingSetting)
-	if err != nil {
-		return err
+	has := func(name string) bool {
+		return slices.ContainsFunc(tables, func(t table) bool { return t.name == name }) // an interrupted start may have made some only
+	}
+	arriving := ""
+	if has("settings") {
+		if arriving, err = b.setting(ctx, arrivingSetting); err != nil {
+			return err
+		}
 	}
 	filled, err := b.filled(ctx, tables)
 	switch {
@@ -67,9 +73,11 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 	case filled != "" && arriving == "":
 		return fmt.Errorf("%w: there are %s; make a new database and name that", ErrNotEmpty, filled)
 	}
-	servers, err := b.texts(ctx, "SELECT name FROM leases WHERE name LIKE $1 AND until >= $2", serverLease+"%", int64(board.InstantOf(now)))
-	if err != nil {
-		return err
+	var servers []string
+	if has("leases") {
+		if servers, err = b.texts(ctx, "SELECT name FROM leases WHERE name LIKE $1 AND until >= $2", serverLease+"%", int64(board.InstantOf(now))); err != nil {
+			return err
+		}
 	}
 	connected, err := b.count(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'cardwall' AND pid <> pg_backend_pid()")
 	if err != nil {
@@ -121,7 +129,7 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 	if err := b.do(ctx, "SET LOCAL lock_timeout = '5s'", "SET LOCAL maintenance_work_mem = '256MB'", "TRUNCATE "+quoted(names...)+" RESTART IDENTITY"); err != nil {
 		return l, err
 	}
-	again, err := b.strip(ctx)
+	indexes, keys, err := b.strip(ctx)
 	if err != nil {
 		return l, err
 	}
@@ -146,43 +154,61 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 	}
 	began := time.Now()
 	checked.say("building the indexes")
-	for _, text := range again {
-		if err := b.do(ctx, text); err != nil {
-			var p interface{ SQLState() string }
-			if errors.As(err, &p) && p.SQLState() == "23503" {
-				err = fmt.Errorf("some rows belong to none; cardwall doctor --mend on where they come from takes them away: %w", err)
-			}
-			return l, err
-		}
+	if err := b.do(ctx, indexes...); err != nil {
+		return l, err
+	}
+	if limit > 0 { // some rows of each table don't satisfy the keys
+		err = b.lookAtKeys(ctx)
+	} else {
+		err = b.do(ctx, keys...)
 	}
 	l.indexing = time.Since(began)
-	return l, nil
+	var p interface{ SQLState() string }
+	if errors.As(err, &p) && p.SQLState() == "23503" {
+		err = fmt.Errorf("some rows belong to none; cardwall doctor --mend on where they come from takes them away: %w", err)
+	}
+	return l, err
+}
+
+// lookAtKeys does what PostgreSQL does to make foreign keys, to time it.
+func (b *bulk) lookAtKeys(ctx context.Context) error {
+	relations, err := b.relations(ctx, b.is)
+	if err != nil {
+		return err
+	}
+	for _, r := range relations {
+		if _, err := b.count(ctx, "SELECT count(*) FROM "+quoted(r.table)+" o WHERE "+r.orphaned()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // strip takes the foreign keys and all indexes but those of keys away, and
-// returns what makes them again.
-func (b *bulk) strip(ctx context.Context) (again []string, err error) {
+// returns what makes them again, the indexes first.
+func (b *bulk) strip(ctx context.Context) (indexes, keys []string, err error) {
 	var drop []string
-	collect := func(rows *sql.Rows) error {
-		var away, back string
-		err := rows.Scan(&away, &back)
-		drop, again = append(drop, away), append(again, back)
-		return err
+	collect := func(into *[]string) func(rows *sql.Rows) error {
+		return func(rows *sql.Rows) error {
+			var away, back string
+			err := rows.Scan(&away, &back)
+			drop, *into = append(drop, away), append(*into, back)
+			return err
+		}
 	}
-	// Indexes first, for keys are checked by them.
 	if err := b.each(ctx, `SELECT 'DROP INDEX ' || quote_ident(x.relname), replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
 		FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
 		WHERE x.relnamespace = current_schema()::regnamespace AND NOT x.relispartition
-		AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x')) ORDER BY x.relname`, nil, collect); err != nil {
-		return nil, fmt.Errorf("read the indexes: %w", err)
+		AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x')) ORDER BY x.relname`, nil, collect(&indexes)); err != nil {
+		return nil, nil, fmt.Errorf("read the indexes: %w", err)
 	}
 	if err := b.each(ctx, `SELECT 'ALTER TABLE ' || quote_ident(t.relname) || ' DROP CONSTRAINT ' || quote_ident(k.conname),
 			'ALTER TABLE ' || quote_ident(t.relname) || ' ADD CONSTRAINT ' || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid)
 		FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid
-		WHERE k.contype = 'f' AND k.conparentid = 0 AND t.relnamespace = current_schema()::regnamespace ORDER BY k.conname`, nil, collect); err != nil {
-		return nil, fmt.Errorf("read the foreign keys: %w", err)
+		WHERE k.contype = 'f' AND k.conparentid = 0 AND t.relnamespace = current_schema()::regnamespace ORDER BY k.conname`, nil, collect(&keys)); err != nil {
+		return nil, nil, fmt.Errorf("read the foreign keys: %w", err)
 	}
-	return again, b.do(ctx, strings.Join(drop, "; "))
+	return indexes, keys, b.do(ctx, strings.Join(drop, "; "))
 }
 
 // copyTable copies rows by COPY.

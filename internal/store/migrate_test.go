@@ -115,3 +115,20 @@ func TestFourServersStartAtOnce(t *testing.T) {
 		t.Error("the servers sign cursors with different keys")
 	}
 }
+
+// Litestream makes the checkpoints of a file that it replicates.
+func TestCheckpointsAreLeftToLitestream(t *testing.T) {
+	t.Parallel()
+	for litestream, want := range map[bool]string{true: "0", false: "4000"} {
+		db, err := store.Open(t.Context(), store.Options{Database: filepath.Join(t.TempDir(), "cardwall.db"), Migrate: true, Litestream: litestream})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(t, db, "PRAGMA wal_autocheckpoint"); !slices.Equal(got, []string{want}) {
+			t.Errorf("with Litestream (%v): checkpoints after %v pages, want %s", litestream, got, want)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -56,12 +56,18 @@ const (
 	jobAbandoned
 )
 
-func sqliteAddress(path string) string {
+// sqliteAddress opens a file as servers do. Its checkpoints are SQLite's own
+// unless Litestream replicates the file, which then makes all of them.
+func sqliteAddress(path string, litestream bool) string {
 	q := url.Values{}
 	q.Add("_pragma", "busy_timeout(10000)")
 	q.Add("_pragma", "journal_mode(WAL)")
 	q.Add("_pragma", "synchronous(FULL)")
-	q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; the same pages are written again and again
+	if litestream {
+		q.Add("_pragma", "wal_autocheckpoint(0)")
+	} else {
+		q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; the same pages are written again and again
+	}
 	q.Add("_pragma", "foreign_keys(1)")
 	q.Add("_pragma", "mmap_size(1073741824)") // a commit empties every reader's page cache; mapped pages stay
 	q.Add("_pragma", "temp_store(MEMORY)")
@@ -78,7 +84,7 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	pool, err := sql.Open("sqlite", sqliteAddress(opts.Database))
+	pool, err := sql.Open("sqlite", sqliteAddress(opts.Database, opts.Litestream))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", opts.Database, err)
 	}

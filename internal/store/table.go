@@ -31,7 +31,8 @@ func quoted(names ...string) string {
 // tables reads the tables of the application, by their names.
 func (v *View) tables(ctx context.Context, d dialect) ([]table, error) {
 	text := `SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c JOIN sqlite_schema s ON s.name = t.name AND s.type = 'table'
-		WHERE t.type = 'table' AND t.schema = 'main' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND NOT (c.pk = 1 AND s.sql LIKE '%AUTOINCREMENT%')`
+		WHERE t.type = 'table' AND t.schema = 'main' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
+		AND t.name NOT LIKE '\_litestream\_%' ESCAPE '\' AND NOT (c.pk = 1 AND s.sql LIKE '%AUTOINCREMENT%')`
 	if d.lock {
 		text = `SELECT t.relname, a.attname FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid
 			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND NOT t.relispartition
