@@ -148,7 +148,10 @@ func TestMigrateInLoad(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(c.data, "cardwall.db"), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		target := apptest.EmptyPostgresURL(t)
+		target := apptest.PostgresURL(t)
+		if round == 0 {
+			target = apptest.EmptyPostgresURL(t) // where the schema is made first
+		}
 		stop := c.start()
 		reads := c.read()
 		var state string

@@ -234,13 +234,3 @@ func HoldFile(ctx context.Context, file string) (release func() error, err error
 	}
 	return func() error { return errors.Join(b.do(ctx, "ROLLBACK"), b.close()) }, b.lockFile(ctx)
 }
-
-// Setting reads a setting of a database that nobody could open.
-func Setting(ctx context.Context, database, key string) (value string, err error) {
-	b, err := openBulk(ctx, database)
-	if err != nil {
-		return "", err
-	}
-	value, err = b.setting(ctx, key)
-	return value, errors.Join(err, b.close())
-}

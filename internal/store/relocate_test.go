@@ -23,6 +23,12 @@ func relocate(t *testing.T, from, to string) store.Moved {
 	return done
 }
 
+func tryRelocate(t *testing.T, from, to string) error {
+	t.Helper()
+	_, err := store.Relocate(t.Context(), store.RelocateOptions{From: from, To: to, Clock: time.Now})
+	return err
+}
+
 // opens tells whether a server could work on a database, or else why not.
 func opens(t *testing.T, database string) error {
 	t.Helper()
@@ -41,47 +47,57 @@ func TestInterruptedMoves(t *testing.T) {
 	full(t, from)
 	want := sums(t, from)
 	relocate(t, from, to)
-	mark, err := store.Setting(t.Context(), from, "moved_to")
-	if err != nil || mark == "" {
-		t.Fatalf("the mark is %q: %v", mark, err)
-	}
+	compareSums(t, "moved", sums(t, to), want)
 	if err := opens(t, from); err == nil || !strings.Contains(err.Error(), "has moved to postgres://") {
 		t.Errorf("the file that was left: %v", err)
 	}
 	if err := opens(t, to); err != nil {
 		t.Errorf("where the data is: %v", err)
 	}
-	if _, err := store.Relocate(t.Context(), store.RelocateOptions{From: from, To: to, Clock: time.Now}); err == nil || !strings.Contains(err.Error(), "has moved") {
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "has moved") {
 		t.Errorf("moved twice: %v", err)
 	}
 	if _, err := store.Backup(t.Context(), store.BackupOptions{Database: from, File: filepath.Join(t.TempDir(), "x"), Clock: time.Now}); err == nil || !strings.Contains(err.Error(), "has moved") {
 		t.Errorf("a backup of the file that was left: %v", err)
 	}
 
-	// Killed between the mark of the one and the release of the other.
-	id, _, _ := strings.Cut(mark, " ")
-	damage(t, to, "INSERT INTO settings (key, value) VALUES ('arriving', '"+id+"')")
+	// Cut between the mark of the one and the release of the other.
+	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
+	full(t, from)
+	want = sums(t, from)
+	damage(t, to, `CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut'; END $$`,
+		"CREATE TRIGGER cut BEFORE DELETE ON settings FOR EACH ROW WHEN (old.key = 'arriving') EXECUTE FUNCTION cut()")
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "run this again") {
+		t.Errorf("cut before the release: %v", err)
+	}
 	for _, database := range []string{from, to} {
 		if opens(t, database) == nil {
 			t.Errorf("%s can be written though the move has not ended", database)
 		}
 	}
+	damage(t, to, "DROP TRIGGER cut ON settings")
 	if done := relocate(t, from, to); !done.Finished {
 		t.Errorf("the last step was not made: %+v", done)
 	}
 	if err := opens(t, to); err != nil {
 		t.Error(err)
 	}
+	compareSums(t, "released", sums(t, to), want)
 
-	// Killed between the commit of PostgreSQL and the mark.
-	damage(t, to, "INSERT INTO settings (key, value) VALUES ('arriving', '"+id+"')")
-	damage(t, from, "DELETE FROM settings WHERE key = 'moved_to'", "UPDATE organizations SET name = 'Later'")
+	// Cut between the commit of PostgreSQL and the mark.
+	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
+	full(t, from)
+	damage(t, from, "CREATE TRIGGER cut BEFORE INSERT ON settings WHEN new.key = 'moved_to' BEGIN SELECT RAISE(ABORT, 'cut'); END")
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "nothing has moved") {
+		t.Errorf("cut before the mark: %v", err)
+	}
 	if err := opens(t, from); err != nil {
 		t.Errorf("the file goes on: %v", err)
 	}
 	if err := opens(t, to); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("where the data was on its way to: %v", err)
 	}
+	damage(t, from, "DROP TRIGGER cut", "UPDATE organizations SET name = 'Later'")
 	want = sums(t, from)
 	if done := relocate(t, from, to); done.Finished {
 		t.Errorf("it did not begin anew: %+v", done)
@@ -91,7 +107,7 @@ func TestInterruptedMoves(t *testing.T) {
 	// Another move's data is left alone.
 	other := filepath.Join(t.TempDir(), "other.db")
 	full(t, other)
-	if _, err := store.Relocate(t.Context(), store.RelocateOptions{From: other, To: to, Clock: time.Now}); !errors.Is(err, store.ErrNotEmpty) {
+	if err := tryRelocate(t, other, to); !errors.Is(err, store.ErrNotEmpty) {
 		t.Errorf("over the data of another: %v", err)
 	}
 }
