@@ -316,16 +316,19 @@ func newMeter(say func(string), what string, total int64) *meter {
 	if say == nil {
 		say = func(string) {}
 	}
-	now := time.Now()
-	return &meter{say: say, what: what, total: total, began: now, last: now}
+	return &meter{say: say, what: what, total: total}
 }
 
 // row counts a row of a table.
 func (m *meter) row(name string) {
-	if m.done++; m.done%1024 != 0 {
+	if m.done++; m.done%1024 != 1 {
 		return
 	}
 	now := time.Now()
+	if m.done == 1 {
+		m.began, m.last = now, now
+		return
+	}
 	if now.Sub(m.last) < meterPause {
 		return
 	}
