@@ -128,6 +128,7 @@ func (tx *Tx) indexBoard(ctx context.Context, boardID, behind string, limit int)
 func (tx *Tx) indexCard(ctx context.Context, id string) error {
 	type text struct{ card, place, ref, text string }
 	var all []text
+	// The texts of a range of cards, of which this is both ends.
 	if err := tx.each(ctx, strings.ReplaceAll(cardTexts, "> $1", ">= $1"), []any{id, id}, func(rows *sql.Rows) error {
 		var t text
 		err := rows.Scan(&t.card, &t.place, &t.ref, &t.text)

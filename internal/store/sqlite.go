@@ -279,18 +279,22 @@ func (e *sqliteEngine) begin(ctx context.Context) error {
 		if e.pressed {
 			wait = shortWait
 		}
-		if _, err := e.writer.exec(ctx, wait); err != nil {
-			return err
+		if _, set := e.writer.exec(ctx, wait); set != nil && err == nil {
+			return e.undone(ctx, set)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := e.notMoved(ctx); err != nil {
-		_, _ = e.writer.exec(ctx, "ROLLBACK") // nothing was written
-		return err
+	return e.undone(ctx, e.notMoved(ctx))
+}
+
+// undone ends a transaction in which nothing was written, if there is a reason.
+func (e *sqliteEngine) undone(ctx context.Context, why error) error {
+	if why != nil {
+		_, _ = e.writer.exec(ctx, "ROLLBACK") // of nothing
 	}
-	return nil
+	return why
 }
 
 // sqliteBusy tells whether another connection held a lock for too long.
