@@ -304,11 +304,21 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 		}
 		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), nullable(o.Next), o.Attempts, o.Reason, status, ended, string(log)}
 	}
+	// The bounds say which parts of the table are looked into.
+	var lowest, highest string
+	for i, o := range outcomes {
+		if i == 0 || o.ID < lowest {
+			lowest = o.ID
+		}
+		highest = max(highest, o.ID)
+	}
 	return recorded, batches(rows, func(n int, args []any) error {
+		first, last := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
 		return tx.each(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT")+`)
 			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
 			http_status = v.http_status, ended_at = v.ended_at, log = v.log
-			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL RETURNING deliveries.id`, args, func(rows *sql.Rows) error {
+			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL
+			AND deliveries.id >= `+first+` AND deliveries.id <= `+last+` RETURNING deliveries.id`, append(args, lowest, highest), func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			recorded[id] = true

@@ -26,6 +26,35 @@ func (tx *Tx) Change(ctx context.Context, text string, args ...any) error {
 	return tx.exec(ctx, text, args...)
 }
 
+// MigratePostgresTo brings a PostgreSQL database to a schema, as the program of
+// that time did.
+func MigratePostgresTo(ctx context.Context, address string, version int64) error {
+	pool, err := connectPostgres(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer pool.close()
+	files, err := migrationsFor("postgres")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, pool.db, files)
+	if err != nil {
+		return err
+	}
+	_, err = p.UpTo(ctx, version)
+	return err
+}
+
+// Explained are the plans of the queries that fn makes.
+func (v *View) Explained(fn func(*View) error) ([]string, error) {
+	spy := &explainer{runner: v.run, postgres: v.db.engine.dialect().lock}
+	other := *v
+	other.run = spy
+	err := fn(&other)
+	return spy.plans, err
+}
+
 // MigrateBeforeLast brings a new SQLite file to the schema before the newest,
 // as an older program left it, and returns its version.
 func MigrateBeforeLast(ctx context.Context, file string) (version int64, err error) {
