@@ -44,6 +44,7 @@ type globals struct {
 	MaxRules        int `default:"50" placeholder:"N" hidden:"" help:"Automation rules per board."`
 	MaxRuleActions  int `default:"10" placeholder:"N" hidden:"" help:"Actions per automation rule."`
 
+	replica   string        // an address; of serve alone
 	operators []string      // in their normal form; of serve alone
 	keys      *seal.Keyring // once the store is open
 	log       *slog.Logger
@@ -151,7 +152,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		return nil, err
 	}
 	return store.Open(ctx, store.Options{
-		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
+		Database: database, Replica: g.replica, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
 		Progress: func(message string) { g.log.Info(message) },
 	})
 }

@@ -37,12 +37,13 @@ import (
 )
 
 type serveCommand struct {
-	Addr           string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
-	RateLimits     string         `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
-	TrustedProxies []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
-	Operators      []string       `placeholder:"EMAIL,…" help:"Addresses of the people who look after the server: signed in, they change organizations' plans on a page. None when absent."`
-	Demo           bool           `help:"Fill a demo workspace first, and print how to look at it."`
-	MetricsAddr    string         `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
+	Addr            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
+	RateLimits      string         `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
+	TrustedProxies  []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
+	Operators       []string       `placeholder:"EMAIL,…" help:"Addresses of the people who look after the server: signed in, they change organizations' plans on a page. None when absent."`
+	Demo            bool           `help:"Fill a demo workspace first, and print how to look at it."`
+	MetricsAddr     string         `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
+	DatabaseReplica string         `placeholder:"ADDRESS" help:"Streaming replica of the PostgreSQL database, postgres://…, on which reports are read while it keeps up. None when absent."`
 	oidcFlags
 	mailFlags
 	hookFlags
@@ -81,6 +82,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		}
 		g.operators = append(g.operators, email)
 	}
+	g.replica = c.DatabaseReplica
 	ready := make(chan parts, 1)
 	go func() { ready <- c.assemble(g) }() // meanwhile the database opens
 	db, err := g.open(ctx)

@@ -65,6 +65,7 @@ type Options struct {
 	Roots          *x509.CertPool      // authorities of hosts that documents are fetched from; nil for the system's
 	Operators      []string            // addresses of the server's operators; Ada's when nil
 	NoRegistration bool                // programs may not register themselves
+	Replica        string              // the address of a replica of the database; "" for none
 	Tools          func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
 	clock          *Clock
 	document       *document
@@ -154,7 +155,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{
-		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
+		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)

@@ -104,7 +104,11 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 	var out any
-	if err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
+	read := e.db.Read
+	if c.Operation.Report {
+		read = e.db.Report
+	}
+	if err := read(ctx, c.Caller, func(v *store.View) (err error) {
 		out, err = c.Operation.query(ctx, v, in)
 		return err
 	}); err != nil {

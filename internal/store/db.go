@@ -21,11 +21,12 @@ import (
 // Options say where the data is and what the server promises about it.
 type Options struct {
 	Database string // the path of an SQLite file, or postgres://…
+	Replica  string // postgres://… of a streaming replica, on which reports are read; "" for none
 	BaseURL  string // stands in front of every address in an answer
 	Limits   board.Limits
 	Readers  int                 // SQLite: connections that read; 0 is one a core, at least two
 	Clock    func() time.Time    // nil is time.Now
-	NewID    func(string) string // nil is NewID
+	NewID    func(string) string // nil is NewID, by the clock above
 	Log      *slog.Logger        // nil is slog.Default
 	Keys     *seal.Keyring       // seal secrets; with nil, what holds a secret cannot be written
 
@@ -51,6 +52,7 @@ type DB struct {
 // Its text of SQL is the same.
 type engine interface {
 	read(ctx context.Context, fn func(runner) error) error
+	report(ctx context.Context, fn func(runner) error) error
 	stream(ctx context.Context, fn func(runner) error) error
 	write(ctx context.Context, fn func(runner) error) error
 	close() error
@@ -61,6 +63,8 @@ type engine interface {
 type runner interface {
 	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 	exec(ctx context.Context, text string, args ...any) (sql.Result, error)
+	put(ctx context.Context, text string, args ...any) error // exec before the next query or exec, or at the end; its failure may come as late
+	forget()                                                 // what was put and is not done yet
 }
 
 // dialect holds the few words in which the databases differ.
@@ -72,8 +76,11 @@ type dialect struct {
 // Open connects to the database, and brings its schema up to date when asked
 // to. It refuses a schema that this program does not know.
 func Open(ctx context.Context, opts Options) (*DB, error) {
-	if opts.Clock == nil {
+	switch {
+	case opts.Clock == nil:
 		opts.Clock = time.Now
+	case opts.NewID == nil:
+		opts.NewID = clockedIDs(opts.Clock)
 	}
 	if opts.NewID == nil {
 		opts.NewID = NewID
@@ -94,6 +101,8 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	)
 	if IsPostgres(opts.Database) {
 		e, err = openPostgres(ctx, opts)
+	} else if opts.Replica != "" {
+		return nil, errors.New("--database-replica is for PostgreSQL")
 	} else {
 		e, err = openSQLite(ctx, opts)
 	}
@@ -137,8 +146,17 @@ func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) erro
 	}))
 }
 
-// Stream is Read for long readers such as exports: it takes a connection of
-// its own, so that short reads never wait for it.
+// Report is Read for what reads across boards. It is done on the replica, if
+// there is one that is up to date: it too sees all that was committed before. Fn
+// may run twice, so it must take its results from its last run.
+func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) error) error {
+	return fault(db.engine.report(ctx, func(r runner) error {
+		return fn(db.view(r, caller))
+	}))
+}
+
+// Stream is Report for long readers such as exports: it takes a connection of
+// its own, so that short reads never wait for it, and fn runs once.
 func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	return fault(db.engine.stream(ctx, func(r runner) error {
 		return fn(db.view(r, caller))

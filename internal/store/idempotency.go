@@ -76,14 +76,15 @@ func placeOfAnswer(userID, key string) string { return "idempotency:" + userID +
 // Attempt runs fn in a savepoint: when it fails, all that it did is undone and
 // the transaction can go on.
 func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
-	if err := tx.exec(ctx, "SAVEPOINT attempt"); err != nil {
+	if _, err := tx.affected(ctx, "SAVEPOINT attempt"); err != nil {
 		return err
 	}
 	err := fn()
 	if err != nil {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
 		tx.noted, tx.notedBoard, tx.audited = nil, "", 0
-		if err := tx.exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
+		tx.run.forget()
+		if _, err := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err
 		}
 	}

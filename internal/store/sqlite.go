@@ -142,6 +142,11 @@ func (e *sqliteEngine) read(ctx context.Context, fn func(runner) error) error {
 	return c.snapshot(ctx, fn)
 }
 
+// report is read: one file has no replica.
+func (e *sqliteEngine) report(ctx context.Context, fn func(runner) error) error {
+	return e.read(ctx, fn)
+}
+
 func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) (err error) {
 	c, err := newSQLiteReader(ctx, e.pool)
 	if err != nil {
@@ -374,6 +379,14 @@ func (c *sqliteConn) exec(ctx context.Context, text string, args ...any) (sql.Re
 	res, err := s.ExecContext(ctx, args...)
 	return res, sqliteFault(err)
 }
+
+// put executes at once: nothing travels.
+func (c *sqliteConn) put(ctx context.Context, text string, args ...any) error {
+	_, err := c.exec(ctx, text, args...)
+	return err
+}
+
+func (c *sqliteConn) forget() {}
 
 // sqliteFault marks the failures that a retry may mend.
 func sqliteFault(err error) error {

@@ -46,8 +46,11 @@ func (tx *Tx) Quiet() { tx.quiet = true }
 // NewID makes an identifier with the prefix of its kind.
 func (tx *Tx) NewID(prefix string) string { return tx.db.opts.NewID(prefix) }
 
+// exec changes something of which nobody asks how much. On PostgreSQL it is done
+// together with what follows, so that its failure may be that of a later call;
+// the transaction fails with it in any case.
 func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
-	if _, err := tx.run.exec(ctx, text, args...); err != nil {
+	if err := tx.run.put(ctx, text, args...); err != nil {
 		return fmt.Errorf("exec: %w", err)
 	}
 	return nil
