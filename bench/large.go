@@ -20,17 +20,15 @@ import (
 // more of other people: a million cards in all. Whoever works in the first one should not feel the others.
 
 const (
-	largeWorkspaces = 20
-	largeChanges    = 6 // times what the document has of each board
+	largeWorkspaces = 20 // unless -large says another number
+	largeChanges    = 6  // times what the document has of each board
 	largeRatio      = 1.5
 )
 
-// measureLarge measures the main operations on both installations by turns, on each database that was asked for.
+// measureLarge measures the main operations on both installations by turns, on each database that was asked for. A
+// quarter of an hour is for who asks for it by name.
 func (s *suite) measureLarge(ctx context.Context) error {
-	if !s.wants(largeNames()...) || !s.only.MatchString(nameLarge) {
-		return nil
-	}
-	if s.only.String() == "" { // a quarter of an hour is for who asks for it by name
+	if s.only.String() == "" || !s.wants(largeNames()...) {
 		return nil
 	}
 	if err := s.measureLargeFile(ctx); err != nil || !s.postgres {
@@ -173,6 +171,10 @@ func numbers(from, to int) string {
 // characters of each id are replaced by a letter that no id has and the number of the workspace. Indexes are made when
 // the rows are there.
 func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) error {
+	into := ""
+	if from != "" { // which has tables of the same names
+		into = "main."
+	}
 	for _, table := range []string{
 		"organizations", "users", "workspaces", "workspace_members", "boards", "lists", "labels", "cards", "card_labels", "card_assignees", "texts", "activity",
 	} {
@@ -199,11 +201,8 @@ func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) 
 		if err != nil {
 			return err
 		}
-		text := "INSERT INTO " + strings.TrimSuffix("main."+table, "") + " (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") +
-			" FROM " + from + table + " t CROSS JOIN (" + numbers(1, largeWorkspaces-1) + ") k"
-		if from == "" {
-			text = strings.Replace(text, "main.", "", 1)
-		}
+		text := "INSERT INTO " + into + table + " (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") +
+			" FROM " + from + table + " t CROSS JOIN (" + numbers(1, s.large-1) + ") k"
 		if _, err := db.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("copy %s: %w", table, err)
 		}

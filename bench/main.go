@@ -92,6 +92,7 @@ type options struct {
 	strict   bool
 	postgres bool
 	nodes    []int // servers on one PostgreSQL, a measurement each
+	large    int   // workspaces of the large installation
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
@@ -124,6 +125,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		}
 		return nil
 	})
+	flags.IntVar(&o.large, "large", largeWorkspaces, "how many `workspaces` of 50,000 cards the large installation has")
 	flags.BoolVar(&o.markdown, "markdown", false, "print the table as Markdown")
 	flags.BoolVar(&o.keep, "keep", false, "keep the temporary folder and say where it is")
 	flags.BoolVar(&o.strict, "strict", false, "fail when a goal is missed")
@@ -135,6 +137,9 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	}
 	if o.clients < 1 || o.clients > 500 {
 		return o, errors.New("-clients must be from 1 to 500")
+	}
+	if o.large < 2 || o.large > 200 {
+		return o, errors.New("-large must be from 2 to 200")
 	}
 	if *seconds < 0.1 || *seconds > 3600 {
 		return o, errors.New("-seconds must be from 0.1 to 3600")
