@@ -47,10 +47,7 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 	}
 	small := large.another()
 	small.data = filepath.Join(dir, "small")
-	if err := os.CopyFS(small.data, os.DirFS(large.data)); err != nil {
-		return fmt.Errorf("copy the small installation: %w", err)
-	}
-	if err := os.Chmod(small.data, 0o700); err != nil {
+	if err := copyFolder(small.data, large.data); err != nil {
 		return fmt.Errorf("copy the small installation: %w", err)
 	}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(large.data, "cardwall.db")+"?_pragma=foreign_keys(0)&_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=cache_size(-500000)")
@@ -68,6 +65,22 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 		return fmt.Errorf("fill the large installation: %w", err)
 	}
 	return s.compareLarge(ctx, nameLarge+", ", large, small, nil)
+}
+
+// copyFolder copies the files of a folder, for their owner's eyes alone.
+func copyFolder(to, from string) error {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	return filepath.WalkDir(to, func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return os.Chmod(path, 0o700)
+		}
+		return os.Chmod(path, 0o600)
+	})
 }
 
 func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
