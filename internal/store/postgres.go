@@ -107,7 +107,7 @@ func (p *postgresPool) begin(ctx context.Context, opts *sql.TxOptions) (conn *sq
 			return conn, tx, nil
 		}
 		_ = conn.Close() // what is wrong with it is known
-		if !errors.Is(err, driver.ErrBadConn) {
+		if !errors.Is(err, driver.ErrBadConn) && !pgconn.SafeToRetry(err) {
 			break
 		}
 	}
@@ -216,7 +216,7 @@ func postgresFault(err error) error {
 		connect *pgconn.ConnectError
 		network net.Error
 	)
-	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	if errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", errUnavailable, err)
 	}

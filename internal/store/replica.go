@@ -83,7 +83,7 @@ func (r *replica) read(ctx context.Context, primary *postgresPool, fn func(runne
 	defer func() { _ = conn.Close() }() // gives it back to the pool
 	tx, err := conn.BeginTx(ctx, snapshotOptions())
 	if err != nil {
-		return postgresFault(fmt.Errorf("begin: %w", err))
+		return fmt.Errorf("%w: begin: %w", errReplica, err)
 	}
 	return pool.finish(ctx, conn, tx, fn)
 }
