@@ -330,7 +330,7 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *s
 			name: prefix + name, result: found[0],
 			ratios: []string{fmt.Sprintf("%.2f of the small one's p50, %.2f ms", ratio, milliseconds(there))},
 			goals: []goal{
-				{fmt.Sprintf("≤ %.1f of the small one", largeRatio), ratio <= largeRatio},
+				{fmt.Sprintf("≤ %.1f of the small one", largeRatio), here > 0 && there > 0 && ratio <= largeRatio},
 				{"no error", found[0].errors+found[1].errors == 0},
 			},
 		})
