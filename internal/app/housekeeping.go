@@ -63,6 +63,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		if done.Connections, err = tx.PurgeConnections(ctx); err != nil {
 			return err
 		}
+		if err := tx.PurgeRateCounts(ctx); err != nil {
+			return err
+		}
 		return tx.PurgeLeases(ctx)
 	}); err != nil {
 		return done, fmt.Errorf("forget what is old: %w", err)

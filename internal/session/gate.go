@@ -25,7 +25,7 @@ const touchEvery = time.Minute
 type Gate struct {
 	db      *store.DB
 	log     *slog.Logger
-	rates   *rates
+	rates   *counts
 	cookie  cookie
 	origin  *http.CrossOriginProtection
 	proxies []netip.Prefix
@@ -34,6 +34,8 @@ type Gate struct {
 	known   map[[sha256.Size]byte]known
 	touched map[string]time.Time
 	writing sync.WaitGroup
+	stop    chan struct{}
+	stopped sync.Once
 }
 
 type known struct {
@@ -51,14 +53,37 @@ type Options struct {
 
 // NewGate makes the gate of a server.
 func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
-	return &Gate{
-		db: db, log: log, rates: newRates(o.Unlimited), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
+	g := &Gate{
+		db: db, log: log, rates: newCounts(o.Unlimited, true), stop: make(chan struct{}), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
 		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{},
 	}
+	if g.rates.share(db); g.rates.db != nil {
+		g.writing.Go(g.tellCounts)
+	}
+	return g
 }
 
-// Close waits for what the gate still writes.
-func (g *Gate) Close() { g.writing.Wait() }
+// Close tells the other servers what was counted here, and waits for what the
+// gate still writes.
+func (g *Gate) Close() {
+	g.stopped.Do(func() { close(g.stop) })
+	g.writing.Wait()
+}
+
+// tellCounts tells the other servers what this one counts.
+func (g *Gate) tellCounts() {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			g.rates.tellAll(g.db.Now())
+		case <-g.stop:
+			g.rates.tellAll(g.db.Now())
+			return
+		}
+	}
+}
 
 // Admit finds out who sent a request and counts it. The rate is there for the
 // headers of every answer, refusals too. It refuses with unauthenticated and
@@ -70,7 +95,7 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 		err = g.sameSite(r)
 	}
 	if err != nil {
-		rate, ok := g.rates.spend("address "+g.address(r), strangerLimit, now)
+		rate, ok := g.rates.spend(perMinute("address", g.address(r), strangerLimit), now)
 		if !ok && board.IsCode(err, board.CodeUnauthenticated) {
 			return board.Caller{}, rate, limited(rate, now)
 		}
@@ -81,7 +106,7 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 		rate, err := g.spendSession(caller, class, now)
 		return caller, rate, err
 	}
-	rate, ok := g.rates.spend("user "+caller.UserID, caller.Plan.Limits().RequestsPerMinute, now)
+	rate, ok := g.rates.spend(perMinute("user", caller.UserID, caller.Plan.Limits().RequestsPerMinute), now)
 	if ok && class == Searches {
 		if searches, err := g.spendSearch(caller, now); err != nil {
 			return board.Caller{}, searches, err
@@ -102,7 +127,7 @@ func (g *Gate) AdmitSearch(caller board.Caller) error {
 }
 
 func (g *Gate) spendSearch(caller board.Caller, now time.Time) (Rate, error) {
-	rate, ok := g.rates.spend("search "+caller.UserID, caller.Plan.Limits().SearchesPerMinute, now)
+	rate, ok := g.rates.spend(perMinute("search", caller.UserID, caller.Plan.Limits().SearchesPerMinute), now)
 	if !ok {
 		return rate, limited(rate, now)
 	}
@@ -126,7 +151,7 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 	now := g.db.Now()
 	caller := board.Nobody()
 	caller.Address = g.address(r)
-	rate, ok := g.rates.spend(what+" "+Network(caller.Address), limit, now)
+	rate, ok := g.rates.spend(perMinute(what, Network(caller.Address), limit), now)
 	if !ok {
 		return caller, rate, limited(rate, now)
 	}
@@ -139,7 +164,7 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	now := g.db.Now()
 	address = g.address(r)
-	if rate, ok := g.rates.spend("program "+Network(address), programLimit, now); !ok {
+	if rate, ok := g.rates.spend(perMinute("program", Network(address), programLimit), now); !ok {
 		return address, limited(rate, now)
 	}
 	return address, nil
@@ -147,7 +172,7 @@ func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 
 // Stranger is the rate of a request that needs no token.
 func (g *Gate) Stranger(r *http.Request) Rate {
-	return g.rates.look("address "+g.address(r), strangerLimit, g.db.Now())
+	return g.rates.look(perMinute("address", g.address(r), strangerLimit), g.db.Now())
 }
 
 // authenticate finds out who sent a request: by its token, or where it has none
