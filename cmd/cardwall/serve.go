@@ -99,7 +99,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		g.log.Warn("the address of --base-url is not https: passwords and sessions travel in the open", "base", g.BaseURL)
 	}
 	engine := op.NewEngine(db)
-	engine.CheckAddress = with.guard.Check
+	engine.CheckAddress, engine.Log = with.guard.Check, g.log
 	served := with.programs.Pages(db, gate, with.application)
 	maps.Copy(served, with.accounts.Pages(db, gate, rest.ApplicationPrefix))
 	maps.Copy(served, notify.Pages(db, gate))

@@ -98,7 +98,7 @@ func (e *Endpoint) explain(ctx context.Context, name string, asking *asking, err
 	case !ok:
 		e.Log.Error("unexpected error", "request", id, "tool", name, "error", err)
 		return internal(id)
-	case f.Code == board.CodeUnavailable:
+	case f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload:
 		e.Log.Warn("unavailable", "request", id, "tool", name, "error", err)
 	}
 	return f

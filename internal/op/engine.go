@@ -1,11 +1,13 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"hash"
 	"io"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -20,15 +22,19 @@ type Engine struct {
 	// CheckAddress refuses an address outside to which an input wants the service
 	// to send. It may ask the network, and so is called before the transaction.
 	CheckAddress func(ctx context.Context, address string) error
+	Log          *slog.Logger // told when there is too much work; nil is slog.Default
 
-	db      *store.DB
-	flights *flights
-	streams *streams
+	db        *store.DB
+	flights   *flights
+	streams   *streams
+	admission *admission
 }
 
 // NewEngine makes the engine of a server.
 func NewEngine(db *store.DB) *Engine {
-	return &Engine{db: db, flights: newFlights(), streams: newStreams()}
+	e := &Engine{db: db, flights: newFlights(), streams: newStreams(), admission: newAdmission(db.Places())}
+	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
+	return e
 }
 
 // Call is one call of an operation.
@@ -103,6 +109,11 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 }
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
+	k := classOf(c.Operation)
+	if err := e.admission.enter(ctx, k); err != nil {
+		return Answer{}, err
+	}
+	defer e.admission.leave(k)
 	var out any
 	if err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
 		out, err = c.Operation.query(ctx, v, in)
@@ -115,6 +126,10 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 }
 
 func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
+	if err := e.admission.enter(ctx, writes); err != nil {
+		return Answer{}, err
+	}
+	defer e.admission.leave(writes)
 	var (
 		out     any
 		version int64
@@ -139,6 +154,10 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		return Answer{}, err
 	}
 	defer land()
+	if err := e.admission.enter(ctx, writes); err != nil {
+		return Answer{}, err
+	}
+	defer e.admission.leave(writes)
 	sum := c.fingerprint(true)
 	var (
 		answer Answer

@@ -52,6 +52,10 @@ func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) error {
 		return err
 	}
 	defer leave()
+	if err := e.admission.enter(ctx, reports); err != nil {
+		return err
+	}
+	defer e.admission.leave(reports)
 	return e.db.Stream(ctx, c.Caller, func(v *store.View) error { return c.Operation.stream(ctx, v, in, w) })
 }
 

@@ -362,7 +362,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case !ok:
 		h.Log.Error("unexpected error", "request", id, "method", r.Method, "path", logged(r), "error", err)
 		f = internal(id)
-	case f.Code == board.CodeUnavailable:
+	case f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload:
 		h.Log.Warn("unavailable", "request", id, "method", r.Method, "path", logged(r), "error", err)
 	}
 	if f.Code == board.CodeUnauthenticated {

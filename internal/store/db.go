@@ -55,6 +55,7 @@ type engine interface {
 	write(ctx context.Context, fn func(runner) error) error
 	close() error
 	dialect() dialect
+	places() (reads, writes int)
 }
 
 // runner runs SQL inside one transaction.
@@ -211,6 +212,10 @@ func (db *DB) OnDispatch(fn func([]Dispatch)) {
 
 // Shared tells whether several servers may work on this database at once.
 func (db *DB) Shared() bool { return db.engine.dialect().lock }
+
+// Places is how much the database does at once, beyond which more work makes
+// all of it late and nothing faster.
+func (db *DB) Places() (reads, writes int) { return db.engine.places() }
 
 func (db *DB) view(r runner, caller board.Caller) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock())}

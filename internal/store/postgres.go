@@ -62,6 +62,12 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 
 func (e *postgresEngine) dialect() dialect { return dialect{name: "postgres", lock: true} }
 
+// places are the connections. Reads and writes share them.
+func (e *postgresEngine) places() (reads, writes int) {
+	n := int(e.pool.Config().MaxConns)
+	return n, n
+}
+
 func (e *postgresEngine) close() error {
 	err := e.db.Close()
 	e.pool.Close()

@@ -114,6 +114,10 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 
 func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite"} }
 
+// places are enough readers to keep the cores busy while answers are written, and
+// as many writes as one transaction takes.
+func (e *sqliteEngine) places() (reads, writes int) { return max(32, 16*cap(e.readers)), writeBatch }
+
 func (e *sqliteEngine) close() error {
 	e.closing.Lock()
 	if e.closed {
