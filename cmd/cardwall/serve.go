@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"cardwall/internal/account"
@@ -42,6 +43,7 @@ type serveCommand struct {
 	TrustedProxies []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
 	Operators      []string       `placeholder:"EMAIL,…" help:"Addresses of the people who look after the server: signed in, they change organizations' plans on a page. None when absent."`
 	Demo           bool           `help:"Fill a demo workspace first, and print how to look at it."`
+	Drain          time.Duration  `default:"2s" placeholder:"TIME" help:"How long a server that is told to stop goes on answering while /readyz fails, so that what stands in front sends to others; 2s when absent. On SQLite there are no others, and it stops at once."`
 	MetricsAddr    string         `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
 	oidcFlags
 	mailFlags
@@ -110,7 +112,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
+	var draining atomic.Bool
 	handler, err := rest.New(rest.Config{
+		Draining: &draining,
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
@@ -165,11 +169,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		case <-tick.C:
 			housekeep(ctx, g, db, holder)
 		case <-ctx.Done():
-			g.log.Info("stopping: no new requests, those under way may end")
-			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-			defer cancel()
-			hub.Close() // its streams would not end by themselves
-			return server.Shutdown(stopping)
+			return c.leave(ctx, g.log, leaving{db: db, holder: holder, draining: &draining, server: server, hub: hub})
 		}
 	}
 }

@@ -20,7 +20,7 @@ const (
 	lookEvery  = 30 * time.Second       // in vain, unless something was missed
 	lookShared = 100 * time.Millisecond // with several servers, where others write changes
 	noteEvery  = time.Second            // how far boards are handled
-	claimTime  = 30 * time.Second       // a dead server's boards are free after this
+	claimTime  = 10 * time.Second       // a dead server's boards are free after this
 	againAfter = time.Second            // after a failure
 	clockEvery = 15 * time.Second       // due times are looked at
 	stopTime   = 5 * time.Second

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -64,6 +65,7 @@ type Config struct {
 	Log         *slog.Logger
 	Mounts      map[string]Mount // by method and path, such as "GET /api/app/v1/live"
 	Application http.Handler     // answers every other address outside /api/; nil for none
+	Draining    *atomic.Bool     // true while the server takes its leave: it answers, and asks for no more; nil for never
 }
 
 // Mount answers requests whose answer or body is no envelope, such as a stream
@@ -134,6 +136,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
+	if h.draining() {
+		header.Set("Connection", "close") // the next request finds another server
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			if v == http.ErrAbortHandler {
@@ -338,7 +343,13 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
+func (h *handler) draining() bool { return h.Draining != nil && h.Draining.Load() }
+
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
+	if h.draining() {
+		h.refuse(w, r, &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "This server stops.", RetryAfter: time.Second})
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := h.DB.Ping(ctx); err != nil {

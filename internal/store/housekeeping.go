@@ -33,6 +33,14 @@ func (tx *Tx) lease(ctx context.Context, name, holder string, length time.Durati
 	return n == 1, err
 }
 
+// GiveUpLeases lets others have at once what the holder does alone, but for the
+// webhooks, which it gives up when what it sends has arrived.
+func (db *DB) GiveUpLeases(ctx context.Context, holder string) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "DELETE FROM leases WHERE holder = $1 AND name NOT LIKE 'webhooks:%'", holder)
+	})
+}
+
 // ExpiredBoard is a board whose time in the trash, or whose workspace's, is
 // over; "" when there is none.
 func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {

@@ -2,13 +2,16 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -83,15 +86,41 @@ func (e *postgresEngine) stream(ctx context.Context, fn func(runner) error) erro
 }
 
 func (e *postgresEngine) write(ctx context.Context, fn func(runner) error) error {
-	var err error
-	for range postgresAttempts {
-		err = e.transact(ctx, nil, fn)
-		var p *pgconn.PgError
-		if !errors.Is(err, errMoved) && (!errors.As(err, &p) || p.Code != "40001" && p.Code != "40P01") {
+	for try := 1; ; try++ {
+		err := e.transact(ctx, nil, fn)
+		switch {
+		case !lostRace(err):
 			return err
+		case try == postgresAttempts:
+			return fmt.Errorf("%w: the transaction lost every race: %w", errUnavailable, err)
+		}
+		if err := backOff(ctx, try); err != nil {
+			return fmt.Errorf("%w: no time is left to try again: %w", errUnavailable, err)
 		}
 	}
-	return fmt.Errorf("%w: the transaction lost every race: %w", errUnavailable, err)
+}
+
+// lostRace tells whether a transaction failed because of another, so that the
+// same will do when it runs again.
+func lostRace(err error) bool {
+	var p *pgconn.PgError
+	return errors.Is(err, errMoved) || errors.As(err, &p) && (p.Code == "40001" || p.Code == "40P01")
+}
+
+// backOff waits ahead of another try: up to 2, 4, 8 … 128 milliseconds, by chance,
+// so that those who got in each other's way come back at different times.
+func backOff(ctx context.Context, try int) error {
+	var chance [4]byte
+	_, _ = rand.Read(chance[:]) // never fails (crypto/rand)
+	most := time.Millisecond << min(try, 7)
+	timer := time.NewTimer(time.Duration(binary.BigEndian.Uint32(chance[:])) % most)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (e *postgresEngine) transact(ctx context.Context, opts *sql.TxOptions, fn func(runner) error) error {
