@@ -110,6 +110,21 @@ func execPostgres(server, statement string) error {
 	return err
 }
 
+// AskPostgres answers the first column of a query's first row as text, "" for
+// none and for NULL, of a database that other processes work on.
+func AskPostgres(ctx context.Context, database, query string) (text string, err error) {
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx)
+	var found *string
+	if err := conn.QueryRow(ctx, query).Scan(&found); err != nil && !errors.Is(err, pgx.ErrNoRows) || found == nil {
+		return "", err
+	}
+	return *found, nil
+}
+
 // cluster is a throw-away PostgreSQL server. tools/with-postgres runs it for as
 // long as hold stays open, so it cannot outlive this process, however that ends.
 type cluster struct {
