@@ -37,6 +37,11 @@ const (
 	nameRuleWith    = "automation, update_card, 1,000/s"
 	nameRuleRuns    = "automation, runs"
 
+	nameOverloadBest    = "overload, best before"
+	nameOverload        = "overload, five times that"
+	nameOverloadRefused = "overload, refused"
+	nameOverloadCalm    = "overload, a report again after"
+
 	nameExport = "export 200,000 cards"
 
 	nameHookDrain      = "webhooks, drain"

@@ -19,6 +19,7 @@
 //	go run ./bench -only 'search|dashboard|calendar|filter cards'
 //	go run ./bench -only mcp
 //	go run ./bench -only 'automation|1,000/s$'
+//	go run ./bench -only overload
 //	go run ./bench -only webhooks
 //	go run ./bench -only soak -seconds 600
 //	go run ./bench -only export

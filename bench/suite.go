@@ -30,7 +30,7 @@ type suite struct {
 // last the webhooks.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
-	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleWith, nameRuleRuns) ||
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleWith, nameRuleRuns, nameOverload) ||
 		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
 		srv, err := newServer(ctx, s.binary, s.dir)
 		if err != nil {
@@ -111,6 +111,11 @@ func (s *suite) measureServer(ctx context.Context, srv *server, measures []measu
 	}
 	if s.wants(nameRuleWithout, nameRuleWith, nameRuleRuns) {
 		if err := s.measureAutomation(ctx, srv, f); err != nil {
+			return err
+		}
+	}
+	if s.wants(nameOverload) {
+		if err := s.measureOverload(ctx, srv, f); err != nil {
 			return err
 		}
 	}
