@@ -78,3 +78,29 @@ test('a change whose answer was lost is not done twice', async ({ page, world })
   await page.reload()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])
 })
+
+test('a part of the application that broke off while it came is loaded again, with its style', async ({
+  page,
+  world,
+}) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('Three', { exact: true })).toBeVisible()
+  const broken = new Set<string>()
+  await page.route('**/assets/**', (route) => {
+    const url = route.request().url()
+    if (broken.has(url) || broken.size === 3) return route.continue()
+    broken.add(url)
+    return route.abort('connectionreset')
+  })
+  await page.getByRole('link', { name: 'Members', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Members' })).toBeVisible()
+  expect(
+    [...broken].some((url) => url.endsWith('.css')),
+    [...broken].join(' '),
+  ).toBe(true)
+  const bare = await page.evaluate(
+    () =>
+      [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')].filter((link) => !link.sheet).length,
+  )
+  expect(bare, 'style sheets that did not load').toBe(0)
+})

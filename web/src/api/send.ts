@@ -11,16 +11,14 @@ const absent = [502, 503, 504]
 /** Fetches; throws, or answers that nobody is there, when that is so for two seconds. */
 export async function send(request: Request): Promise<Response> {
   for (const pause of pauses) {
-    let wait = pause
     try {
       const answer = await fetch(request.clone())
       if (!absent.includes(answer.status)) return answer
-      wait = Math.max(pause, Math.min(Number(answer.headers.get('Retry-After') ?? 0), 2) * 1000)
     } catch (thrown) {
       // Who went away wants no answer, and without a network there is none.
       if (request.signal.aborted || !navigator.onLine) throw thrown
     }
-    await new Promise((over) => setTimeout(over, wait * (0.75 + Math.random() / 2)))
+    await new Promise((over) => setTimeout(over, pause * (0.7 + Math.random())))
   }
   return fetch(request)
 }
