@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -51,6 +52,7 @@ type Service struct {
 	Handler  http.Handler
 	Clock    *Clock
 	Database string // what New was given
+	Draining atomic.Bool
 	opts     Options
 	document *document
 }
@@ -185,8 +187,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log),
 		},
-		Pages: served,
-		DB:    db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
+		Pages: served, Draining: &s.Draining,
+		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
 		t.Fatalf("make the handler: %v", err)
