@@ -34,8 +34,8 @@ func classOf(o *Operation) class {
 }
 
 const (
-	waitTarget  = 50 * time.Millisecond  // that work may wait for its place again and again
-	waitReport  = 500 * time.Millisecond // and a report
+	waitTarget  = 50 * time.Millisecond // that work may wait for its place again and again; or as long as it takes, up to
+	waitLongest = 500 * time.Millisecond
 	waitMost    = time.Second            // while that is an exception
 	overAfter   = 200 * time.Millisecond // in which nothing waited less than its target
 	calmAfter   = time.Second            // without anybody waiting; until then reports stay away
@@ -48,9 +48,10 @@ const (
 // once, and has the rest wait in line. Whether there is too much it sees by how
 // long work waits, as CoDel does (RFC 8289): a line that empties now and then is
 // a burst, and waits; one in which for a while nothing waited less than the
-// target only makes everybody late, so what has waited longer is refused. Then
-// reports are refused at once, too, and where it is writes that wait, reads get
-// a quarter of their places. So reports go first, then reads, then writes.
+// target only makes everybody late, so what has waited longer is refused while
+// there is more than the places take. Then reports are refused at once, too, and
+// where it is writes that wait, reads get a quarter of their places. So reports
+// go first, then reads, then writes.
 type admission struct {
 	log   func() *slog.Logger
 	mu    sync.Mutex
@@ -60,7 +61,7 @@ type admission struct {
 // lane is the work of one class.
 type lane struct {
 	places   int
-	target   time.Duration
+	takes    time.Duration // what work took of late
 	running  int
 	waiting  int
 	line     []*waiter // oldest first, those too who have gone
@@ -78,11 +79,13 @@ type waiter struct {
 
 func newAdmission(readPlaces, writePlaces int) *admission {
 	a := &admission{log: slog.Default}
-	a.lanes[reports] = lane{places: max(2, readPlaces/8), target: waitReport}
-	a.lanes[reads] = lane{places: readPlaces, target: waitTarget}
-	a.lanes[writes] = lane{places: writePlaces, target: waitTarget}
+	a.lanes[reports].places, a.lanes[reads].places, a.lanes[writes].places = max(2, readPlaces/8), readPlaces, writePlaces
 	return a
 }
+
+// target is how long work may wait again and again: in a line that moves at once
+// nothing waits longer than what is before it takes.
+func (l *lane) target() time.Duration { return min(max(waitTarget, l.takes), waitLongest) }
 
 func tooMuch(k class) error {
 	f := &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, RetryAfter: laterWork, Message: "There is more to do right now than can be done; try again in a moment."}
@@ -92,9 +95,16 @@ func tooMuch(k class) error {
 	return f
 }
 
-// enter waits for a place; who got one leaves it again. It refuses with
-// unavailable what would be late.
-func (a *admission) enter(ctx context.Context, k class) error {
+// enter waits for a place; who got one leaves it again, and says when it began.
+// It refuses with unavailable what would be late.
+func (a *admission) enter(ctx context.Context, k class) (began time.Time, err error) {
+	if err := a.wait(ctx, k); err != nil {
+		return time.Time{}, err
+	}
+	return time.Now(), nil
+}
+
+func (a *admission) wait(ctx context.Context, k class) error {
 	a.mu.Lock()
 	l := &a.lanes[k]
 	if l.waiting == 0 && l.running < a.placesOf(k) && !a.putOff(k) {
@@ -108,9 +118,9 @@ func (a *admission) enter(ctx context.Context, k class) error {
 		return tooMuch(k)
 	}
 	w := &waiter{since: time.Now(), let: make(chan error, 1)}
-	patience := max(waitMost, 2*l.target)
+	patience := waitMost
 	if l.over {
-		patience = l.target
+		patience = 2 * l.target() // the line is no longer than the places
 	}
 	l.line = append(l.line, w)
 	l.waiting++
@@ -142,9 +152,12 @@ func (a *admission) enter(ctx context.Context, k class) error {
 }
 
 // leave gives a place to who waits.
-func (a *admission) leave(k class) {
+func (a *admission) leave(k class, began time.Time) {
+	took := time.Since(began)
 	a.mu.Lock()
-	a.lanes[k].running--
+	l := &a.lanes[k]
+	l.running--
+	l.takes += (took - l.takes) / 16
 	a.serve(k)
 	a.mu.Unlock()
 }
@@ -191,9 +204,11 @@ func (a *admission) serve(k class) {
 		if w.gone {
 			continue
 		}
-		l.waiting--
 		waited := now.Sub(w.since)
-		if a.late(k, now, waited); l.over && waited > l.target {
+		a.late(k, now, waited)
+		tooMany := l.waiting > a.placesOf(k)-l.running
+		l.waiting--
+		if l.over && waited > l.target() && tooMany {
 			l.refused++
 			w.let <- tooMuch(k)
 			continue
@@ -215,7 +230,7 @@ func (a *admission) serve(k class) {
 func (a *admission) late(k class, now time.Time, waited time.Duration) {
 	l := &a.lanes[k]
 	switch {
-	case waited <= l.target:
+	case waited <= l.target():
 		l.standing = time.Time{}
 	case l.standing.IsZero():
 		l.standing = now

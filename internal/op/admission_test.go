@@ -35,13 +35,14 @@ func offer(a *admission, k class, every, each, during time.Duration) (t *tally, 
 		for range during / every {
 			all.Go(func() {
 				begun := time.Now()
-				if err := a.enter(context.Background(), k); err != nil {
+				in, err := a.enter(context.Background(), k)
+				if err != nil {
 					t.refused.Add(1)
 					return
 				}
 				t.longest.Store(max(t.longest.Load(), int64(time.Since(begun))))
 				time.Sleep(each)
-				a.leave(k)
+				a.leave(k, in)
 				t.done.Add(1)
 			})
 			time.Sleep(every)
@@ -61,12 +62,13 @@ func TestNothingIsRefusedWithoutTooMuchWork(t *testing.T) {
 			var burst sync.WaitGroup
 			for range 70 { // at once, seven times the places
 				burst.Go(func() {
-					if err := a.enter(context.Background(), reads); err != nil {
+					in, err := a.enter(context.Background(), reads)
+					if err != nil {
 						t.Errorf("one of a burst: %v", err)
 						return
 					}
 					time.Sleep(10 * time.Millisecond)
-					a.leave(reads)
+					a.leave(reads, in)
 				})
 			}
 			report, waitReport := offer(a, reports, time.Millisecond, time.Millisecond, 2*time.Millisecond)
@@ -112,7 +114,7 @@ func TestTooMuchWorkIsShed(t *testing.T) {
 				if a.lanes[k].over || a.lanes[k].running != 0 || a.lanes[k].waiting != 0 {
 					t.Errorf("it is not over: %+v", a.lanes[k])
 				}
-				if err := a.enter(t.Context(), reports); err != nil {
+				if _, err := a.enter(t.Context(), reports); err != nil {
 					t.Errorf("a report when all is over: %v", err)
 				}
 			})
@@ -146,30 +148,79 @@ func TestWhoGoesFreesThePlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := quietAdmission(2, 2)
 		for range 2 {
-			if err := a.enter(t.Context(), reads); err != nil {
+			if _, err := a.enter(t.Context(), reads); err != nil {
 				t.Fatal(err)
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error)
-		go func() { left <- a.enter(ctx, reads) }()
+		go func() {
+			_, err := a.enter(ctx, reads)
+			left <- err
+		}()
 		synctest.Wait()
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) {
 			t.Errorf("who went: %v", err)
 		}
 		begun := time.Now()
-		err := a.enter(t.Context(), reads)
+		_, err := a.enter(t.Context(), reads)
 		f, ok := board.AsFault(err)
 		if !ok || f.Code != board.CodeUnavailable || f.RetryAfter != laterWork || time.Since(begun) != waitMost {
 			t.Errorf("behind what hangs, after %s: %v", time.Since(begun), err)
 		}
-		a.leave(reads)
-		if err := a.enter(t.Context(), reads); err != nil {
+		a.leave(reads, time.Now())
+		if _, err := a.enter(t.Context(), reads); err != nil {
 			t.Errorf("with a free place: %v", err)
 		}
 		if l := a.lanes[reads]; l.waiting != 0 || l.running != 2 {
 			t.Errorf("%d wait and %d run", l.waiting, l.running)
+		}
+	})
+}
+
+// Where all work is slow and ends at once, as with a slow disk and one commit for
+// all, places are not left empty for having waited as long as that takes.
+func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const places, commit = 20, 300 * time.Millisecond
+		a := quietAdmission(places, places)
+		var done, refused atomic.Int64
+		var all sync.WaitGroup
+		var commits atomic.Pointer[chan struct{}]
+		next := make(chan struct{})
+		commits.Store(&next)
+		all.Go(func() {
+			for range 40 {
+				time.Sleep(commit)
+				fresh := make(chan struct{})
+				close(*commits.Swap(&fresh))
+			}
+		})
+		for range 5 * places { // each asks again at once, a little later when it was refused
+			all.Go(func() {
+				for range 1_000 {
+					if time.Sleep(time.Millisecond); done.Load() >= 30*places {
+						return
+					}
+					in, err := a.enter(context.Background(), writes)
+					if err != nil {
+						refused.Add(1)
+						time.Sleep(time.Second)
+						continue
+					}
+					<-*commits.Load()
+					a.leave(writes, in)
+					done.Add(1)
+				}
+			})
+		}
+		begun := time.Now()
+		all.Wait()
+		// Thirty commits hold that much when no place is empty.
+		if took := time.Since(begun); done.Load() < 30*places || took > 42*commit || refused.Load() == 0 {
+			t.Errorf("%d were done and %d refused in %s", done.Load(), refused.Load(), took)
 		}
 	})
 }
@@ -182,10 +233,10 @@ func BenchmarkAdmission(b *testing.B) {
 			b.SetParallelism(clients)
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if err := a.enter(ctx, reads); err != nil {
+					if _, err := a.enter(ctx, reads); err != nil {
 						continue
 					}
-					a.leave(reads)
+					a.leave(reads, time.Now())
 				}
 			})
 		})

@@ -110,10 +110,11 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 	k := classOf(c.Operation)
-	if err := e.admission.enter(ctx, k); err != nil {
+	began, err := e.admission.enter(ctx, k)
+	if err != nil {
 		return Answer{}, err
 	}
-	defer e.admission.leave(k)
+	defer e.admission.leave(k, began)
 	var out any
 	if err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
 		out, err = c.Operation.query(ctx, v, in)
@@ -126,10 +127,11 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 }
 
 func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
-	if err := e.admission.enter(ctx, writes); err != nil {
+	began, err := e.admission.enter(ctx, writes)
+	if err != nil {
 		return Answer{}, err
 	}
-	defer e.admission.leave(writes)
+	defer e.admission.leave(writes, began)
 	var (
 		out     any
 		version int64
@@ -154,10 +156,11 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		return Answer{}, err
 	}
 	defer land()
-	if err := e.admission.enter(ctx, writes); err != nil {
+	began, err := e.admission.enter(ctx, writes)
+	if err != nil {
 		return Answer{}, err
 	}
-	defer e.admission.leave(writes)
+	defer e.admission.leave(writes, began)
 	sum := c.fingerprint(true)
 	var (
 		answer Answer

@@ -52,10 +52,11 @@ func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) error {
 		return err
 	}
 	defer leave()
-	if err := e.admission.enter(ctx, reports); err != nil {
+	began, err := e.admission.enter(ctx, reports)
+	if err != nil {
 		return err
 	}
-	defer e.admission.leave(reports)
+	defer e.admission.leave(reports, began)
 	return e.db.Stream(ctx, c.Caller, func(v *store.View) error { return c.Operation.stream(ctx, v, in, w) })
 }
 
