@@ -121,8 +121,9 @@ func (h *Hub) checkCallers() {
 		h.mu.Lock()
 		for _, all := range h.persons {
 			for s := range all {
-				id := s.caller.SessionID + s.caller.TokenID // it has one of the two
-				streams[id] = append(streams[id], s)
+				if id := s.caller.SessionID + s.caller.TokenID; id != "" { // it has one of the two
+					streams[id] = append(streams[id], s)
+				}
 			}
 		}
 		h.mu.Unlock()
