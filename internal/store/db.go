@@ -53,6 +53,7 @@ type engine interface {
 	read(ctx context.Context, fn func(runner) error) error
 	stream(ctx context.Context, fn func(runner) error) error
 	write(ctx context.Context, fn func(runner) error) error
+	fit() error // refuses while nothing can be written
 	close() error
 	dialect() dialect
 }
@@ -216,8 +217,11 @@ func (db *DB) view(r runner, caller board.Caller) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock())}
 }
 
-// Ping tells whether the database answers.
+// Ping tells whether the database answers, and takes writes as far as is known.
 func (db *DB) Ping(ctx context.Context) error {
+	if err := db.engine.fit(); err != nil {
+		return fault(err)
+	}
 	return db.Read(ctx, board.System(), func(v *View) error {
 		var n int
 		_, err := v.one(ctx, "SELECT 1", nil, &n)

@@ -42,7 +42,13 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		s      Stored
 		sealed int64
 	)
-	found, err := tx.one(ctx, "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2",
+	text := "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2"
+	if tx.db.engine.dialect().lock {
+		// A lock is written, so the commit waits for a synchronous standby: the
+		// first call may have ended before that had what it did.
+		text += " FOR UPDATE"
+	}
+	found, err := tx.one(ctx, text,
 		[]any{tx.caller.KeyOwner(), key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer, &sealed)
 	if err != nil {
 		return nil, err

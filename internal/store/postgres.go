@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,6 +27,9 @@ const (
 	postgresConns    = 24     // unless the address says pool_max_conns
 	postgresLockWait = "2000" // milliseconds that a statement waits for a lock
 	postgresAttempts = 8      // of a transaction that lost a race
+
+	postgresConnect = 3 * time.Second // for each host of the address, unless it says connect_timeout
+	postgresSilence = 8 * time.Second // after which a server that does not even confirm what it got is taken for gone
 )
 
 func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
@@ -45,6 +49,12 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 	if cfg.ConnConfig.RuntimeParams["jit"] == "" {
 		cfg.ConnConfig.RuntimeParams["jit"] = "off" // compiling costs more than any of our queries
 	}
+	if !strings.Contains(opts.Database, "connect_timeout") {
+		cfg.ConnConfig.ConnectTimeout = postgresConnect
+	}
+	cfg.ConnConfig.DialFunc = postgresDialer(postgresSilence).DialContext
+	cfg.ConnConfig.OnNotice = noteUnreplicated
+	cfg.PingTimeout = postgresConnect
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
@@ -61,6 +71,9 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 }
 
 func (e *postgresEngine) dialect() dialect { return dialect{name: "postgres", lock: true} }
+
+// fit refuses nothing: whether the server takes writes is its own affair.
+func (e *postgresEngine) fit() error { return nil }
 
 func (e *postgresEngine) close() error {
 	err := e.db.Close()
@@ -89,7 +102,12 @@ func (e *postgresEngine) write(ctx context.Context, fn func(runner) error) error
 }
 
 func (e *postgresEngine) transact(ctx context.Context, opts *sql.TxOptions, fn func(runner) error) error {
-	tx, err := e.db.BeginTx(ctx, opts)
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return postgresFault(fmt.Errorf("connect: %w", err))
+	}
+	defer func() { _ = conn.Close() }() // back to the pool
+	tx, err := conn.BeginTx(ctx, opts)
 	if err != nil {
 		return postgresFault(fmt.Errorf("begin: %w", err))
 	}
@@ -99,6 +117,9 @@ func (e *postgresEngine) transact(ctx context.Context, opts *sql.TxOptions, fn f
 	}
 	if err := tx.Commit(); err != nil {
 		return postgresFault(fmt.Errorf("commit: %w", err))
+	}
+	if unreplicated(conn) {
+		return errUnreplicated
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -23,6 +25,9 @@ const (
 	writeQueue = 1024 // writes that wait before further ones wait for a place in the queue
 	writeBatch = 128  // most writes in one transaction
 	textsKept  = 256  // prepared statements a connection keeps
+
+	busyTimeout = 10000       // milliseconds that a connection waits for another process's lock
+	settleEvery = time.Second // while what is on disk is not known
 )
 
 // sqliteEngine has one connection that writes and a few that read. The writer
@@ -36,6 +41,8 @@ type sqliteEngine struct {
 	closing sync.RWMutex // held for reading while a job is handed over
 	closed  bool
 	done    chan struct{}
+	log     *slog.Logger
+	doubt   atomic.Bool // the end of the log on disk is not known; nothing is written before it is
 }
 
 // writeJob is one write on its way through the writer.
@@ -54,9 +61,9 @@ const (
 
 func sqliteAddress(path string) string {
 	q := url.Values{}
-	q.Add("_pragma", "busy_timeout(10000)")
+	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout))
 	q.Add("_pragma", "journal_mode(WAL)")
-	q.Add("_pragma", "synchronous(FULL)")
+	q.Add("_pragma", "synchronous("+synchronous()+")")
 	q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; the same pages are written again and again
 	q.Add("_pragma", "foreign_keys(1)")
 	q.Add("_pragma", "mmap_size(1073741824)") // a commit empties every reader's page cache; mapped pages stay
@@ -97,9 +104,13 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 		readers: make(chan *sqliteConn, readers),
 		jobs:    make(chan *writeJob, writeQueue),
 		done:    make(chan struct{}),
+		log:     opts.Log,
 	}
 	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
 		return nil, err
+	}
+	if err := e.writer.adopt(ctx); err != nil {
+		return nil, fmt.Errorf("adopt the log that was left: %w", err)
 	}
 	for range readers {
 		c, err := newSQLiteReader(ctx, pool)
@@ -193,8 +204,27 @@ func (e *sqliteEngine) write(ctx context.Context, fn func(runner) error) error {
 
 func (e *sqliteEngine) loop() {
 	defer close(e.done)
-	for j := range e.jobs {
-		e.commit(j)
+	for {
+		var again <-chan time.Time
+		if e.doubt.Load() && !e.settle() {
+			again = time.After(settleEvery)
+		}
+		for waiting := true; waiting; waiting = again != nil {
+			select {
+			case j, more := <-e.jobs:
+				switch {
+				case !more:
+					return
+				case again == nil:
+					e.commit(j)
+				case j.state.CompareAndSwap(jobWaiting, jobRunning):
+					j.err = errDoubt
+					close(j.done)
+				}
+			case <-again:
+				again = nil
+			}
+		}
 	}
 }
 
@@ -230,7 +260,10 @@ func (e *sqliteEngine) commit(first *writeJob) {
 		}
 	}
 	if err == nil {
-		_, err = e.writer.exec(ctx, "COMMIT")
+		if _, err = e.writer.exec(ctx, "COMMIT"); isIOError(err) {
+			e.doubt.Store(true)
+			e.log.Error("the disk failed while a write was made durable; nothing is written before the log is in the database", "error", err)
+		}
 	}
 	if err != nil {
 		_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
