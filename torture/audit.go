@@ -56,7 +56,7 @@ func (s *site) audit() error {
 func (s *site) readBack() (cards map[string][]card, want map[arrival]string, err error) {
 	cards, want = map[string][]card{}, map[arrival]string{}
 	for _, p := range append([]*place{s.secret}, s.boards...) {
-		if err := s.eachPage("/boards/"+p.board+"/cards?limit=200", func(page []card) {
+		if err := eachPage(s, "/boards/"+p.board+"/cards?limit=200", func(page []card) {
 			for _, c := range page {
 				cards[c.Title] = append(cards[c.Title], c)
 			}
@@ -80,8 +80,6 @@ func (s *site) readBack() (cards map[string][]card, want map[arrival]string, err
 	}
 	return cards, want, nil
 }
-
-func (s *site) eachPage(path string, do func([]card)) error { return eachPage(s, path, do) }
 
 // eachPage reads a list page by page.
 func eachPage[T any](s *site, path string, do func([]T)) error {
@@ -155,7 +153,7 @@ func (s *site) compareEvents(want map[arrival]string) error {
 	for a, id := range r.ids {
 		if kind, ok := want[a]; !ok {
 			s.fault("%s got version %d of %s, a %s that was never committed", a.webhook, a.version, a.board, r.kinds[a])
-		} else if !sameKind(kind, r.kinds[a]) {
+		} else if kind != r.kinds[a] {
 			s.fault("%s got version %d of %s as %s, and it is %s", a.webhook, a.version, a.board, r.kinds[a], kind)
 		}
 		if other, twice := ids[id]; twice {
@@ -168,6 +166,3 @@ func (s *site) compareEvents(want map[arrival]string) error {
 	}
 	return nil
 }
-
-// sameKind compares the type of a change with the kind of its event.
-func sameKind(change, event string) bool { return change == event }

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
-	mrand "math/rand/v2"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -24,9 +23,7 @@ func (s *site) load(rest time.Duration) (stop func()) {
 		all.Go(func() {
 			for n := i; ctx.Err() == nil; n++ {
 				s.turn(ctx, n)
-				if rest > 0 {
-					time.Sleep(rest)
-				}
+				_ = sleep(ctx, rest)
 			}
 		})
 	}
@@ -39,18 +36,18 @@ func (s *site) load(rest time.Duration) (stop func()) {
 
 // turn is one turn of a writer: a change of one event, one of two, and now and then what must send nothing.
 func (s *site) turn(ctx context.Context, n int) {
-	w := &write{key: rand.Text(), to: s.boards[n%len(s.boards)]}
+	w := &write{key: randomKey(), to: s.boards[n%len(s.boards)]}
 	if !s.ask(ctx, w, 0) {
 		return
 	}
 	if n%4 == 0 {
-		s.ask(ctx, &write{key: rand.Text(), to: w.to, card: w.id}, 0)
+		s.ask(ctx, &write{key: randomKey(), to: w.to, card: w.id}, 0)
 	}
 	switch n % 9 {
 	case 3:
-		s.ask(ctx, &write{key: rand.Text(), to: s.secret, secret: true}, 0)
+		s.ask(ctx, &write{key: randomKey(), to: s.secret, secret: true}, 0)
 	case 6:
-		s.ask(ctx, &write{key: rand.Text(), to: w.to, refused: true}, 0)
+		s.ask(ctx, &write{key: randomKey(), to: w.to, refused: true}, 0)
 	}
 }
 
@@ -60,7 +57,7 @@ func (s *site) ask(ctx context.Context, w *write, most int) bool {
 	if most == 0 {
 		most = math.MaxInt
 	}
-	first := mrand.IntN(len(s.nodes)) // any node will do
+	first := rand.IntN(len(s.nodes)) // any node will do
 	for i := 0; i < most && ctx.Err() == nil; i++ {
 		a, err := s.send(ctx, s.nodes[(first+i)%len(s.nodes)], w)
 		var status statusError
@@ -71,16 +68,15 @@ func (s *site) ask(ctx context.Context, w *write, most int) bool {
 		case err == nil:
 			s.ledger.acknowledge(w, a)
 			return true
+		case errors.As(err, &status) && status.code == 500:
+			s.ledger.complain(fmt.Sprintf("an answer says that nobody expected what happened: %v", err))
 		case errors.As(err, &status) && !status.passes():
 			if !w.refused {
 				s.ledger.complain(fmt.Sprintf("a good write was refused: %v", err))
 			}
 			return false
 		}
-		select {
-		case <-time.After(retryPause):
-		case <-ctx.Done():
-		}
+		_ = sleep(ctx, retryPause)
 	}
 	return false
 }
@@ -128,4 +124,14 @@ func (s *site) settle() error {
 		return fmt.Errorf("%d writes were not answered when they were sent again", unanswered)
 	}
 	return nil
+}
+
+// sleep waits, unless the context ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -134,3 +134,21 @@ func lastLines(path string) string {
 	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
 	return strings.Join(lines[max(len(lines)-8, 0):], "\n")
 }
+
+// command is a program of the system's with its arguments.
+func command(name string, args ...string) *exec.Cmd { return exec.Command(name, args...) }
+
+// traced says whether all threads of a process are held by a tracer.
+func traced(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(threads) == 0 {
+		return false
+	}
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(text), "TracerPid:\t0\n") {
+			return false
+		}
+	}
+	return true
+}

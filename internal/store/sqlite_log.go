@@ -38,9 +38,16 @@ func (e *sqliteEngine) fit() error {
 }
 
 // settle ends the doubt after a commit that failed, and tells whether it did. The
-// failed commit ends with it: a later start does not find it in the log.
+// failed commit ends with it: a later start does not find it in the log. A log in
+// which nothing is committed asks nothing of the disk, so that has to prove by a
+// commit that it is well.
 func (e *sqliteEngine) settle() bool {
-	emptied, err := e.writer.emptyLog(context.Background())
+	ctx := context.Background()
+	emptied, err := e.writer.emptyLog(ctx)
+	if err == nil && emptied {
+		_, err = e.writer.exec(ctx, `INSERT INTO settings (key, value) VALUES ('disk_proved_at', CURRENT_TIMESTAMP)
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value`)
+	}
 	if err != nil || !emptied {
 		e.log.Warn("the log is not in the database yet, and nothing is written", "error", err)
 		return false
