@@ -11,7 +11,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer ./internal/mcp
 # The OpenAPI documents that lint-openapi reads.
 OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-app.json
-# What `make run`, `make bench` and `make bench-web` pass on.
+# What `make run`, `make bench`, `make bench-web` and `make torture` pass on.
 ARGS ?=
 # What `make test-go` runs, and how; TESTFLAGS="-run MoveCard" narrows it. The
 # longest packages stand first, so that none is left over at the end.
@@ -101,6 +101,7 @@ check-format:
 check-vet:
 	go vet ./...
 	go vet -tags conformance ./cmd/cardwall
+	go vet -tags torture ./cmd/cardwall ./internal/store
 
 .PHONY: check-staticcheck
 check-staticcheck:
@@ -139,6 +140,15 @@ bench: build ## measure the speeds we promise beside the machine's own limits
 bench-web: build ## measure how fast the pages are, in Chromium
 	@tools/need chromium
 	node bench/web/main.mjs $(ARGS)
+
+# As root, on Linux: it mounts, makes network namespaces and traces. The second
+# program has a clock that can be set and durability that can be taken away.
+.PHONY: torture
+torture: build ## break what the server stands on, in load, and count what is lost; ARGS=-quick is short
+	@tools/need go xfsprogs strace iproute2 postgresql patroni etcd
+	CGO_ENABLED=0 go build -trimpath -tags torture -o bin/cardwall-torture ./cmd/cardwall
+	go build -o bin/torture ./torture
+	bin/torture $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)

@@ -67,6 +67,7 @@ var layers = []layer{
 	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows nothing of what is in them"},
 	{"web", nothing, nothing, "it embeds the built pages and nothing more"},
 	{"bench", nothing, nil, "it measures the binary from outside, as a client would"},
+	{"torture", nothing, nothing, "it breaks the binary from outside, and must build while the program does not"},
 	{"tools/*", nothing, nothing, "a tool must build while the program does not"},
 }
 
@@ -84,14 +85,14 @@ var bans = []ban{
 	{"C", nil, true, "the binary is built without cgo: it is static, and Go's resolver takes no odd spelling for an address"},
 	{"github.com/mattn/go-sqlite3", nil, true, "it needs cgo; the driver is modernc.org/sqlite"},
 	{"log", nil, false, "it has no levels and no fields; use log/slog"},
-	{"math/rand/*", []string{"bench"}, false, "what it gives can be guessed; use crypto/rand for ids and secrets, and take other chance as an argument so that a test can fix it"},
+	{"math/rand/*", []string{"bench", "torture"}, false, "what it gives can be guessed; use crypto/rand for ids and secrets, and take other chance as an argument so that a test can fix it"},
 	// board has the standard library alone; rest/docs reads no input but our own document.
-	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench"}, false, "it takes duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
+	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench", "torture"}, false, "it takes duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
 	{"database/sql/*", []string{"internal/store", "internal/apptest", "bench"}, false, "loading is authorizing: only the store talks to a database"},
 	{"modernc.org/sqlite/*", []string{"internal/store", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
 	{"github.com/jackc/pgx/v5/*", []string{"internal/store", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
 	{"github.com/pressly/goose/v3/*", []string{"internal/store"}, false, "migrations are the store's business"},
-	{"os/exec", []string{"internal/apptest", "tools", "bench"}, false, "the server starts no other program"},
+	{"os/exec", []string{"internal/apptest", "tools", "bench", "torture"}, false, "the server starts no other program"},
 	{"testing/*", []string{"internal/apptest"}, false, "it puts the test flags into the program"},
 	{module + "/internal/apptest", nil, false, "it is for tests alone"},
 	{module + "/internal/conformance", nil, false, "its tools are for the conformance suite alone; the file that mounts them has the build tag conformance"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type entry struct {
 type card struct {
 	ID, Title, Description string
 	Done                   bool
+	Comments               int
 }
 
 // eventsPatience is how long deliveries may take to come once everything is well again.
@@ -35,6 +37,9 @@ func (s *site) audit() error {
 	}
 	s.compareWrites(cards, want)
 	if err := s.compareEvents(want); err != nil {
+		return err
+	}
+	if err := s.compareRules(); err != nil {
 		return err
 	}
 	for _, odd := range s.ledger.odd {
@@ -70,7 +75,7 @@ func (s *site) readBack() (cards map[string][]card, want map[arrival]string, err
 					s.fault("version %d of %s follows on %d", e.BoardVersion, p.board, next-1)
 				}
 				next = e.BoardVersion + 1
-				if p.webhook != "" && e.BoardVersion > p.from {
+				if p.webhook != "" && e.BoardVersion > p.from && slices.Contains(wantedKinds(), e.Type) {
 					want[arrival{p.webhook, p.board, e.BoardVersion}] = e.Type
 				}
 			}
@@ -149,6 +154,11 @@ func (s *site) compareEvents(want map[arrival]string) error {
 	r := s.receiver
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for a, kind := range want {
+		if r.taken[a] == 0 {
+			s.fault("%s never got version %d of %s, %s; attempted: %t", a.webhook, a.version, a.board, kind, r.ids[a] != "")
+		}
+	}
 	ids := map[string]arrival{}
 	for a, id := range r.ids {
 		if kind, ok := want[a]; !ok {
@@ -164,5 +174,35 @@ func (s *site) compareEvents(want map[arrival]string) error {
 	for _, odd := range r.odd {
 		s.fault("%s", odd)
 	}
+	return nil
+}
+
+// compareRules waits until the rule of the board that has one has run for each of its cards, once.
+func (s *site) compareRules() error {
+	if s.ruled == nil {
+		return nil
+	}
+	none, often := 1, 0
+	for deadline := time.Now().Add(eventsPatience); none > 0 && time.Now().Before(deadline); {
+		none, often = 0, 0
+		if err := eachPage(s, "/boards/"+s.ruled.board+"/cards?limit=200&view=compact", func(page []card) {
+			for _, c := range page {
+				if c.Comments == 0 {
+					none++
+				}
+				often += max(0, c.Comments-1)
+			}
+		}); err != nil {
+			return err
+		}
+		if err := s.rest(100 * time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if none+often > 0 {
+		s.fault("a rule did not run for %d of its cards, and more than once for %d", none, often)
+	}
+	s.missing += none
+	s.duplicated += often
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -47,7 +48,10 @@ func (c *client) do(ctx context.Context, method, addr, path, key string, in, out
 		}
 		body = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+addr+"/api/public/v1"+path, body)
+	if !strings.HasPrefix(path, "/api/") {
+		path = "/api/public/v1" + path
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, body)
 	if err != nil {
 		return err
 	}

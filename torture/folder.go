@@ -17,9 +17,13 @@ const (
 	namespacePrefix = "cwt-"
 )
 
-// newFolder is the temporary folder of this run. Servers of another user's enter it.
-func newFolder() (string, error) {
+// newFolder is the temporary folder of this run; one that is kept is not taken for a leftover. Servers of another user's
+// enter it.
+func newFolder(kept bool) (string, error) {
 	dir := filepath.Join(os.TempDir(), folderPrefix+strconv.Itoa(os.Getpid()))
+	if kept {
+		dir = filepath.Join(os.TempDir(), "kept-"+filepath.Base(dir))
+	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make temporary folder: %w", err)
 	}
@@ -49,7 +53,16 @@ func removeLeftovers() error {
 	for _, s := range spaces {
 		number, _, _ := strings.Cut(strings.TrimPrefix(s.Name(), namespacePrefix), "-")
 		if strings.HasPrefix(s.Name(), namespacePrefix) && !owned(number) {
+			clearSpace(s.Name())
 			_, err := run("ip", "netns", "del", s.Name())
+			errs = append(errs, err)
+		}
+	}
+	links, err := filepath.Glob("/sys/class/net/cwt*/bridge")
+	errs = append(errs, err)
+	for _, path := range links {
+		if link := filepath.Base(filepath.Dir(path)); !owned(strings.TrimPrefix(link, "cwt")) {
+			_, err := run("ip", "link", "del", link)
 			errs = append(errs, err)
 		}
 	}

@@ -17,9 +17,10 @@ func (s *site) knownCard() (id string, err error) {
 	return w.id, nil
 }
 
-// refusals asks for writes and reads while nothing can be written, until it has seen so long of refusals. Each write must be
-// answered 503, and each read be answered.
-func (s *site) refusals(n *node, card string, most, long time.Duration) error {
+// refusals asks for writes and reads while nothing can be written, until it has seen so long of refusals. A write that is
+// not made must be answered 503, and each read be answered. Where none can be made, firmly, none may be acknowledged; on a
+// full disk a small one may still find room.
+func (s *site) refusals(n *node, card string, firmly bool, most, long time.Duration) error {
 	deadline, since := time.Now().Add(most), time.Time{}
 	for time.Now().Before(deadline) {
 		w := &write{key: randomKey(), to: s.boards[0]}
@@ -27,7 +28,7 @@ func (s *site) refusals(n *node, card string, most, long time.Duration) error {
 		a, err := s.send(s.ctx, n, w)
 		var status statusError
 		switch {
-		case err == nil && !since.IsZero():
+		case err == nil && firmly && !since.IsZero():
 			s.ledger.acknowledge(w, a)
 			return errors.New("a write was acknowledged while none could be kept")
 		case err == nil:
@@ -83,7 +84,7 @@ func fillDisk(t *torment) error {
 		if err := d.fill(); err != nil {
 			return err
 		}
-		err := s.refusals(n, known, time.Minute, time.Second)
+		err := s.refusals(n, known, false, time.Minute, time.Second)
 		if err := errors.Join(err, d.free()); err != nil {
 			return err
 		}

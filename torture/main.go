@@ -100,7 +100,7 @@ func torture(ctx context.Context, args []string, stdout, stderr io.Writer) (fail
 	if err := removeLeftovers(); err != nil {
 		fmt.Fprintln(stderr, "torture: what an earlier run left behind stays:", err)
 	}
-	dir, err := newFolder()
+	dir, err := newFolder(o.keep)
 	if err != nil {
 		return false, err
 	}

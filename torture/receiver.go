@@ -27,8 +27,8 @@ type receiver struct {
 	ids    map[arrival]string
 	kinds  map[arrival]string
 	taken  map[arrival]int
+	tries  map[arrival]int
 	odd    []string
-	bodies int
 }
 
 // refuseEvery is of how many versions one is refused at first.
@@ -39,7 +39,7 @@ func newReceiver(host string) (*receiver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for deliveries: %w", err)
 	}
-	r := &receiver{addr: l.Addr().String(), ids: map[arrival]string{}, kinds: map[arrival]string{}, taken: map[arrival]int{}}
+	r := &receiver{addr: l.Addr().String(), ids: map[arrival]string{}, kinds: map[arrival]string{}, taken: map[arrival]int{}, tries: map[arrival]int{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(l) }() // ends with close
 	return r, nil
@@ -65,7 +65,6 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.bodies++
 	a := arrival{strings.TrimPrefix(q.URL.Path, "/"), in.BoardID, in.BoardVersion}
 	first, known := r.ids[a]
 	switch {
@@ -75,6 +74,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		r.odd = append(r.odd, fmt.Sprintf("%s got version %d of %s as %s and as %s", a.webhook, a.version, a.board, first, in.ID))
 	}
 	r.ids[a], r.kinds[a] = in.ID, in.Type
+	r.tries[a]++
 	if !known && a.version%refuseEvery == 0 {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
@@ -103,4 +103,14 @@ func (r *receiver) repeated() (n int) {
 		n += times - 1
 	}
 	return n
+}
+
+// mostAttempts is how often the delivery that was attempted most was.
+func (r *receiver) mostAttempts() (most int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, times := range r.tries {
+		most = max(most, times)
+	}
+	return most
 }

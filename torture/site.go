@@ -23,6 +23,7 @@ type site struct {
 	ledger   *ledger
 	boards   []*place
 	secret   *place // confidential: it sends nothing
+	ruled    *place // with a rule that comments on each new card; nil for none
 }
 
 // place is a board with a list.
@@ -74,7 +75,7 @@ func (s *site) fill() error {
 			return err
 		}
 		p.webhook = fmt.Sprintf("board-%d", i)
-		if _, err := s.must("POST", "/webhooks", map[string]any{"boardId": p.board, "url": s.receiver.url(p.webhook), "events": []string{"card.created", "card.updated", "card.completed"}}); err != nil {
+		if _, err := s.must("POST", "/webhooks", map[string]any{"boardId": p.board, "url": s.receiver.url(p.webhook), "events": wantedKinds()}); err != nil {
 			return err
 		}
 		s.boards = append(s.boards, p)
@@ -124,3 +125,22 @@ func (s *site) persist(most time.Duration, ask func(addr, key string) error) err
 
 // passes tells whether an answer says nothing about the request itself.
 func (e statusError) passes() bool { return e.code >= 500 || e.code == 429 || e.code == 409 }
+
+// wantedKinds are the events that every webhook asks for.
+func wantedKinds() []string { return []string{"card.created", "card.updated", "card.completed"} }
+
+// rule gives the first board a rule that comments on each new card.
+func (s *site) rule() error {
+	p := s.boards[0]
+	if _, err := s.must("PATCH", "/boards/"+p.board, map[string]any{"features": map[string]any{"automation": true}}); err != nil {
+		return err
+	}
+	if _, err := s.must("POST", "/api/app/v1/boards/"+p.board+"/rules", map[string]any{
+		"name": "Welcome", "when": map[string]any{"event": "card_created"},
+		"then": []any{map[string]any{"operation": "add_comment", "input": map[string]any{"text": "Welcome."}}},
+	}); err != nil {
+		return err
+	}
+	s.ruled = p
+	return nil
+}

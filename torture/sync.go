@@ -36,7 +36,7 @@ func failSync(t *torment) error {
 		if err != nil {
 			return err
 		}
-		err = s.refusals(n, known, 20*time.Second, 500*time.Millisecond)
+		err = s.refusals(n, known, true, 20*time.Second, 500*time.Millisecond)
 		if err == nil && n.ready() {
 			err = errors.New("the server says that it is ready while nothing can be made durable")
 		}

@@ -32,7 +32,7 @@ func trials() []trial {
 		{"10,000 slow connections", 1, 1, crowd},
 		{"five-fold load", 1, 1, overload},
 		{"revoked token on three nodes", 20, 5, revokeTokens},
-		{"72 virtual hours of webhooks", 1, 1, virtualHours},
+		{"72 virtual hours", 1, 1, virtualHours},
 	}
 }
 
@@ -63,7 +63,7 @@ type torment struct {
 
 // attempt runs a trial, and takes away what it made whatever becomes of it.
 func (tr trial) attempt(ctx context.Context, o options, dir string, log io.Writer) outcome {
-	t := &torment{outcome: outcome{name: tr.name}, options: o, ctx: ctx, log: log, dir: filepath.Join(dir, strings.Map(plain, tr.name))}
+	t := &torment{outcome: outcome{name: tr.name}, options: o, ctx: ctx, log: log, dir: filepath.Join(dir, strings.Map(plain, strings.ToLower(tr.name)))}
 	rounds := tr.rounds
 	if o.quick {
 		rounds = tr.quick

@@ -152,7 +152,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	}
 	return store.Open(ctx, store.Options{
 		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
-		Clock: store.SteadyClock(wallClock()),
+		Clock:    store.SteadyClock(wallClock()),
 		Progress: func(message string) { g.log.Info(message) },
 	})
 }

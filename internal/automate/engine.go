@@ -19,6 +19,7 @@ const (
 	gatherTime = 5 * time.Millisecond   // changes that come within it are looked at together
 	lookEvery  = 30 * time.Second       // in vain, unless something was missed
 	lookShared = 100 * time.Millisecond // with several servers, where others write changes
+	lookMost   = 5 * time.Second        // that a slow reading puts the next one off
 	noteEvery  = time.Second            // how far boards are handled
 	claimTime  = 30 * time.Second       // a dead server's boards are free after this
 	againAfter = time.Second            // after a failure
@@ -197,8 +198,9 @@ func (e *Engine) look(ctx context.Context) {
 		if len(ids) > 0 {
 			e.changed(ids)
 		}
-		// A twentieth of the time at most goes into looking.
-		if !pause(ctx, max(every, 20*time.Since(began))) {
+		// A twentieth of the time goes into looking. A reading that hung because the
+		// database could not be reached says nothing about its cost.
+		if !pause(ctx, max(every, min(20*time.Since(began), lookMost))) {
 			return
 		}
 	}

@@ -27,6 +27,7 @@ const (
 	lookEvery   = 30 * time.Second       // in vain, unless deliveries were missed
 	lookShared  = 100 * time.Millisecond // with several servers, where others write deliveries
 	lookAgain   = 5 * time.Second        // after a failure
+	lookMost    = 5 * time.Second        // that a slow reading puts the next one off
 	pruneEvery  = 100                    // deliveries of an endpoint that ended
 	pruneAtOnce = 1000
 	recordPause = time.Second // after the database did not take a record
@@ -238,6 +239,9 @@ func (e *Engine) look(ctx context.Context) {
 	if e.o.DB.Shared() {
 		every = lookShared
 	}
+	if err := e.o.DB.Reschedule(ctx); err != nil && ctx.Err() == nil {
+		e.o.Log.Warn("retries are not compared with the clock", "error", err)
+	}
 	for {
 		began, pause := time.Now(), every
 		found, err := e.o.DB.Queues(ctx)
@@ -252,14 +256,20 @@ func (e *Engine) look(ctx context.Context) {
 			pause = lookAgain
 			e.o.Log.Warn("the outbox of webhooks cannot be read", "error", err)
 		}
-		// A twentieth of the time at most goes into looking.
 		select {
-		case <-time.After(max(pause, 20*time.Since(began))):
+		case <-time.After(lookRest(pause, time.Since(began))):
 		case <-e.lookNow:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// lookRest is how long not to look after a reading that took so long: a twentieth
+// of the time goes into looking. A reading that hung because the database could
+// not be reached says nothing about its cost, and puts the next off by little.
+func lookRest(pause, took time.Duration) time.Duration {
+	return max(pause, min(20*took, lookMost))
 }
 
 // refill reads deliveries of an endpoint whose time has come.
