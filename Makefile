@@ -64,7 +64,7 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 # /mcp by the official conformance suite and the clients that people use.
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
-	@tools/need go gcc postgresql iproute2 curl jq openssl
+	@tools/need go gcc postgresql iproute2 curl jq openssl strace
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -parallel 4 -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 # One part runs after another failed too. The last line counts all.
@@ -156,7 +156,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 
 .PHONY: tools
 tools: tools/node_modules/.installed tools/mcp/node_modules/.installed ## install what building, checking and testing need
-	@tools/need git go gcc postgresql iproute2 curl jq openssl
+	@tools/need git go gcc postgresql iproute2 curl jq openssl strace
 	go mod download
 	go tool staticcheck -version
 

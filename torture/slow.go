@@ -15,8 +15,9 @@ import (
 const (
 	crowdSize     = 10_000
 	crowdTime     = 30 * time.Second
-	crowdWorst    = 250 * time.Millisecond // p99 of the good client
-	crowdMemory   = 640 << 20              // of the server, at its peak
+	crowdWorst    = 250 * time.Millisecond // p99 of the good client, or
+	crowdFactor   = 5                      // as many times what it is alone, where the machine is slow
+	crowdMemory   = 512 << 20              // of the server, at its peak
 	crowdLeftover = 64                     // file handles that may remain when all is over
 	crowdHandles  = crowdSize * 5 / 4      // that the system has to allow this process and the server
 )
@@ -49,11 +50,6 @@ func crowd(t *torment) error {
 	if err != nil {
 		return err
 	}
-	for range 200 { // so that a page of the list is long
-		if !s.ask(t.ctx, &write{key: randomKey(), to: s.boards[0]}, 10) {
-			return fmt.Errorf("fill a list: %v", s.ledger.odd)
-		}
-	}
 	handles, err := openFiles(n.proc.pid())
 	if err != nil {
 		return err
@@ -62,7 +58,7 @@ func crowd(t *torment) error {
 	if err != nil {
 		return err
 	}
-	c := &slowCrowd{addr: n.addr, token: s.client.token, list: s.boards[0].board}
+	c := &slowCrowd{addr: n.addr, token: s.client.token}
 	ctx, cancel := context.WithCancel(t.ctx)
 	var all sync.WaitGroup
 	for i := range crowdSize {
@@ -95,8 +91,8 @@ func crowd(t *torment) error {
 	}
 	cancel()
 	all.Wait()
-	if beside > crowdWorst {
-		t.fault("the good client's p99 is %v, not below %v", beside, crowdWorst)
+	if beside > max(crowdWorst, crowdFactor*alone) {
+		t.fault("the good client's p99 is %v, not below %v", beside, max(crowdWorst, crowdFactor*alone))
 	}
 	if memory > crowdMemory {
 		t.fault("the server took %d MB, not below %d", memory>>20, crowdMemory>>20)
@@ -141,8 +137,8 @@ func (s *site) goodClient(n *node, card string, long time.Duration) (time.Durati
 
 // slowCrowd is who stands at the door.
 type slowCrowd struct {
-	addr, token, list string
-	standing          atomic.Int64
+	addr, token string
+	standing    atomic.Int64
 }
 
 // stand keeps one connection, and takes a new one when the server has ended it.
@@ -193,9 +189,9 @@ func (c *slowCrowd) dawdle(ctx context.Context, conn net.Conn, i int) {
 				return
 			}
 		}
-	case 2: // answers that nobody reads: asked for until they fill what lies between
+	case 2: // answers that nobody reads, of half a megabyte, which cost little to make: slow it is, not heavy
 		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
-		ask := "GET /api/public/v1/boards/" + c.list + "/cards?limit=200 HTTP/1.1\r\nHost: " + c.addr + "\r\nAuthorization: Bearer " + c.token + "\r\n\r\n"
+		ask := "GET /api/public/v1/openapi.json HTTP/1.1\r\nHost: " + c.addr + "\r\n\r\n"
 		for ctx.Err() == nil {
 			_ = conn.SetWriteDeadline(time.Now().Add(time.Minute))
 			if _, err := io.WriteString(conn, ask); err != nil {

@@ -107,6 +107,7 @@ func (e *postgresEngine) transact(ctx context.Context, opts *sql.TxOptions, fn f
 		return postgresFault(fmt.Errorf("connect: %w", err))
 	}
 	defer func() { _ = conn.Close() }() // back to the pool
+	_ = unreplicated(conn)              // what an earlier transaction was told
 	tx, err := conn.BeginTx(ctx, opts)
 	if err != nil {
 		return postgresFault(fmt.Errorf("begin: %w", err))
