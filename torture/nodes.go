@@ -48,6 +48,9 @@ func breakNodes(t *torment) error {
 	if err := s.audit(); err != nil {
 		return err
 	}
+	if runs, err := t.query(database, "SELECT status, reason, count(*) FROM rule_runs GROUP BY 1, 2"); err == nil {
+		t.say("runs of the rule: %s", runs)
+	}
 	if err := s.fenced(database); err != nil {
 		return err
 	}
