@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -27,7 +30,11 @@ const eventsPatience = 90 * time.Second
 // board's versions have no gap, each committed change came to its webhook under one id, and nothing else did.
 func (s *site) audit() error {
 	s.unavailable = s.ledger.worst
-	if err := s.settle(); err != nil {
+	err := s.settle()
+	for _, odd := range s.ledger.odd {
+		s.fault("%s%s", odd, s.reason(odd))
+	}
+	if err != nil {
 		return err
 	}
 	s.acknowledged = s.ledger.acknowledgedNow()
@@ -41,9 +48,6 @@ func (s *site) audit() error {
 	}
 	if err := s.compareRules(); err != nil {
 		return err
-	}
-	for _, odd := range s.ledger.odd {
-		s.fault("%s", odd)
 	}
 	if s.lost > 0 {
 		s.fault("%d acknowledged writes are lost", s.lost)
@@ -205,4 +209,24 @@ func (s *site) compareRules() error {
 	s.missing += none
 	s.duplicated += often
 	return nil
+}
+
+// reason is what a server's log says of the request that an answer names; empty when it names none.
+func (s *site) reason(answer string) string {
+	id := regexp.MustCompile(`req_\w+`).FindString(answer)
+	if id == "" {
+		return ""
+	}
+	for _, n := range s.nodes {
+		log, err := os.ReadFile(n.logPath)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, id) {
+				return "\n    " + line[:min(len(line), 600)]
+			}
+		}
+	}
+	return ""
 }

@@ -24,11 +24,11 @@ type cluster struct {
 // primary that cannot renew it gives up by itself before it ends (LoopWait + 2 RetryTimeout at most).
 const (
 	clusterSize  = 3
-	ttl          = 12
-	loopWait     = 2
-	retryTimeout = 5
+	ttl          = 15
+	loopWait     = 3
+	retryTimeout = 6
 
-	steadyTime = 3 * time.Second // that the cluster has to be whole before it is called so
+	steadyTime = 8 * time.Second // that the cluster has to be whole before it is called so
 )
 
 // newCluster starts it all and waits until a standby confirms what is written.

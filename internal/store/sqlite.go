@@ -169,7 +169,8 @@ func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) (err e
 // snapshot runs fn on one state of the data.
 func (c *sqliteConn) snapshot(ctx context.Context, fn func(runner) error) error {
 	if _, err := c.exec(ctx, "BEGIN"); err != nil {
-		return err
+		_, _ = c.exec(ctx, "ROLLBACK") // of the one before, where a failing disk refused that too
+		return fmt.Errorf("%w: begin: %w", errUnavailable, err)
 	}
 	defer func() { _, _ = c.exec(ctx, "ROLLBACK") }() // nothing was written; it only ends the snapshot
 	return fn(c)
@@ -241,8 +242,9 @@ func (e *sqliteEngine) commit(first *writeJob) {
 	}()
 	_, err := e.writer.exec(ctx, "BEGIN IMMEDIATE")
 	if err != nil {
+		_, _ = e.writer.exec(ctx, "ROLLBACK") // of the one before, where a failing disk refused that too
 		if first.state.CompareAndSwap(jobWaiting, jobRunning) {
-			first.err = err
+			first.err = fmt.Errorf("%w: begin: %w", errUnavailable, err)
 			batch = append(batch, first)
 		}
 		return
