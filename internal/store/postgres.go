@@ -104,13 +104,13 @@ func (e *postgresEngine) write(ctx context.Context, fn func(runner) error) error
 func (e *postgresEngine) transact(ctx context.Context, opts *sql.TxOptions, fn func(runner) error) error {
 	conn, err := e.db.Conn(ctx)
 	if err != nil {
-		return postgresFault(fmt.Errorf("connect: %w", err))
+		return postgresAbsent(ctx, fmt.Errorf("connect: %w", err))
 	}
 	defer func() { _ = conn.Close() }() // back to the pool
 	_ = unreplicated(conn)              // what an earlier transaction was told
 	tx, err := conn.BeginTx(ctx, opts)
 	if err != nil {
-		return postgresFault(fmt.Errorf("begin: %w", err))
+		return postgresAbsent(ctx, fmt.Errorf("begin: %w", err))
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
 	if err := fn(postgresTx{tx}); err != nil {
@@ -137,6 +137,16 @@ func (p postgresTx) exec(ctx context.Context, text string, args ...any) (sql.Res
 	return res, postgresFault(err)
 }
 
+// postgresAbsent is what it means when no transaction could begin, whatever the
+// driver says: the server is not there, unless the caller is not any more. The
+// pool has words of its own for having tried often enough.
+func postgresAbsent(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return postgresFault(err)
+	}
+	return fmt.Errorf("%w: %w", errUnavailable, err)
+}
+
 // postgresFault marks the failures that a retry may mend: lost connections,
 // servers that stop or start, and missing room.
 func postgresFault(err error) error {
@@ -158,7 +168,7 @@ func postgresFault(err error) error {
 		network net.Error
 	)
 	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) {
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", errUnavailable, err)
 	}
 	return err
