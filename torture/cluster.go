@@ -156,6 +156,8 @@ postgresql:
     superuser: {username: postgres, password: none}
     replication: {username: replicator, password: none}
     rewind: {username: postgres, password: none}
+  remove_data_directory_on_rewind_failure: true
+  remove_data_directory_on_diverged_timelines: true
   parameters: {unix_socket_directories: %s}
   pg_hba: ['local all all trust', 'host all all %s0.0/16 trust', 'host replication all %s0.0/16 trust', 'host all all 127.0.0.1/32 trust']
 `, i, addr, addr, strings.Join(etcd, ","), ttl, loopWait, retryTimeout, addr, addr, folder, programs, folder, folder, hostNetwork, hostNetwork), nil

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ func revokeTokens(t *torment) error {
 			all     sync.WaitGroup
 			mu      sync.Mutex
 			latest  time.Time // at which a request was begun that was let in
+			let     int       // requests that were let in
 			refused = map[string]bool{}
 		)
 		end := make(chan struct{})
@@ -53,6 +55,7 @@ func revokeTokens(t *torment) error {
 					switch {
 					case err == nil:
 						refused[n.addr] = false
+						let++
 						if begun.After(latest) {
 							latest = begun
 						}
@@ -64,7 +67,8 @@ func revokeTokens(t *torment) error {
 				}
 			})
 		}
-		err = t.rest(500 * time.Millisecond)
+		// At any moment of the time for which a server believes what it has read.
+		err = t.rest(500*time.Millisecond + time.Duration(rand.Int64N(int64(revokedWithin))))
 		if err == nil {
 			_, err = s.nodes[round%len(s.nodes)].command(t.ctx, "token", "revoke", id)
 		}
@@ -90,6 +94,7 @@ func revokeTokens(t *torment) error {
 		if err != nil {
 			return fmt.Errorf("when %s was revoked: %w", id, err)
 		}
+		t.say("the last request that was let in began %v after the revocation, of %d", latest.Sub(time.UnixMilli(ms)).Round(time.Millisecond), let)
 		slowest = max(slowest, latest.Sub(time.UnixMilli(ms)))
 		return nil
 	})
