@@ -103,16 +103,6 @@ func (n *node) kill() {
 	}
 }
 
-// stop lets the server end, if one runs.
-func (n *node) stop() error {
-	if n.proc == nil {
-		return nil
-	}
-	err := n.proc.stop(20 * time.Second)
-	n.proc = nil
-	return err
-}
-
 // command runs the binary on the data and answers what it prints.
 func (n *node) command(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
