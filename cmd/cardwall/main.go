@@ -20,6 +20,7 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/seal"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 // version is set when the binary is built.
@@ -44,8 +45,9 @@ type globals struct {
 	MaxRules        int `default:"50" placeholder:"N" hidden:"" help:"Automation rules per board."`
 	MaxRuleActions  int `default:"10" placeholder:"N" hidden:"" help:"Actions per automation rule."`
 
-	operators []string      // in their normal form; of serve alone
-	keys      *seal.Keyring // once the store is open
+	operators []string       // in their normal form; of serve alone
+	metrics   *store.Metrics // of serve alone
+	keys      *seal.Keyring  // once the store is open
 	log       *slog.Logger
 	stdin     io.Reader
 	stdout    io.Writer
@@ -67,6 +69,7 @@ type commands struct {
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
 	RotateKey rotateKeyCommand `cmd:"" help:"Seal all secrets under a new key."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data, and say how to mend it."`
+	Health    healthCommand    `cmd:"" help:"Ask a server whether it can work."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
@@ -79,6 +82,11 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	return runUntil(ctx, args, stdin, stdout, stderr)
+}
+
+// runUntil is run, of which servers end with ctx.
+func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
@@ -129,10 +137,10 @@ func newLog(w io.Writer, level string) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: l}
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return slog.New(slog.NewTextHandler(w, opts))
+			return slog.New(trace.Logs(slog.NewTextHandler(w, opts)))
 		}
 	}
-	return slog.New(slog.NewJSONHandler(w, opts))
+	return slog.New(trace.Logs(slog.NewJSONHandler(w, opts)))
 }
 
 // open opens the store, and makes the data folder when it is not there.
@@ -151,7 +159,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		return nil, err
 	}
 	return store.Open(ctx, store.Options{
-		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
+		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Metrics: g.metrics, Migrate: true, Operators: g.operators,
 		Progress: func(message string) { g.log.Info(message) },
 	})
 }

@@ -81,6 +81,11 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		}
 		g.operators = append(g.operators, email)
 	}
+	seen, err := observe(g)
+	if err != nil {
+		return err
+	}
+	defer seen.stop()
 	ready := make(chan parts, 1)
 	go func() { ready <- c.assemble(g) }() // meanwhile the database opens
 	db, err := g.open(ctx)
@@ -93,13 +98,13 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return with.err
 	}
 	g.warnOfKeyFile(db)
-	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off", Proxies: c.TrustedProxies})
+	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off", Proxies: c.TrustedProxies, Metrics: seen.gate})
 	defer gate.Close()
 	if !session.Trustworthy(g.BaseURL) {
 		g.log.Warn("the address of --base-url is not https: passwords and sessions travel in the open", "base", g.BaseURL)
 	}
 	engine := op.NewEngine(db)
-	engine.CheckAddress = with.guard.Check
+	engine.CheckAddress, engine.Metrics = with.guard.Check, seen.operations
 	served := with.programs.Pages(db, gate, with.application)
 	maps.Copy(served, with.accounts.Pages(db, gate, rest.ApplicationPrefix))
 	maps.Copy(served, notify.Pages(db, gate))
@@ -114,30 +119,31 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, g.log),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, g.log, seen.imports),
 		},
 		Application: with.application,
 		Pages:       served,
 		DB:          db, Registry: with.operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		Metrics: seen.requests, Traces: seen.traces,
 	})
 	if err != nil {
 		return err
 	}
-	holder, metrics, ran := store.NewID("srv_"), hook.NewMetrics(), automate.NewMetrics()
+	holder := store.NewID("srv_")
 	if c.MetricsAddr != "" {
-		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, append(metrics.Collectors(), ran.Collectors()...))
+		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, seen.registry(db, hub))
 		if err != nil {
 			return err
 		}
 		defer stopMetrics()
 	}
-	stopHooks, err := c.startHooks(ctx, g, db, with.guard, holder, metrics)
+	stopHooks, err := c.startHooks(ctx, g, db, with.guard, holder, seen)
 	if err != nil {
 		return err
 	}
 	defer stopHooks()
-	defer beside(ctx, automate.New(automate.Options{DB: db, Registry: with.operations, Holder: holder, Metrics: ran, Log: g.log}).Run)()
-	stopMail, err := c.startMail(ctx, g, db)
+	defer beside(ctx, automate.New(automate.Options{DB: db, Registry: with.operations, Holder: holder, Metrics: seen.rules, Traces: seen.traces, Log: g.log}).Run)()
+	stopMail, err := c.startMail(ctx, g, db, seen)
 	if err != nil {
 		return err
 	}
@@ -163,7 +169,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		case err := <-ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-tick.C:
-			housekeep(ctx, g, db, holder)
+			seen.housekeeping.ended(housekeep(ctx, g, db, holder))
 		case <-ctx.Done():
 			g.log.Info("stopping: no new requests, those under way may end")
 			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
@@ -218,7 +224,7 @@ func servePages(g *globals) (http.Handler, error) {
 }
 
 // housekeep forgets what has had its time, if this server's turn has come.
-func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) {
+func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) error {
 	done, err := app.Housekeep(ctx, db, holder)
 	if err != nil {
 		g.log.Warn("housekeeping", "error", err)
@@ -226,6 +232,7 @@ func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) {
 	if done.Boards > 0 {
 		g.log.Info("emptied the trash", "boards", done.Boards)
 	}
+	return err
 }
 
 // apiVersion is the version in the OpenAPI document.

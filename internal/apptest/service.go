@@ -66,6 +66,7 @@ type Options struct {
 	Operators      []string            // addresses of the server's operators; Ada's when nil
 	NoRegistration bool                // programs may not register themselves
 	Tools          func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
+	Log            *slog.Logger        // nil for the test's own, from warnings on
 	clock          *Clock
 	document       *document
 }
@@ -127,7 +128,10 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if err != nil {
 		t.Fatalf("make the guard: %v", err)
 	}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := opts.Log
+	if log == nil {
+		log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
 	programs := connect.New(connect.Options{
 		BaseURL: BaseURL, Registration: !opts.NoRegistration, Unlimited: !opts.RateLimits, Check: guard.Check, Dial: guard.Dial, Roots: opts.Roots, Log: log,
 	})
@@ -183,7 +187,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log, transfer.NewMetrics()),
 		},
 		Pages: served,
 		DB:    db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,

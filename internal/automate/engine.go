@@ -9,6 +9,7 @@ import (
 
 	"cardwall/internal/op"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 const (
@@ -37,6 +38,7 @@ type Options struct {
 	Holder   string        // the server's own name, for its leases
 	Clock    time.Duration // how often due times are looked at; 0 is every 15 seconds
 	Metrics  *Metrics      // nil for none
+	Traces   *trace.Tracer // nil for none
 	Log      *slog.Logger
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 const (
@@ -51,6 +52,7 @@ type Options struct {
 	Chance  func() float64                                                       // in [0, 1), for jitter; nil is crypto/rand
 	Holder  string                                                               // the server's own name, for its leases
 	Metrics *Metrics                                                             // nil for none
+	Traces  *trace.Tracer                                                        // nil for none
 	Log     *slog.Logger
 }
 
@@ -203,7 +205,7 @@ func (e *Engine) check() {
 				r.verdict, r.reason = skipped, targets[i].Refusal
 			default:
 				a.target = targets[i]
-				under.Go(func() { e.results <- e.run(e.stopped, a) })
+				under.Go(func() { e.results <- e.traced(e.stopped, a) })
 				continue
 			}
 			e.results <- r

@@ -21,6 +21,10 @@ type Engine struct {
 	// to send. It may ask the network, and so is called before the transaction.
 	CheckAddress func(ctx context.Context, address string) error
 
+	// Metrics count the calls; those that NewEngine made may be replaced before the
+	// first.
+	Metrics *Metrics
+
 	db      *store.DB
 	flights *flights
 	streams *streams
@@ -28,7 +32,7 @@ type Engine struct {
 
 // NewEngine makes the engine of a server.
 func NewEngine(db *store.DB) *Engine {
-	return &Engine{db: db, flights: newFlights(), streams: newStreams()}
+	return &Engine{Metrics: NewMetrics(), db: db, flights: newFlights(), streams: newStreams()}
 }
 
 // Call is one call of an operation.
@@ -68,7 +72,15 @@ const flightWait = 2 * time.Second
 
 // Do runs one call. Its error is a *board.Fault, or an unexpected error that
 // nobody outside may read; the answer says whether a refusal was replayed.
-func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
+func (e *Engine) Do(ctx context.Context, c Call) (answer Answer, err error) {
+	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
+		answer, err = e.do(ctx, c)
+		return answer.Replayed, err
+	})
+	return answer, err
+}
+
+func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	if err := e.permit(ctx, c); err != nil {
 		return Answer{}, err
 	}

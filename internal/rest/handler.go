@@ -27,6 +27,7 @@ import (
 	"cardwall/internal/rest/docs"
 	"cardwall/internal/session"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 // Where the interfaces begin: the public one, and what the application's pages
@@ -62,6 +63,8 @@ type Config struct {
 	BaseURL     string
 	Version     string
 	Log         *slog.Logger
+	Metrics     *Metrics         // nil for none
+	Traces      *trace.Tracer    // nil for none
 	Mounts      map[string]Mount // by method and path, such as "GET /api/app/v1/live"
 	Application http.Handler     // answers every other address outside /api/; nil for none
 }
@@ -81,6 +84,9 @@ type handler struct {
 // New makes the handler of all addresses of the server.
 func New(c Config) (http.Handler, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	if c.Metrics == nil {
+		c.Metrics = NewMetrics()
+	}
 	h := &handler{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux()}
 	document := Document(c.Registry, c.Version)
 	page, err := docs.New(document, c.BaseURL)
@@ -128,19 +134,22 @@ func New(c Config) (http.Handler, error) {
 }
 
 // serve gives every request an id, and keeps a panic from ending more than it.
-func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	id := requestID(r)
-	header := w.Header()
+	header := writer.Header()
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
+	w, r := h.begin(writer, r, id)
 	defer func() {
-		if v := recover(); v != nil {
-			if v == http.ErrAbortHandler {
-				panic(v)
-			}
-			h.Log.Error("panic", "request", id, "method", r.Method, "path", logged(r), "panic", v, "stack", string(debug.Stack()))
+		v := recover()
+		if v != nil && v != http.ErrAbortHandler {
+			h.Log.ErrorContext(r.Context(), "panic", "request", id, "method", methodOf(r), "path", logged(r), "panic", v, "stack", string(debug.Stack()))
 			h.refuse(w, r, internal(id))
+		}
+		h.end(w, r, id, v == http.ErrAbortHandler)
+		if v == http.ErrAbortHandler {
+			panic(v)
 		}
 	}()
 	if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
@@ -163,6 +172,7 @@ func requestID(r *http.Request) string {
 }
 
 func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operation) {
+	noted(w).operation = o.Name
 	caller, err := h.admit(w, r, o)
 	if err != nil {
 		h.refuse(w, r, err)
@@ -200,6 +210,9 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 }
 
 func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
+	if r.URL.Path != board.MCPPath {
+		noted(w).streams = true // an upload, or a stream of events
+	}
 	caller, err := h.admit(w, r, nil)
 	if err == nil {
 		caller.RequestID, caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
@@ -358,12 +371,12 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		f = &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
 	case !ok && errors.Is(err, context.DeadlineExceeded):
 		f = &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
-		h.Log.Warn("deadline", "request", id, "method", r.Method, "path", logged(r), "error", err)
+		h.Log.WarnContext(r.Context(), "deadline", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
 	case !ok:
-		h.Log.Error("unexpected error", "request", id, "method", r.Method, "path", logged(r), "error", err)
+		h.Log.ErrorContext(r.Context(), "unexpected error", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
 		f = internal(id)
 	case f.Code == board.CodeUnavailable:
-		h.Log.Warn("unavailable", "request", id, "method", r.Method, "path", logged(r), "error", err)
+		h.Log.WarnContext(r.Context(), "unavailable", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
 	}
 	if f.Code == board.CodeUnauthenticated {
 		resource := ""

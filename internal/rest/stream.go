@@ -15,6 +15,7 @@ const streamPause = 30 * time.Second
 // before the first byte is the error envelope; after it the connection ends,
 // so that no reader takes the document for whole.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
+	noted(w).streams = true
 	out := &streamWriter{w: w, kind: contentType(call.Operation.Media), control: http.NewResponseController(w)}
 	err := h.Engine.DoStream(r.Context(), call, out)
 	switch {
@@ -22,7 +23,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
 	case !out.begun:
 		h.refuse(w, r, err)
 	default:
-		h.Log.Warn("a stream broke off", "request", w.Header().Get("X-Request-Id"), "operation", call.Operation.Name, "error", err)
+		h.Log.WarnContext(r.Context(), "a stream broke off", "request", w.Header().Get("X-Request-Id"), "operation", call.Operation.Name, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }

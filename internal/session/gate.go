@@ -29,6 +29,7 @@ type Gate struct {
 	cookie  cookie
 	origin  *http.CrossOriginProtection
 	proxies []netip.Prefix
+	metrics *Metrics
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known
@@ -47,12 +48,17 @@ type Options struct {
 	BaseURL   string         // where browsers find the server: decides what the cookie is called, and which site is ours
 	Unlimited bool           // no rate limits
 	Proxies   []netip.Prefix // our own, whose X-Forwarded-For says where a request came from
+	Metrics   *Metrics       // nil for none
 }
 
 // NewGate makes the gate of a server.
 func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
 	return &Gate{
-		db: db, log: log, rates: newRates(o.Unlimited), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
+		metrics: o.Metrics,
+		db:      db, log: log, rates: newRates(o.Unlimited, o.Metrics), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
 		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{},
 	}
 }
@@ -162,7 +168,9 @@ func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	g.mu.Lock()
 	k, cached := g.known[key]
 	g.mu.Unlock()
-	if !cached || now.After(k.until) {
+	fresh := cached && !now.After(k.until)
+	g.metrics.lookup(fresh)
+	if !fresh {
 		var err error
 		if k, err = g.ask(r.Context(), ask, hash, now); err != nil {
 			return board.Caller{}, err

@@ -47,6 +47,7 @@ const window = time.Minute
 // request of each key.
 type rates struct {
 	unlimited bool
+	metrics   *Metrics
 	mu        sync.Mutex
 	windows   map[string]*counter
 	swept     time.Time
@@ -57,8 +58,8 @@ type counter struct {
 	ends time.Time
 }
 
-func newRates(unlimited bool) *rates {
-	return &rates{unlimited: unlimited, windows: map[string]*counter{}}
+func newRates(unlimited bool, metrics *Metrics) *rates {
+	return &rates{unlimited: unlimited, metrics: metrics, windows: map[string]*counter{}}
 }
 
 // spend counts one request; ok is false when the limit is used up.
@@ -77,6 +78,8 @@ func (r *rates) spend(key string, limit int, now time.Time) (rate Rate, ok bool)
 	ok = c.used < limit
 	if ok {
 		c.used++
+	} else {
+		r.metrics.refused(key)
 	}
 	return Rate{Limit: limit, Remaining: limit - c.used, Reset: c.ends}, ok
 }

@@ -14,8 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"cardwall/internal/board"
 	"cardwall/internal/seal"
+	"cardwall/internal/trace"
 )
 
 // Options say where the data is and what the server promises about it.
@@ -28,6 +31,7 @@ type Options struct {
 	NewID    func(string) string // nil is NewID
 	Log      *slog.Logger        // nil is slog.Default
 	Keys     *seal.Keyring       // seal secrets; with nil, what holds a secret cannot be written
+	Metrics  *Metrics            // nil for none
 
 	Operators []string // the addresses of people who look after the server, in the normal form of board.NormalEmail
 
@@ -55,6 +59,7 @@ type engine interface {
 	write(ctx context.Context, fn func(runner) error) error
 	close() error
 	dialect() dialect
+	collectors() []prometheus.Collector // of what is looked at when somebody asks
 }
 
 // runner runs SQL inside one transaction.
@@ -65,8 +70,9 @@ type runner interface {
 
 // dialect holds the few words in which the databases differ.
 type dialect struct {
-	name string
-	lock bool // rows are locked by hand (FOR UPDATE); SQLite has one writer
+	name   string
+	system string // as OpenTelemetry calls it
+	lock   bool   // rows are locked by hand (FOR UPDATE); SQLite has one writer
 }
 
 // Open connects to the database, and brings its schema up to date when asked
@@ -83,6 +89,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	}
 	if opts.Limits == (board.Limits{}) {
 		opts.Limits = board.DefaultLimits()
+	}
+	if opts.Metrics == nil {
+		opts.Metrics = NewMetrics()
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -132,17 +141,23 @@ func (db *DB) Now() time.Time { return db.opts.Clock() }
 
 // Read runs fn on one consistent state of the data.
 func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) error) error {
-	return fault(db.engine.read(ctx, func(r runner) error {
-		return fn(db.view(r, caller))
+	ctx, span := trace.Begin(ctx, "read transaction", trace.Internal)
+	err := fault(db.engine.read(ctx, func(r runner) error {
+		return fn(db.view(r, caller, span))
 	}))
+	db.ended(span, "read", err)
+	return err
 }
 
 // Stream is Read for long readers such as exports: it takes a connection of
 // its own, so that short reads never wait for it.
 func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
-	return fault(db.engine.stream(ctx, func(r runner) error {
-		return fn(db.view(r, caller))
+	ctx, span := trace.Begin(ctx, "long read transaction", trace.Internal)
+	err := fault(db.engine.stream(ctx, func(r runner) error {
+		return fn(db.view(r, caller, span))
 	}))
+	db.ended(span, "stream", err)
+	return err
 }
 
 // Write runs fn in one transaction, and returns nil only when that is on disk.
@@ -150,16 +165,19 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 // serialization failure, so it must take its results from its last run.
 func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
 	var tx *Tx
-	err := db.engine.write(ctx, func(r runner) error {
-		tx = &Tx{View: db.view(r, caller)}
+	ctx, span := trace.Begin(ctx, "write transaction", trace.Internal)
+	err := fault(db.engine.write(ctx, func(r runner) error {
+		tx = &Tx{View: db.view(r, caller, span)}
 		if err := fn(tx); err != nil {
 			return err
 		}
 		return tx.flush(ctx)
-	})
+	}))
+	db.ended(span, "write", err)
 	if err != nil {
-		return fault(err)
+		return err
 	}
+	db.opts.Metrics.committed(tx)
 	if send := db.sender.Load(); send != nil && len(tx.dispatched) > 0 {
 		(*send)(tx.dispatched)
 	}
@@ -212,8 +230,8 @@ func (db *DB) OnDispatch(fn func([]Dispatch)) {
 // Shared tells whether several servers may work on this database at once.
 func (db *DB) Shared() bool { return db.engine.dialect().lock }
 
-func (db *DB) view(r runner, caller board.Caller) *View {
-	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock())}
+func (db *DB) view(r runner, caller board.Caller, span *trace.Span) *View {
+	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock()), span: span}
 }
 
 // Ping tells whether the database answers.

@@ -9,17 +9,21 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"cardwall/internal/trace"
 )
 
 // postgresEngine runs each Tx as one transaction at READ COMMITTED behind row
 // locks, and each View as one REPEATABLE READ snapshot.
 type postgresEngine struct {
-	pool *pgxpool.Pool
-	db   *sql.DB
+	pool    *pgxpool.Pool
+	db      *sql.DB
+	metrics *Metrics
 }
 
 const (
@@ -49,7 +53,7 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
 	}
-	e := &postgresEngine{pool: pool, db: stdlib.OpenDBFromPool(pool)}
+	e := &postgresEngine{pool: pool, db: stdlib.OpenDBFromPool(pool), metrics: opts.Metrics}
 	e.db.SetMaxIdleConns(0) // the pool underneath keeps them
 	if err := e.db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("connect to PostgreSQL: %w", err), e.close())
@@ -60,7 +64,9 @@ func openPostgres(ctx context.Context, opts Options) (_ engine, err error) {
 	return e, nil
 }
 
-func (e *postgresEngine) dialect() dialect { return dialect{name: "postgres", lock: true} }
+func (e *postgresEngine) dialect() dialect {
+	return dialect{name: "postgres", system: "postgresql", lock: true}
+}
 
 func (e *postgresEngine) close() error {
 	err := e.db.Close()
@@ -78,7 +84,10 @@ func (e *postgresEngine) stream(ctx context.Context, fn func(runner) error) erro
 
 func (e *postgresEngine) write(ctx context.Context, fn func(runner) error) error {
 	var err error
-	for range postgresAttempts {
+	for attempt := range postgresAttempts {
+		if attempt > 0 {
+			e.metrics.again.Inc()
+		}
 		err = e.transact(ctx, nil, fn)
 		var p *pgconn.PgError
 		if !errors.Is(err, errMoved) && (!errors.As(err, &p) || p.Code != "40001" && p.Code != "40P01") {
@@ -89,7 +98,10 @@ func (e *postgresEngine) write(ctx context.Context, fn func(runner) error) error
 }
 
 func (e *postgresEngine) transact(ctx context.Context, opts *sql.TxOptions, fn func(runner) error) error {
+	span := trace.Of(ctx)
+	begin := span.Begin("begin", trace.Internal) // it waits for a connection too
 	tx, err := e.db.BeginTx(ctx, opts)
+	begin.End()
 	if err != nil {
 		return postgresFault(fmt.Errorf("begin: %w", err))
 	}
@@ -97,7 +109,13 @@ func (e *postgresEngine) transact(ctx context.Context, opts *sql.TxOptions, fn f
 	if err := fn(postgresTx{tx}); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
+	commit, begun := span.Begin("commit", trace.Internal), time.Now()
+	err = tx.Commit()
+	commit.End()
+	if opts == nil || !opts.ReadOnly {
+		e.metrics.commit.Observe(time.Since(begun).Seconds())
+	}
+	if err != nil {
 		return postgresFault(fmt.Errorf("commit: %w", err))
 	}
 	return nil

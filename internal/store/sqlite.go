@@ -14,9 +14,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"cardwall/internal/trace"
 )
 
 const (
@@ -36,14 +39,20 @@ type sqliteEngine struct {
 	closing sync.RWMutex // held for reading while a job is handed over
 	closed  bool
 	done    chan struct{}
+	path    string
+	metrics *Metrics
 }
 
 // writeJob is one write on its way through the writer.
 type writeJob struct {
-	fn    func(runner) error
-	state atomic.Int32 // waiting, then running or abandoned
-	err   error
-	done  chan struct{}
+	fn     func(runner) error
+	state  atomic.Int32 // waiting, then running or abandoned
+	err    error
+	done   chan struct{}
+	handed time.Time // to the writer
+	began  time.Time
+	ran    time.Time // until then; what follows is the end of its batch
+	batch  int       // writes that were committed with it
 }
 
 const (
@@ -97,6 +106,8 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 		readers: make(chan *sqliteConn, readers),
 		jobs:    make(chan *writeJob, writeQueue),
 		done:    make(chan struct{}),
+		path:    opts.Database,
+		metrics: opts.Metrics,
 	}
 	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
 		return nil, err
@@ -112,7 +123,7 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	return e, nil
 }
 
-func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite"} }
+func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite", system: "sqlite"} }
 
 func (e *sqliteEngine) close() error {
 	e.closing.Lock()
@@ -167,7 +178,7 @@ func (c *sqliteConn) snapshot(ctx context.Context, fn func(runner) error) error 
 // write hands fn to the writer. Once it runs the outcome is awaited whatever
 // becomes of ctx: a cancelled caller must not roll back the others' batch.
 func (e *sqliteEngine) write(ctx context.Context, fn func(runner) error) error {
-	j := &writeJob{fn: fn, done: make(chan struct{})}
+	j := &writeJob{fn: fn, done: make(chan struct{}), handed: time.Now()}
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -188,6 +199,7 @@ func (e *sqliteEngine) write(ctx context.Context, fn func(runner) error) error {
 		}
 		<-j.done
 	}
+	j.record(trace.Of(ctx))
 	return j.err
 }
 
@@ -206,6 +218,7 @@ func (e *sqliteEngine) commit(first *writeJob) {
 	batch := make([]*writeJob, 0, 16)
 	defer func() {
 		for _, j := range batch {
+			j.batch = len(batch)
 			close(j.done)
 		}
 	}()
@@ -222,15 +235,24 @@ func (e *sqliteEngine) commit(first *writeJob) {
 			continue
 		}
 		batch = append(batch, j)
+		j.began = time.Now()
+		e.metrics.queued.Observe(j.began.Sub(j.handed).Seconds())
 		if len(batch) > 1 {
 			err = e.apply(ctx, j)
-		} else if j.err = guarded(j.fn, e.writer); j.err != nil {
+		} else {
+			j.err = guarded(j.fn, e.writer)
+		}
+		j.ran = time.Now()
+		if len(batch) == 1 && j.err != nil {
 			_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
 			return
 		}
 	}
 	if err == nil {
+		begun := time.Now()
 		_, err = e.writer.exec(ctx, "COMMIT")
+		e.metrics.commit.Observe(time.Since(begun).Seconds())
+		e.metrics.batch.Observe(float64(len(batch)))
 	}
 	if err != nil {
 		_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already

@@ -47,6 +47,7 @@ func (tx *Tx) Quiet() { tx.quiet = true }
 func (tx *Tx) NewID(prefix string) string { return tx.db.opts.NewID(prefix) }
 
 func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
+	defer tx.statement(text).End()
 	if _, err := tx.run.exec(ctx, text, args...); err != nil {
 		return fmt.Errorf("exec: %w", err)
 	}
@@ -55,6 +56,7 @@ func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 
 // affected is exec that tells how many rows it changed.
 func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, error) {
+	defer tx.statement(text).End()
 	res, err := tx.run.exec(ctx, text, args...)
 	if err != nil {
 		return 0, fmt.Errorf("exec: %w", err)
