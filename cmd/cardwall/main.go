@@ -49,6 +49,7 @@ type globals struct {
 	metrics   *store.Metrics // of serve alone
 	keys      *seal.Keyring  // once the store is open
 	log       *slog.Logger
+	env       func(name string) string
 	stdin     io.Reader
 	stdout    io.Writer
 	stderr    io.Writer
@@ -82,11 +83,12 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return runUntil(ctx, args, stdin, stdout, stderr)
+	return runUntil(ctx, os.Getenv, args, stdin, stdout, stderr)
 }
 
-// runUntil is run, of which servers end with ctx.
-func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// runUntil is run, of which servers end with ctx. What is read from the environment
+// beside the flags is asked of env.
+func runUntil(ctx context.Context, env func(name string) string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
@@ -110,7 +112,7 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 		return exit // help was shown
 	}
 	if err == nil {
-		c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
+		c.env, c.stdin, c.stdout, c.stderr = env, stdin, stdout, stderr
 		c.log = newLog(stderr, c.LogLevel)
 		err = command.Run(ctx, &c.globals)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"time"
 
@@ -47,7 +46,7 @@ func observe(g *globals) (o observed, err error) {
 		housekeeping: newHousekeepingMetrics(),
 	}
 	g.metrics = o.database
-	settings, on, err := trace.FromEnvironment(os.Getenv)
+	settings, on, err := trace.FromEnvironment(g.env)
 	if err != nil || !on {
 		return o, err
 	}

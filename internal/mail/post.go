@@ -94,7 +94,7 @@ func (p *Post) attempt(ctx context.Context, l board.Letter) (outcome string, err
 	if err == nil {
 		return sent, p.Box.Done(ctx, l)
 	}
-	log := p.Log.With("letter", l.ID, "kind", l.Kind, "to", l.To, "attempt", l.Attempt, "error", err)
+	log := p.Log.With("letter", l.ID, "kind", l.Kind, "attempt", l.Attempt, "error", err)
 	all := pauses()
 	if errors.Is(err, errFinal) || l.Attempt > len(all) {
 		log.Error("gave a letter up")

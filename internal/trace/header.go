@@ -28,11 +28,11 @@ type remote struct {
 func received(header http.Header) (r remote, ok bool) {
 	given := header.Values(parentHeader)
 	if len(given) != 1 {
-		return r, false
+		return remote{}, false
 	}
 	text := given[0]
 	if len(text) < 55 || text[2] != '-' || text[35] != '-' || text[52] != '-' || text != strings.ToLower(text) {
-		return r, false
+		return remote{}, false
 	}
 	var version, flags [1]byte
 	for _, part := range []struct {
@@ -40,15 +40,15 @@ func received(header http.Header) (r remote, ok bool) {
 		text string
 	}{{version[:], text[:2]}, {r.trace[:], text[3:35]}, {r.span[:], text[36:52]}, {flags[:], text[53:55]}} {
 		if _, err := hex.Decode(part.into, []byte(part.text)); err != nil {
-			return r, false
+			return remote{}, false
 		}
 	}
 	// A later version may say more behind a further dash.
 	if version[0] == 0xff || version[0] == 0 && len(text) != 55 || len(text) > 55 && text[55] != '-' {
-		return r, false
+		return remote{}, false
 	}
 	if r.trace == [16]byte{} || r.span == [8]byte{} {
-		return r, false
+		return remote{}, false
 	}
 	r.sampled = flags[0]&1 != 0
 	if state := strings.Join(header.Values(stateHeader), ","); len(state) <= stateMost {

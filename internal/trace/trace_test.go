@@ -246,7 +246,6 @@ func TestCollectorThatTakesNothing(t *testing.T) {
 }
 
 func TestNothingIsRecordedUnlessAsked(t *testing.T) {
-	t.Parallel()
 	var none *trace.Tracer
 	ctx := t.Context()
 	q := request("Traceparent", parent)
