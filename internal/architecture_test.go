@@ -328,7 +328,7 @@ func TestRulesCanFail(t *testing.T) {
 		"board on a foreign module":  {made("internal/board", "golang.org/x/text/cases"), "may import nothing from outside the standard library"},
 		"query on another module":    {made("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
 		"store on the engine":        {made("internal/store", "cardwall/internal/op"), "it does not know the operations that use it"},
-		"the engine on an operation": {made("internal/op", "cardwall/internal/app"), "may import only internal/board, internal/store of this module: the engine runs any operation"},
+		"the engine on an operation": {made("internal/op", "cardwall/internal/app"), "may import only internal/board, internal/store, internal/trace of this module: the engine runs any operation"},
 		"an operation on a door":     {made("internal/app", "cardwall/internal/rest"), "an operation does not know through which door"},
 		"one door on the other":      {made("internal/rest", "cardwall/internal/mcp"), "a door takes operations from the registry"},
 		"hook on the engine":         {made("internal/hook", "cardwall/internal/op"), "it reads the outbox"},

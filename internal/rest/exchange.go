@@ -63,7 +63,7 @@ func (h *handler) end(x *exchange, r *http.Request, id string, aborted bool) {
 		if level == slog.LevelWarn {
 			text = "slow request"
 		}
-		h.Log.LogAttrs(ctx, level, text, append(line, slog.Int("status", x.status), slog.Duration("took", took))...)
+		h.Log.LogAttrs(ctx, level, text, append(line, slog.Int("status", x.status), slog.Float64("seconds", took.Seconds()))...)
 	}
 	if x.span != nil {
 		x.record(r, aborted)
