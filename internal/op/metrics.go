@@ -16,6 +16,7 @@ import (
 type Metrics struct {
 	calls *prometheus.CounterVec
 	took  *prometheus.HistogramVec
+	shed  *prometheus.CounterVec
 }
 
 // NewMetrics makes the metrics of one engine.
@@ -28,11 +29,20 @@ func NewMetrics() *Metrics {
 			Name: "cardwall_operation_seconds", Help: "Time that an operation takes, without reading the request and writing the answer; those that stream are left out.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"operation"}),
+		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cardwall_operations_shed_total", Help: "Calls put off because there was too much to do, by the class of work.",
+		}, []string{"class"}),
 	}
 }
 
 // Collectors are the metrics, for a registry.
-func (m *Metrics) Collectors() []prometheus.Collector { return []prometheus.Collector{m.calls, m.took} }
+func (m *Metrics) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.calls, m.took, m.shed}
+}
+
+// Shed counts a call that was put off, by its class of work: a word of the program,
+// of which there are few.
+func (m *Metrics) Shed(class string) { m.shed.WithLabelValues(class).Inc() }
 
 // outcomeOf is what became of a call, in one of few words.
 func outcomeOf(err error) string {

@@ -17,7 +17,6 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	took     *prometheus.HistogramVec
 	underWay prometheus.Gauge
-	shed     *prometheus.CounterVec
 }
 
 // NewMetrics makes the metrics of one server.
@@ -31,20 +30,13 @@ func NewMetrics() *Metrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"door"}),
 		underWay: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_http_requests_in_flight", Help: "Requests under way, streams among them."}),
-		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_requests_shed_total", Help: "Requests put off because there was too much to do, by the class of work.",
-		}, []string{"class"}),
 	}
 }
 
 // Collectors are the metrics, for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.requests, m.took, m.underWay, m.shed}
+	return []prometheus.Collector{m.requests, m.took, m.underWay}
 }
-
-// Shed counts a request that was put off, by its class of work: a word of the
-// program, of which there are few.
-func (m *Metrics) Shed(class string) { m.shed.WithLabelValues(class).Inc() }
 
 func (m *Metrics) answered(r *http.Request, status int, took time.Duration, streams bool) {
 	door := doorOf(r)

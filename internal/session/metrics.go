@@ -1,10 +1,6 @@
 package session
 
-import (
-	"strings"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics are what an operator watches of who asks. Their labels have few values,
 // whoever asks.
@@ -38,9 +34,8 @@ func (m *Metrics) lookup(cached bool) {
 	m.lookups.WithLabelValues(source).Inc()
 }
 
-// refused counts a refusal by the first word of what was counted for: the program's
-// own word, before the person or address.
-func (m *Metrics) refused(key string) {
-	limit, _, _ := strings.Cut(key, " ")
+// refused counts a refusal by the name of the limit: a word of the program, of
+// which there are few.
+func (m *Metrics) refused(limit string) {
 	m.refusals.WithLabelValues(limit).Inc()
 }

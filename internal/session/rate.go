@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -79,7 +80,8 @@ func (r *rates) spend(key string, limit int, now time.Time) (rate Rate, ok bool)
 	if ok {
 		c.used++
 	} else {
-		r.metrics.refused(key)
+		name, _, _ := strings.Cut(key, " ") // before the person or the address
+		r.metrics.refused(name)
 	}
 	return Rate{Limit: limit, Remaining: limit - c.used, Reset: c.ends}, ok
 }
