@@ -60,11 +60,12 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 # Tests that wait for a disk or a server give way to others: four at a time.
 # `make check` vets.
 # The guard of webhooks is tried in a network that iproute2 makes, their
-# signatures by a library from npm, docs/webhooks.md with curl, jq, openssl, and
-# /mcp by the official conformance suite and the clients that people use.
+# signatures by a library from npm, docs/webhooks.md with curl, jq, openssl,
+# deploy's unit by systemd-analyze, and /mcp by the official conformance suite
+# and the clients that people use.
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
-	@tools/need go gcc postgresql iproute2 curl jq openssl
+	@tools/need go gcc postgresql iproute2 curl jq openssl systemd
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -parallel 4 -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 # One part runs after another failed too. The last line counts all.
@@ -146,7 +147,7 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 
 .PHONY: tools
 tools: tools/node_modules/.installed tools/mcp/node_modules/.installed ## install what building, checking and testing need
-	@tools/need git go gcc postgresql iproute2 curl jq openssl
+	@tools/need git go gcc postgresql iproute2 curl jq openssl systemd
 	go mod download
 	go tool staticcheck -version
 

@@ -89,7 +89,7 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		known := map[string][]string{
 			"operation": operations, "outcome": append(codes, "refused", "failed", "sent", "later", "given_up"), "door": {"api", "app", "mcp", "probe", "page"},
 			"status": nil, "kind": {"read", "write", "stream"}, "source": {"cache", "database"}, "limit": {"address", "user", "search", "session", "anybody", "guest", "program"},
-			"format": {"trello", "cardwall"}, "le": nil, "version": {"dev"}, "goversion": nil, "database": {"sqlite", "postgres"}, "class": nil,
+			"format": {"trello", "cardwall"}, "le": nil, "version": {"dev"}, "goversion": nil, "done": {"yes", "no"}, "database": {"sqlite", "postgres"}, "class": nil,
 		}
 		got := labelValues(text)
 		for label, values := range got {
