@@ -115,7 +115,11 @@ func New(c Config) (http.Handler, error) {
 		if !o.Secret { // how well it compresses would tell of it
 			answer = compressed(answer)
 		}
-		h.mux.Handle(o.Method+" "+Path(o), answer)
+		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) {
+			x := noted(w)
+			x.operation, x.streams = o.Name, o.Streams()
+			answer.ServeHTTP(w, r)
+		})
 	}
 	for route, allowed := range methods {
 		h.paths.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
@@ -172,7 +176,6 @@ func requestID(r *http.Request) string {
 }
 
 func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operation) {
-	noted(w).operation = o.Name
 	caller, err := h.admit(w, r, o)
 	if err != nil {
 		h.refuse(w, r, err)

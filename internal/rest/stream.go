@@ -15,7 +15,6 @@ const streamPause = 30 * time.Second
 // before the first byte is the error envelope; after it the connection ends,
 // so that no reader takes the document for whole.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
-	noted(w).streams = true
 	out := &streamWriter{w: w, kind: contentType(call.Operation.Media), control: http.NewResponseController(w)}
 	err := h.Engine.DoStream(r.Context(), call, out)
 	switch {
