@@ -11,7 +11,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer ./internal/mcp
 # The OpenAPI documents that lint-openapi reads.
 OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-app.json
-# What `make run`, `make bench` and `make bench-web` pass on.
+# What `make run`, `make bench`, `make bench-web` and `make torture` pass on.
 ARGS ?=
 # What `make test-go` runs, and how; TESTFLAGS="-run MoveCard" narrows it. The
 # longest packages stand first, so that none is left over at the end.
@@ -60,11 +60,12 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 # Tests that wait for a disk or a server give way to others: four at a time.
 # `make check` vets.
 # The guard of webhooks is tried in a network that iproute2 makes, their
-# signatures by a library from npm, docs/webhooks.md with curl, jq, openssl, and
-# /mcp by the official conformance suite and the clients that people use.
+# signatures by a library from npm, docs/webhooks.md with curl, jq, openssl,
+# deploy's unit by systemd-analyze, and /mcp by the official conformance suite
+# and the clients that people use.
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
-	@tools/need go gcc postgresql iproute2 curl jq openssl
+	@tools/need go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -parallel 4 -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 # One part runs after another failed too. The last line counts all.
@@ -81,6 +82,13 @@ test-web: web/node_modules/.installed ## run the unit tests of the pages
 test-browser: build ## run the browser tests against the built server
 	@tools/need chromium curl
 	cd web && npm run --silent e2e
+
+# As an installation that has outgrown one machine: every request goes to any of
+# three servers, and each ten seconds one is killed and started again.
+.PHONY: test-nodes
+test-nodes: build ## run the story and the board in the browser over three servers that are killed in turn
+	@tools/need chromium curl postgresql
+	cd web && CARDWALL_NODES=3 ../tools/with-postgres npm run --silent e2e -- e2e/story.spec.ts e2e/board.spec.ts
 
 # Into a new folder, and the chosen ones into docs/.
 .PHONY: pictures
@@ -101,6 +109,7 @@ check-format:
 check-vet:
 	go vet ./...
 	go vet -tags conformance ./cmd/cardwall
+	go vet -tags torture ./cmd/cardwall ./internal/store
 
 .PHONY: check-staticcheck
 check-staticcheck:
@@ -140,13 +149,22 @@ bench-web: build ## measure how fast the pages are, in Chromium
 	@tools/need chromium
 	node bench/web/main.mjs $(ARGS)
 
+# As root, on Linux: it mounts, makes network namespaces and traces. The second
+# program has a clock that can be set and durability that can be taken away.
+.PHONY: torture
+torture: build ## break what the server stands on, in load, and count what is lost; ARGS=-quick is short
+	@tools/need go xfsprogs strace iproute2 postgresql patroni etcd
+	CGO_ENABLED=0 go build -trimpath -tags torture -o bin/cardwall-torture ./cmd/cardwall
+	go build -o bin/torture ./torture
+	bin/torture $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: tools
 tools: tools/node_modules/.installed tools/mcp/node_modules/.installed ## install what building, checking and testing need
-	@tools/need git go gcc postgresql iproute2 curl jq openssl
+	@tools/need git go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd
 	go mod download
 	go tool staticcheck -version
 

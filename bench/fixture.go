@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 )
@@ -38,17 +39,21 @@ type card struct{ id, list string }
 
 // fixture makes the boards that the measures work on, each when it is first asked for.
 type fixture struct {
-	addr, token string
-	workspace   string
-	clients     int
-	progress    func(format string, args ...any)
-	names       func() string // unique names for clients
-	boards      map[string]*board
-	cursors     map[string][]string
+	addrs     []string // of the nodes, to which clients go by turns
+	token     string
+	turn      atomic.Int64
+	workspace string
+	clients   int
+	progress  func(format string, args ...any)
+	names     func() string // unique names for clients
+	boards    map[string]*board
+	cursors   map[string][]string
 }
 
 // client makes a client of the server.
-func (f *fixture) client() *client { return newClient(f.addr, f.token, f.names()) }
+func (f *fixture) client() *client {
+	return newClient(f.addrs[int(f.turn.Add(1))%len(f.addrs)], f.token, f.names())
+}
 
 // call makes one request and decodes the "data" of its answer into out, unless that is nil.
 func call(c *client, method, path string, in any, want int, out any) error {

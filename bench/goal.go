@@ -37,6 +37,11 @@ const (
 	nameRuleWith    = "automation, update_card, 1,000/s"
 	nameRuleRuns    = "automation, runs"
 
+	nameOverloadBest    = "overload, best before"
+	nameOverload        = "overload, five times that"
+	nameOverloadRefused = "overload, refused"
+	nameOverloadCalm    = "overload, a report again after"
+
 	nameExport = "export 200,000 cards"
 
 	nameHookDrain      = "webhooks, drain"
@@ -55,6 +60,10 @@ const (
 	nameLoaded      = "memory in load"
 	nameFolder      = "data folder"
 
+	namePostgres = ", PostgreSQL"
+
+	nameLarge = "large"
+
 	nameHello     = "bare hello"
 	nameMemory    = "bare 50 cards of memory"
 	nameRows      = "bare 50 cards of SQLite"
@@ -62,6 +71,9 @@ const (
 	nameRawSingle = "raw SQLite, 1 a commit"
 	nameRawGroup  = "raw SQLite, 16 a commit"
 	nameFsync     = "fsync 4 kB"
+
+	nameRawPostgres      = "raw PostgreSQL, 16 clients"
+	nameRawPostgresAlone = "raw PostgreSQL, alone"
 )
 
 // promise is what a measure has to reach. Zero fields promise nothing.
@@ -163,6 +175,9 @@ func comparisons() []comparison {
 		{name: nameHookDrainHost, to: nameHookDrain},
 		{name: nameHookLiveFives, to: nameHookBare},
 		{name: nameRawSingle, to: nameFsync},
+		{name: nameCreate + namePostgres, to: nameRawPostgres},
+		{name: nameCreateOne + namePostgres, to: nameRawPostgresAlone},
+		{name: nameRawPostgresAlone, to: nameFsync},
 	}
 }
 

@@ -19,10 +19,17 @@
 //	go run ./bench -only 'search|dashboard|calendar|filter cards'
 //	go run ./bench -only mcp
 //	go run ./bench -only 'automation|1,000/s$'
+//	go run ./bench -only overload
 //	go run ./bench -only webhooks
 //	go run ./bench -only soak -seconds 600
 //	go run ./bench -only export
 //	go run ./bench -markdown > table.md
+//	go run ./bench -database postgres -nodes 1,3
+//	go run ./bench -only large -database postgres
+//
+// With -database postgres the servers are measured on a PostgreSQL too, in a cluster that tools/with-postgres makes for
+// the run: durable as it comes, on the disk of TMPDIR. Requests go to its servers by turns, and the processor time is
+// that of all of them and of PostgreSQL. "large" is an installation of a million cards beside one of 50,000.
 //
 // It needs the /proc of Linux. Nobody may import it.
 package main
@@ -84,6 +91,9 @@ type options struct {
 	markdown bool
 	keep     bool
 	strict   bool
+	postgres bool
+	nodes    []int // servers on one PostgreSQL, a measurement each
+	large    int   // workspaces of the large installation
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
@@ -97,6 +107,26 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		o.only, err = regexp.Compile(text)
 		return err
 	})
+	flags.Func("database", "sqlite, or postgres: that beside it, on a cluster made for the run (default sqlite)", func(text string) error {
+		o.postgres = text == "postgres"
+		if !o.postgres && text != "sqlite" {
+			return errors.New("it is sqlite or postgres")
+		}
+		return nil
+	})
+	o.nodes = []int{1, 3}
+	flags.Func("nodes", "how many `servers` share the PostgreSQL, several with commas between (default 1,3)", func(text string) error {
+		o.nodes = nil
+		for _, word := range strings.Split(text, ",") {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 1 || n > 16 {
+				return errors.New("numbers from 1 to 16, with commas between")
+			}
+			o.nodes = append(o.nodes, n)
+		}
+		return nil
+	})
+	flags.IntVar(&o.large, "large", largeWorkspaces, "how many `workspaces` of 50,000 cards the large installation has")
 	flags.BoolVar(&o.markdown, "markdown", false, "print the table as Markdown")
 	flags.BoolVar(&o.keep, "keep", false, "keep the temporary folder and say where it is")
 	flags.BoolVar(&o.strict, "strict", false, "fail when a goal is missed")
@@ -108,6 +138,9 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	}
 	if o.clients < 1 || o.clients > 500 {
 		return o, errors.New("-clients must be from 1 to 500")
+	}
+	if o.large < 2 || o.large > 200 {
+		return o, errors.New("-large must be from 2 to 200")
 	}
 	if *seconds < 0.1 || *seconds > 3600 {
 		return o, errors.New("-seconds must be from 0.1 to 3600")

@@ -24,7 +24,8 @@ type source interface {
 type load struct {
 	name    string
 	clients int
-	pid     int // whose processor time is counted
+	pid     int                           // whose processor time is counted
+	others  func() (time.Duration, error) // the processor time of further processes that serve; nil for none
 	warm    time.Duration
 	window  time.Duration
 	client  func() *client
@@ -93,11 +94,11 @@ func (l *load) run(ctx context.Context) (*result, error) {
 
 	sleepUntil(ctx, begin)
 	opened := time.Now()
-	server0, err0 := processCPU(l.pid)
+	server0, err0 := l.serverCPU()
 	own0 := ownCPU()
 	sleepUntil(ctx, end)
 	closed := time.Now()
-	server1, err1 := processCPU(l.pid)
+	server1, err1 := l.serverCPU()
 	own1 := ownCPU()
 	running.Wait()
 	if err := ctx.Err(); err != nil {
@@ -120,6 +121,16 @@ func (l *load) run(ctx context.Context) (*result, error) {
 	}
 	res.samples = res.samples[:min(len(res.samples), maxSamples)]
 	return res, nil
+}
+
+// serverCPU is the processor time of all that serves.
+func (l *load) serverCPU() (time.Duration, error) {
+	own, err := processCPU(l.pid)
+	if err != nil || l.others == nil {
+		return own, err
+	}
+	more, err := l.others()
+	return own + more, err
 }
 
 // worker is one client in a measure.

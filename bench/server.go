@@ -23,6 +23,8 @@ type server struct {
 	data    string   // the data folder
 	logPath string   // what the server prints
 	args    []string // of serve, besides its address and its data folder
+	// database is where the data is, when not in a file of the data folder.
+	database string
 
 	addr      string // host:port of the running one
 	token     string
@@ -33,6 +35,11 @@ type server struct {
 
 // newServer makes the data folder with a user, a workspace and a token through the binary's own command line.
 func newServer(ctx context.Context, binary, dir string) (*server, error) {
+	return newServerOn(ctx, binary, dir, "")
+}
+
+// newServerOn is newServer with a database; "" for a file in the data folder.
+func newServerOn(ctx context.Context, binary, dir, database string) (*server, error) {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return nil, fmt.Errorf("find binary: %w", err)
@@ -40,7 +47,7 @@ func newServer(ctx context.Context, binary, dir string) (*server, error) {
 	if _, err := os.Stat(binary); err != nil {
 		return nil, fmt.Errorf("find binary (build it first, or name it with -binary): %w", err)
 	}
-	s := &server{binary: binary, data: filepath.Join(dir, "data"), logPath: filepath.Join(dir, "server.log")}
+	s := &server{binary: binary, data: filepath.Join(dir, "data"), logPath: filepath.Join(dir, "server.log"), database: database}
 	if err := os.Mkdir(s.data, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
@@ -74,7 +81,7 @@ func (s *server) command(ctx context.Context, stdin string, args ...string) (str
 func (s *server) output(ctx context.Context, limit time.Duration, stdin string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.binary, append(args, "--data", s.data)...)
+	cmd := exec.CommandContext(ctx, s.binary, append(args, s.place()...)...)
 	cmd.Env = s.env()
 	cmd.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer
@@ -85,6 +92,21 @@ func (s *server) output(ctx context.Context, limit time.Duration, stdin string, 
 		return "", fmt.Errorf("run %s %s: %w: %s", args[0], args[1], err, clip(said[max(len(said)-400, 0):]))
 	}
 	return string(out), nil
+}
+
+// place is where the data is, as flags.
+func (s *server) place() []string {
+	if s.database == "" {
+		return []string{"--data", s.data}
+	}
+	return []string{"--data", s.data, "--database", s.database}
+}
+
+// another is a further node on the same database, which does not run yet.
+func (s *server) another() *server {
+	node := *s
+	node.addr, node.proc = "", nil
+	return &node
 }
 
 // env lifts what would measure a setting instead of the server: the rate limits and the cap on a board's open cards.
@@ -103,7 +125,7 @@ func (s *server) start(ctx context.Context) (time.Duration, error) {
 		return 0, fmt.Errorf("open log: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(s.binary, append([]string{"serve", "--addr", addr, "--data", s.data}, s.args...)...)
+	cmd := exec.Command(s.binary, append(append([]string{"serve", "--addr", addr}, s.place()...), s.args...)...)
 	cmd.Env = s.env()
 	cmd.Stdout, cmd.Stderr = log, log
 

@@ -30,7 +30,7 @@ type suite struct {
 // last the webhooks.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
-	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleWith, nameRuleRuns) ||
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleWith, nameRuleRuns, nameOverload) ||
 		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
 		srv, err := newServer(ctx, s.binary, s.dir)
 		if err != nil {
@@ -40,7 +40,13 @@ func (s *suite) run(ctx context.Context) error {
 			return fmt.Errorf("%w\nThe server's last lines:\n%s", err, srv.lastWords())
 		}
 	}
+	if err := s.measurePostgres(ctx, measures); err != nil {
+		return err
+	}
 	if err := s.measureMachine(ctx); err != nil {
+		return err
+	}
+	if err := s.measureLarge(ctx); err != nil {
 		return err
 	}
 	if err := s.measureReports(ctx); err != nil {
@@ -86,7 +92,7 @@ func (s *suite) measureServer(ctx context.Context, srv *server, measures []measu
 		}
 	}
 	f := &fixture{
-		addr: srv.addr, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
+		addrs: []string{srv.addr}, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
 		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
 	}
 	var together []*load // those that take turns
@@ -111,6 +117,11 @@ func (s *suite) measureServer(ctx context.Context, srv *server, measures []measu
 	}
 	if s.wants(nameRuleWithout, nameRuleWith, nameRuleRuns) {
 		if err := s.measureAutomation(ctx, srv, f); err != nil {
+			return err
+		}
+	}
+	if s.wants(nameOverload) {
+		if err := s.measureOverload(ctx, srv, f); err != nil {
 			return err
 		}
 	}

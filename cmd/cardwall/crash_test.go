@@ -51,6 +51,7 @@ func TestKillInLoad(t *testing.T) {
 type crash struct {
 	t            *testing.T
 	binary, data string
+	flags        []string // of every command, besides --data
 	base, token  string
 	pid          int // of the server that was started last
 	list         string
@@ -61,10 +62,10 @@ type crash struct {
 	repeated     int
 }
 
-func newCrash(t *testing.T) *crash {
+func newCrash(t *testing.T, flags ...string) *crash {
 	t.Helper()
 	c := &crash{
-		t: t, binary: filepath.Join(t.TempDir(), "cardwall"), data: t.TempDir(),
+		t: t, binary: filepath.Join(t.TempDir(), "cardwall"), data: t.TempDir(), flags: flags,
 		client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: crashWriters}},
 		sent:   map[string]bool{}, acknowledged: map[string]string{},
 	}
@@ -85,8 +86,8 @@ func newCrash(t *testing.T) *crash {
 func (c *crash) command(args ...string) string {
 	c.t.Helper()
 	var out, problems bytes.Buffer
-	if status := run(append(args, "--data", c.data), strings.NewReader(""), &out, &problems); status != 0 {
-		c.t.Fatalf("cardwall %v: %s", args, problems.String())
+	if status := run(append(append(args, "--data", c.data), c.flags...), strings.NewReader(""), &out, &problems); status != 0 {
+		c.t.Fatalf("cardwall %v: %s%s", args, out.String(), problems.String())
 	}
 	return strings.TrimSpace(out.String())
 }
@@ -101,7 +102,8 @@ func (c *crash) start() (kill func()) {
 	addr := l.Addr().String()
 	_ = l.Close()
 	c.base = "http://" + addr
-	cmd := exec.CommandContext(context.Background(), c.binary, "serve", "--addr", addr, "--data", c.data, "--rate-limits", "off", "--max-open-cards", "200000")
+	args := append([]string{"serve", "--addr", addr, "--data", c.data, "--rate-limits", "off", "--max-open-cards", "200000"}, c.flags...)
+	cmd := exec.CommandContext(context.Background(), c.binary, args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
@@ -148,6 +150,8 @@ func (c *crash) load(round int, end func()) {
 					c.mu.Lock()
 					c.acknowledged[key] = id
 					c.mu.Unlock()
+				} else {
+					time.Sleep(time.Millisecond) // it is gone, or is not to be written now
 				}
 			}
 		})

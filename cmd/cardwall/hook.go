@@ -31,8 +31,8 @@ func (f hookFlags) guard() (*hook.Guard, error) {
 }
 
 // startHooks begins to send deliveries. Stop lets those under way end.
-func (f hookFlags) startHooks(ctx context.Context, g *globals, db *store.DB, guard *hook.Guard, holder string, metrics *hook.Metrics) (stop func(), err error) {
-	o := hook.Options{DB: db, Guard: guard, Pace: f.WebhookPace, Holder: holder, Metrics: metrics, Log: g.log}
+func (f hookFlags) startHooks(ctx context.Context, g *globals, db *store.DB, guard *hook.Guard, holder string, seen observed) (stop func(), err error) {
+	o := hook.Options{DB: db, Guard: guard, Pace: f.WebhookPace, Holder: holder, Metrics: seen.hooks, Traces: seen.traces, Log: g.log}
 	if f.WebhookPace == 0 {
 		o.Pace = -1
 	}

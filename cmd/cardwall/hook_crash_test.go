@@ -437,7 +437,10 @@ func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) e
 		}
 		base = f.bases[(first+i)%len(f.bases)].Load()
 	}
-	r, err := http.NewRequestWithContext(context.Background(), method, *base+"/api/public/v1"+path, body)
+	if !strings.HasPrefix(path, "/api/") {
+		path = "/api/public/v1" + path
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, *base+path, body)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type mailFlags struct {
 
 // startMail begins to send the letters that wait. Stop ends that after the
 // letter under way.
-func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB) (stop func(), err error) {
+func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB, seen observed) (stop func(), err error) {
 	from := f.MailFrom
 	if from == "" {
 		host := "localhost"
@@ -38,7 +38,7 @@ func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB) (sto
 	if f.SMTPURL == "" {
 		g.log.Warn("no mail server is configured (CARDWALL_SMTP_URL): letters lie in the outbox", "folder", outbox)
 	}
-	post := mail.Post{Box: letterBox(db), Sender: sender, Log: g.log}
+	post := mail.Post{Box: letterBox(db), Sender: sender, Log: g.log, Sent: seen.letters, Traces: seen.traces}
 	return beside(ctx, post.Run), nil // its lease ends by itself, and another node sends it
 }
 

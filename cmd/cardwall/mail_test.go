@@ -22,7 +22,7 @@ func TestLettersGoToTheOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := (mailFlags{SMTPURL: "http://mail"}).startMail(ctx, g, db); err == nil {
+	if _, err := (mailFlags{SMTPURL: "http://mail"}).startMail(ctx, g, db, observed{}); err == nil {
 		t.Error("a wrong address of the mail server is taken")
 	}
 	err = db.Write(ctx, board.System(), func(tx *store.Tx) error {
@@ -45,7 +45,7 @@ func TestLettersGoToTheOutbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop, err := mailFlags{}.startMail(ctx, g, db)
+	stop, err := mailFlags{}.startMail(ctx, g, db, observed{})
 	if err != nil {
 		t.Fatal(err)
 	}

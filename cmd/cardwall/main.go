@@ -20,6 +20,7 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/seal"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 // version is set when the binary is built.
@@ -27,11 +28,12 @@ var version string
 
 // globals are the settings that every command takes.
 type globals struct {
-	Data      string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
-	Database  string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
-	BaseURL   string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
-	SecretKey string `placeholder:"KEY" help:"Key that seals secrets in the database; several with commas between, of which the first seals. Set it in the environment, for ps shows flags to everyone. When absent it is in the file secret.key of the data folder."`
-	LogLevel  string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
+	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
+	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
+	SecretKey  string `placeholder:"KEY" help:"Key that seals secrets in the database; several with commas between, of which the first seals. Set it in the environment, for ps shows flags to everyone. When absent it is in the file secret.key of the data folder."`
+	Litestream bool   `help:"SQLite: Litestream replicates the file. Checkpoints are left to it; when it does not run, the log of the database grows."`
+	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 
 	MaxOpenCards    int `default:"5000" placeholder:"N" hidden:"" help:"Open cards per board."`
 	MaxCards        int `default:"200000" placeholder:"N" hidden:"" help:"All cards per board."`
@@ -44,9 +46,12 @@ type globals struct {
 	MaxRules        int `default:"50" placeholder:"N" hidden:"" help:"Automation rules per board."`
 	MaxRuleActions  int `default:"10" placeholder:"N" hidden:"" help:"Actions per automation rule."`
 
-	operators []string      // in their normal form; of serve alone
-	keys      *seal.Keyring // once the store is open
+	replica   string         // an address; of serve alone
+	operators []string       // in their normal form; of serve alone
+	metrics   *store.Metrics // of serve alone
+	keys      *seal.Keyring  // once the store is open
 	log       *slog.Logger
+	env       func(name string) string
 	stdin     io.Reader
 	stdout    io.Writer
 	stderr    io.Writer
@@ -64,9 +69,12 @@ type commands struct {
 	Import    importCommand    `cmd:"" help:"Import a board."`
 	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
 	Webhook   webhookCommand   `cmd:"" help:"Look at deliveries of webhooks."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
+	Backup    backupCommand    `cmd:"" help:"Write all data to one file, also while servers run."`
+	Restore   restoreCommand   `cmd:"" help:"Put a backup into an empty installation."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date, or move to PostgreSQL."`
 	RotateKey rotateKeyCommand `cmd:"" help:"Seal all secrets under a new key."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data, and say how to mend it."`
+	Health    healthCommand    `cmd:"" help:"Ask a server whether it can work."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
@@ -79,6 +87,13 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	return runUntil(ctx, os.Getenv, args, stdin, stdout, stderr)
+}
+
+// runUntil is run, of which servers end with ctx. What is read from the environment
+// beside the flags is asked of env.
+func runUntil(ctx context.Context, env func(name string) string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
@@ -102,7 +117,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exit // help was shown
 	}
 	if err == nil {
-		c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
+		c.env, c.stdin, c.stdout, c.stderr = env, stdin, stdout, stderr
 		c.log = newLog(stderr, c.LogLevel)
 		err = command.Run(ctx, &c.globals)
 	}
@@ -129,10 +144,10 @@ func newLog(w io.Writer, level string) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: l}
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return slog.New(slog.NewTextHandler(w, opts))
+			return slog.New(trace.Logs(slog.NewTextHandler(w, opts)))
 		}
 	}
-	return slog.New(slog.NewJSONHandler(w, opts))
+	return slog.New(trace.Logs(slog.NewJSONHandler(w, opts)))
 }
 
 // open opens the store, and makes the data folder when it is not there.
@@ -140,20 +155,29 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	if err := os.MkdirAll(g.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	database := g.Database
-	switch {
-	case database == "sqlite":
-		database = filepath.Join(g.Data, "cardwall.db")
-	case !store.IsPostgres(database):
-		return nil, errors.New("--database must be sqlite or postgres://…")
+	database, err := g.address()
+	if err != nil {
+		return nil, err
 	}
 	if err := g.loadKeys(); err != nil {
 		return nil, err
 	}
 	return store.Open(ctx, store.Options{
-		Database: database, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Migrate: true, Operators: g.operators,
+		Database: database, Replica: g.replica, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Metrics: g.metrics, Migrate: true, Operators: g.operators, Litestream: g.Litestream,
+		Clock:    store.SteadyClock(wallClock()),
 		Progress: func(message string) { g.log.Info(message) },
 	})
+}
+
+// address is where the data is: the path of a SQLite file, or postgres://…
+func (g *globals) address() (string, error) {
+	switch {
+	case g.Database == "sqlite":
+		return filepath.Join(g.Data, "cardwall.db"), nil
+	case !store.IsPostgres(g.Database):
+		return "", errors.New("--database must be sqlite or postgres://…")
+	}
+	return g.Database, nil
 }
 
 func (g *globals) limits() board.Limits {

@@ -8,16 +8,12 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // serveMetrics answers /metrics on an address of its own, which is the
 // operator's alone. Stop ends that.
-func serveMetrics(ctx context.Context, addr string, log *slog.Logger, own []prometheus.Collector) (stop func(), err error) {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	registry.MustRegister(own...)
+func serveMetrics(ctx context.Context, addr string, log *slog.Logger, registry *prometheus.Registry) (stop func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s for metrics: %w", addr, err)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"cardwall/internal/account"
@@ -37,12 +38,14 @@ import (
 )
 
 type serveCommand struct {
-	Addr           string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
-	RateLimits     string         `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
-	TrustedProxies []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
-	Operators      []string       `placeholder:"EMAIL,…" help:"Addresses of the people who look after the server: signed in, they change organizations' plans on a page. None when absent."`
-	Demo           bool           `help:"Fill a demo workspace first, and print how to look at it."`
-	MetricsAddr    string         `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
+	Addr            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
+	RateLimits      string         `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
+	TrustedProxies  []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
+	Operators       []string       `placeholder:"EMAIL,…" help:"Addresses of the people who look after the server: signed in, they change organizations' plans on a page. None when absent."`
+	Demo            bool           `help:"Fill a demo workspace first, and print how to look at it."`
+	Drain           time.Duration  `default:"2s" placeholder:"TIME" help:"How long a server that is told to stop goes on answering while /readyz fails, so that what stands in front sends to others; 2s when absent. On SQLite there are no others, and it stops at once."`
+	MetricsAddr     string         `placeholder:"HOST:PORT" help:"Second address, for Prometheus: /metrics; none when absent."`
+	DatabaseReplica string         `placeholder:"ADDRESS" help:"Streaming replica of the PostgreSQL database, postgres://…, on which reports are read while it keeps up. None when absent."`
 	oidcFlags
 	mailFlags
 	hookFlags
@@ -81,6 +84,12 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		}
 		g.operators = append(g.operators, email)
 	}
+	g.replica = c.DatabaseReplica
+	seen, err := observe(g)
+	if err != nil {
+		return err
+	}
+	defer seen.stop()
 	ready := make(chan parts, 1)
 	go func() { ready <- c.assemble(g) }() // meanwhile the database opens
 	db, err := g.open(ctx)
@@ -93,13 +102,13 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return with.err
 	}
 	g.warnOfKeyFile(db)
-	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off", Proxies: c.TrustedProxies})
+	gate := session.NewGate(db, g.log, session.Options{BaseURL: g.BaseURL, Unlimited: c.RateLimits == "off", Proxies: c.TrustedProxies, Metrics: seen.gate})
 	defer gate.Close()
 	if !session.Trustworthy(g.BaseURL) {
 		g.log.Warn("the address of --base-url is not https: passwords and sessions travel in the open", "base", g.BaseURL)
 	}
 	engine := op.NewEngine(db)
-	engine.CheckAddress = with.guard.Check
+	engine.CheckAddress, engine.Log, engine.Metrics = with.guard.Check, g.log, seen.operations
 	served := with.programs.Pages(db, gate, with.application)
 	maps.Copy(served, with.accounts.Pages(db, gate, rest.ApplicationPrefix))
 	maps.Copy(served, notify.Pages(db, gate))
@@ -110,34 +119,37 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
+	var draining atomic.Bool
 	handler, err := rest.New(rest.Config{
+		Draining: &draining,
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, g.log),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, g.log, seen.imports),
 		},
 		Application: with.application,
 		Pages:       served,
 		DB:          db, Registry: with.operations, Engine: engine, Gate: gate, BaseURL: g.BaseURL, Version: apiVersion(), Log: g.log,
+		Metrics: seen.requests, Traces: seen.traces,
 	})
 	if err != nil {
 		return err
 	}
-	holder, metrics, ran := store.NewID("srv_"), hook.NewMetrics(), automate.NewMetrics()
+	holder := store.NewID("srv_")
 	if c.MetricsAddr != "" {
-		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, append(metrics.Collectors(), ran.Collectors()...))
+		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, seen.registry(db, hub))
 		if err != nil {
 			return err
 		}
 		defer stopMetrics()
 	}
-	stopHooks, err := c.startHooks(ctx, g, db, with.guard, holder, metrics)
+	stopHooks, err := c.startHooks(ctx, g, db, with.guard, holder, seen)
 	if err != nil {
 		return err
 	}
 	defer stopHooks()
-	defer beside(ctx, automate.New(automate.Options{DB: db, Registry: with.operations, Holder: holder, Metrics: ran, Log: g.log}).Run)()
-	stopMail, err := c.startMail(ctx, g, db)
+	defer beside(ctx, automate.New(automate.Options{DB: db, Registry: with.operations, Holder: holder, Metrics: seen.rules, Traces: seen.traces, Log: g.log}).Run)()
+	stopMail, err := c.startMail(ctx, g, db, seen)
 	if err != nil {
 		return err
 	}
@@ -163,13 +175,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		case err := <-ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-tick.C:
-			housekeep(ctx, g, db, holder)
+			seen.housekeeping.ended(housekeep(ctx, g, db, holder))
 		case <-ctx.Done():
-			g.log.Info("stopping: no new requests, those under way may end")
-			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-			defer cancel()
-			hub.Close() // its streams would not end by themselves
-			return server.Shutdown(stopping)
+			return c.leave(ctx, g.log, leaving{db: db, holder: holder, draining: &draining, server: server, hub: hub})
 		}
 	}
 }
@@ -218,7 +226,7 @@ func servePages(g *globals) (http.Handler, error) {
 }
 
 // housekeep forgets what has had its time, if this server's turn has come.
-func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) {
+func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) error {
 	done, err := app.Housekeep(ctx, db, holder)
 	if err != nil {
 		g.log.Warn("housekeeping", "error", err)
@@ -226,6 +234,7 @@ func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) {
 	if done.Boards > 0 {
 		g.log.Info("emptied the trash", "boards", done.Boards)
 	}
+	return err
 }
 
 // apiVersion is the version in the OpenAPI document.

@@ -52,7 +52,7 @@ func AddOperations(r *op.Registry, a *Accounts) *op.Registry {
 	op.Command(r, "sign_up", "POST /sign-up", "Ask for an account. The answer is always the same; a letter goes to the address, with a link that verifies it for 24 hours, or that says that there is an account already.", a.SignUp, op.Anonymous, op.Before(a.beforeSignUp))
 	op.Command(r, "verify_email", "POST /verify-email", "Verify an address with the secret of the letter's link. Makes the account, accepts what it was invited to, and signs in.", VerifyEmail, op.Anonymous)
 	op.Command(r, "sign_in", "POST /sign-in", "Sign in with a password.", a.SignIn, op.Anonymous, op.Before(a.beforeSignIn))
-	op.Command(r, "request_password_reset", "POST /password-reset", "Ask for a letter with which one can choose another password. The answer is always the same; the link works for an hour.", a.RequestPasswordReset, op.Anonymous)
+	op.Command(r, "request_password_reset", "POST /password-reset", "Ask for a letter with which one can choose another password. The answer is always the same; the link works for an hour.", a.RequestPasswordReset, op.Anonymous, op.Before(a.beforeRequestReset))
 	op.Command(r, "reset_password", "POST /password-reset/finish", "Choose another password with the secret of the letter's link. Ends all sessions of the account, and signs in.", a.ResetPassword, op.Anonymous, op.Before(a.beforeResetPassword))
 	op.Command(r, "begin_passkey_sign_in", "POST /passkeys/sign-in/begin", "Begin to sign in, or to confirm a sign-in, with a passkey. Answers what the browser asks its passkeys, for five minutes.", a.BeginPasskeySignIn, op.Anonymous)
 	op.Command(r, "finish_passkey_sign_in", "POST /passkeys/sign-in/finish", "Sign in with what a passkey answered.", a.FinishPasskeySignIn, op.Anonymous)

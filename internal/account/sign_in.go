@@ -106,7 +106,7 @@ func errPassword() error {
 func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller, email, password string) (p proof, err error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	tried := guess(email, session.Network(caller.Address))
-	if err := a.attempts.Take(db.Now(), tried...); err != nil {
+	if err := a.attempts.Take(db, tried...); err != nil {
 		return p, err
 	}
 	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -122,7 +122,7 @@ func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller,
 	if err != nil {
 		return proof{}, err
 	}
-	a.attempts.Forgive(tried...)
+	a.attempts.Forgive(db, tried...)
 	return p, nil
 }
 

@@ -46,7 +46,7 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 	if err := CheckPassword(in.Password, email, name); err != nil {
 		return err
 	}
-	if err := a.attempts.Take(db.Now(), session.Subject{Limit: lettersNetwork, Of: session.Network(caller.Address)}); err != nil {
+	if err := a.attempts.Take(db, session.Subject{Limit: lettersNetwork, Of: session.Network(caller.Address)}); err != nil {
 		return err
 	}
 	hash, err := a.passwords.hash(ctx, in.Password)
@@ -114,19 +114,21 @@ func addVerified(ctx context.Context, tx *store.Tx, in app.NewUser) (userID stri
 // RequestResetInput says who asks for another password.
 type RequestResetInput struct {
 	Email string `json:"email" maxLength:"254" doc:"The address of the account." example:"ada@example.com"`
+
+	normal string
+}
+
+func (a *Accounts) beforeRequestReset(_ context.Context, db *store.DB, caller board.Caller, in *RequestResetInput) (err error) {
+	if in.normal, err = board.NormalEmail(in.Email); err != nil {
+		return err
+	}
+	return a.attempts.Take(db, session.Subject{Limit: lettersNetwork, Of: session.Network(caller.Address)})
 }
 
 // RequestPasswordReset has a letter written, if there is an account: which is
 // found out when it is.
 func (a *Accounts) RequestPasswordReset(ctx context.Context, tx *store.Tx, in RequestResetInput) (Sent, error) {
-	email, err := board.NormalEmail(in.Email)
-	if err == nil {
-		err = a.attempts.Take(tx.Time(), session.Subject{Limit: lettersNetwork, Of: session.Network(tx.Caller().Address)})
-	}
-	if err != nil {
-		return Sent{}, err
-	}
-	return Sent{true}, tx.InsertLetter(ctx, board.LetterReset, email, 0)
+	return Sent{true}, tx.InsertLetter(ctx, board.LetterReset, in.normal, 0)
 }
 
 // ResetPasswordInput is another password, and the right to choose it.
@@ -141,8 +143,9 @@ func errReset() error {
 	return board.Invalid("secret: the link does not work any more; it was used, or is older than an hour. Ask for another one.")
 }
 
-// beforeResetPassword hashes the password of who may choose it.
-func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, _ board.Caller, in *ResetPasswordInput) error {
+// beforeResetPassword hashes the password of who may choose it, and who therefore
+// did not guess before.
+func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, caller board.Caller, in *ResetPasswordInput) error {
 	var p board.Profile
 	err := db.Read(ctx, board.System(), func(v *store.View) error {
 		userID, err := v.UserOfReset(ctx, in.Secret)
@@ -156,6 +159,9 @@ func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, _ boar
 	})
 	if err == nil {
 		in.hash, err = a.passwords.hash(ctx, in.Password, p.Email, p.Name)
+	}
+	if err == nil {
+		a.attempts.Forgive(db, guess(p.Email, session.Network(caller.Address))...)
 	}
 	return err
 }
@@ -184,9 +190,5 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 	if err := tx.EndOtherSessions(ctx); err != nil { // of nobody's own: all
 		return SignedIn{}, err
 	}
-	out, err := begin(ctx, tx, userID)
-	if err == nil {
-		a.attempts.Forgive(guess(out.User.Email, session.Network(tx.Caller().Address))...)
-	}
-	return out, err
+	return begin(ctx, tx, userID)
 }

@@ -16,36 +16,38 @@ import (
 
 func TestEveryOperationWorks(t *testing.T) {
 	t.Parallel()
-	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		w := newWorld(s)
-		for _, o := range s.Registry.All() {
-			a := w.as(o).Must(o.Name, w.sample(t, o))
-			if status := map[bool]int{false: http.StatusOK, true: http.StatusCreated}[o.Creates]; a.Status != status {
-				t.Errorf("%s: status %d, want %d", o.Name, a.Status, status)
-			}
-			if o.Streams() {
-				if a.Media() != o.Media {
-					t.Errorf("%s: %s, want %s", o.Name, a.Media(), o.Media)
-				}
-				if o.Media == op.JSON && !bytes.HasSuffix(bytes.TrimSpace(a.Raw), []byte(`"complete":true}`)) {
-					t.Errorf("%s: the document is not complete: %s", o.Name, a.Raw)
-				}
-				continue
-			}
-			noBoard := o.ReadOnly || o.SignedIn || o.Anonymous || slices.Contains(aboutNoBoard, o.Name)
-			if !noBoard && a.Version == 0 {
-				t.Errorf("%s: no boardVersion in %s", o.Name, a.Raw)
-			}
-			if noBoard && a.Version != 0 {
-				t.Errorf("%s: a boardVersion without a change: %s", o.Name, a.Raw)
-			}
+	apptest.Both(t, everyOperationWorks)
+}
+
+func everyOperationWorks(t *testing.T, s *apptest.Service) {
+	w := newWorld(s)
+	for _, o := range s.Registry.All() {
+		a := w.as(o).Must(o.Name, w.sample(t, o))
+		if status := map[bool]int{false: http.StatusOK, true: http.StatusCreated}[o.Creates]; a.Status != status {
+			t.Errorf("%s: status %d, want %d", o.Name, a.Status, status)
 		}
-		for name := range samples {
-			if s.Registry.Named(name) == nil {
-				t.Errorf("samples in world_test.go has %s, which is no operation any more: take it out", name)
+		if o.Streams() {
+			if a.Media() != o.Media {
+				t.Errorf("%s: %s, want %s", o.Name, a.Media(), o.Media)
 			}
+			if o.Media == op.JSON && !bytes.HasSuffix(bytes.TrimSpace(a.Raw), []byte(`"complete":true}`)) {
+				t.Errorf("%s: the document is not complete: %s", o.Name, a.Raw)
+			}
+			continue
 		}
-	})
+		noBoard := o.ReadOnly || o.SignedIn || o.Anonymous || slices.Contains(aboutNoBoard, o.Name)
+		if !noBoard && a.Version == 0 {
+			t.Errorf("%s: no boardVersion in %s", o.Name, a.Raw)
+		}
+		if noBoard && a.Version != 0 {
+			t.Errorf("%s: a boardVersion without a change: %s", o.Name, a.Raw)
+		}
+	}
+	for name := range samples {
+		if s.Registry.Named(name) == nil {
+			t.Errorf("samples in world_test.go has %s, which is no operation any more: take it out", name)
+		}
+	}
 }
 
 // A stranger is told the same, byte for byte, of what is there and of what is

@@ -25,7 +25,8 @@ type Housekept struct {
 	Runs          int64 // of automation rules
 	Connections   int64 // codes, devices and programs whose time is over
 	Notifications int64
-	Accounts      int64 // sessions, sign-ups and links whose time is over
+	Accounts      int64             // sessions, sign-ups and links whose time is over
+	Parts         store.Partitioned // of large tables on PostgreSQL
 }
 
 // Housekeep forgets what has had its time: boards and workspaces after 30 days in the trash,
@@ -63,6 +64,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		if done.Connections, err = tx.PurgeConnections(ctx); err != nil {
 			return err
 		}
+		if err := tx.PurgeRateCounts(ctx); err != nil {
+			return err
+		}
 		return tx.PurgeLeases(ctx)
 	}); err != nil {
 		return done, fmt.Errorf("forget what is old: %w", err)
@@ -92,6 +96,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		return err
 	}); err != nil {
 		return done, fmt.Errorf("purge workspaces: %w", err)
+	}
+	if done.Parts, err = db.KeepPartitions(ctx); err != nil {
+		return done, fmt.Errorf("keep the parts of large tables: %w", err)
 	}
 	return done, nil
 }

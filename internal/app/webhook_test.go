@@ -247,6 +247,9 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.PurgeDeliveries(ctx)
+			if s.DB.Shared() && n == 0 { // they go with their part
+				return err
+			}
 			if n != 100 {
 				t.Errorf("purged %d", n)
 			}

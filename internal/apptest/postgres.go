@@ -29,7 +29,7 @@ var errNoPostgres = errors.New("no PostgreSQL server is installed; on Debian: ap
 // ownCluster is the cluster of a test process that was given none. It is the
 // package's one variable: starting a cluster takes most of a second, and a test
 // cannot see whether its database shares one.
-var ownCluster = sync.OnceValues(startCluster)
+var ownCluster = sync.OnceValues(func() (*cluster, error) { return startCluster() })
 
 // PostgresURL returns the connection URL of a new PostgreSQL database, as the
 // migrations leave it, that belongs to the test alone and is dropped when the
@@ -96,8 +96,11 @@ func postgresOrSkip(t testing.TB) string {
 	return server
 }
 
-// execPostgres runs one statement on a connection of its own. It takes no
-// context from the test, for that one is cancelled before the cleanup.
+// ExecPostgres runs one statement on a database, on a connection of its own.
+func ExecPostgres(database, statement string) error { return execPostgres(database, statement) }
+
+// execPostgres takes no context from the test, for that one is cancelled before
+// the cleanup.
 func execPostgres(server, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -110,21 +113,38 @@ func execPostgres(server, statement string) error {
 	return err
 }
 
+// AskPostgres answers the first column of a query's first row as text, "" for
+// none and for NULL, of a database that other processes work on.
+func AskPostgres(ctx context.Context, database, query string) (text string, err error) {
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx)
+	var found *string
+	if err := conn.QueryRow(ctx, query).Scan(&found); err != nil && !errors.Is(err, pgx.ErrNoRows) || found == nil {
+		return "", err
+	}
+	return *found, nil
+}
+
 // cluster is a throw-away PostgreSQL server. tools/with-postgres runs it for as
 // long as hold stays open, so it cannot outlive this process, however that ends.
 type cluster struct {
-	url  string
-	hold io.Closer
-	cmd  *exec.Cmd
+	url     string
+	replica string // "" unless it was asked for
+	hold    io.Closer
+	cmd     *exec.Cmd
 }
 
-func startCluster() (*cluster, error) {
+// startCluster starts one with these flags of tools/with-postgres.
+func startCluster(flags ...string) (*cluster, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(filepath.Join(root, "tools", "with-postgres"),
-		"sh", "-c", `printf '%s\n' "$CARDWALL_TEST_POSTGRES"; exec cat`)
+		append(flags, "sh", "-c", `printf '%s %s\n' "$CARDWALL_TEST_POSTGRES" "$CARDWALL_TEST_POSTGRES_REPLICA"; exec cat`)...)
 	// The file itself, not a buffer: no goroutine stays behind to look like a leak.
 	cmd.Stderr = os.Stderr
 	hold, err := cmd.StdinPipe()
@@ -140,7 +160,9 @@ func startCluster() (*cluster, error) {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err == nil {
-		return &cluster{url: strings.TrimSpace(line), hold: hold, cmd: cmd}, nil
+		c := &cluster{hold: hold, cmd: cmd}
+		c.url, c.replica, _ = strings.Cut(strings.TrimSpace(line), " ")
+		return c, nil
 	}
 	hold.Close()
 	exit := cmd.Wait()

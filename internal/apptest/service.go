@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -51,6 +52,7 @@ type Service struct {
 	Handler  http.Handler
 	Clock    *Clock
 	Database string // what New was given
+	Draining atomic.Bool
 	opts     Options
 	document *document
 }
@@ -65,7 +67,9 @@ type Options struct {
 	Roots          *x509.CertPool      // authorities of hosts that documents are fetched from; nil for the system's
 	Operators      []string            // addresses of the server's operators; Ada's when nil
 	NoRegistration bool                // programs may not register themselves
+	Replica        string              // the address of a replica of the database; "" for none
 	Tools          func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
+	Log            *slog.Logger        // nil for the test's own, from warnings on
 	clock          *Clock
 	document       *document
 }
@@ -127,7 +131,10 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if err != nil {
 		t.Fatalf("make the guard: %v", err)
 	}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := opts.Log
+	if log == nil {
+		log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
 	programs := connect.New(connect.Options{
 		BaseURL: BaseURL, Registration: !opts.NoRegistration, Unlimited: !opts.RateLimits, Check: guard.Check, Dial: guard.Dial, Roots: opts.Roots, Log: log,
 	})
@@ -154,7 +161,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{
-		Database: database, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
+		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
@@ -183,10 +190,10 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log, transfer.NewMetrics()),
 		},
-		Pages: served,
-		DB:    db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
+		Pages: served, Draining: &s.Draining,
+		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
 		t.Fatalf("make the handler: %v", err)

@@ -9,6 +9,7 @@ import (
 
 	"cardwall/internal/op"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 const (
@@ -19,8 +20,9 @@ const (
 	gatherTime = 5 * time.Millisecond   // changes that come within it are looked at together
 	lookEvery  = 30 * time.Second       // in vain, unless something was missed
 	lookShared = 100 * time.Millisecond // with several servers, where others write changes
+	lookMost   = 5 * time.Second        // that a slow reading puts the next one off
 	noteEvery  = time.Second            // how far boards are handled
-	claimTime  = 30 * time.Second       // a dead server's boards are free after this
+	claimTime  = 10 * time.Second       // a dead server's boards are free after this
 	againAfter = time.Second            // after a failure
 	clockEvery = 15 * time.Second       // due times are looked at
 	stopTime   = 5 * time.Second
@@ -37,6 +39,7 @@ type Options struct {
 	Holder   string        // the server's own name, for its leases
 	Clock    time.Duration // how often due times are looked at; 0 is every 15 seconds
 	Metrics  *Metrics      // nil for none
+	Traces   *trace.Tracer // nil for none
 	Log      *slog.Logger
 }
 
@@ -197,8 +200,9 @@ func (e *Engine) look(ctx context.Context) {
 		if len(ids) > 0 {
 			e.changed(ids)
 		}
-		// A twentieth of the time at most goes into looking.
-		if !pause(ctx, max(every, 20*time.Since(began))) {
+		// A twentieth of the time goes into looking. A reading that hung because the
+		// database could not be reached says nothing about its cost.
+		if !pause(ctx, max(every, min(20*time.Since(began), lookMost))) {
 			return
 		}
 	}

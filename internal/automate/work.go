@@ -9,6 +9,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 // task is a rule that something may set off.
@@ -155,6 +156,18 @@ func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool
 // expected is logged, and written as failed, so that it does not hold up what
 // comes behind it.
 func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) bool {
+	ctx, span := e.o.Traces.Start(ctx, "automation run", trace.Internal, trace.Link{})
+	outcome := "failed"
+	defer func() {
+		span.Text("cardwall.rule.id", r.ID)
+		span.Text("cardwall.board.id", r.BoardID)
+		span.Text("cardwall.event.type", string(o.Type))
+		span.Text("cardwall.outcome", outcome)
+		if outcome == "failed" {
+			span.Fail(outcome)
+		}
+		span.End()
+	}()
 	for try := 1; ; try++ {
 		done := false
 		ok, err := e.likely(ctx, workspaceID, r, o)
@@ -164,6 +177,10 @@ func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule,
 		switch {
 		case err == nil:
 			e.o.Metrics.ran(done, o, board.InstantOf(e.o.DB.Now()))
+			outcome = "nothing to do"
+			if done {
+				outcome = "done"
+			}
 			return true
 		case ctx.Err() != nil:
 			return false

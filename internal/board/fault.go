@@ -41,6 +41,10 @@ const (
 	CauseMethod    Cause = "method"
 )
 
+// CauseOverload is that of an unavailable because of too much work: a refusal as
+// it should be, of which no log need tell.
+const CauseOverload Cause = "overload"
+
 // Fault is a refusal that the caller is meant to read. Message is a whole
 // sentence that names the field or object and says what is allowed; it never
 // holds an inner error, a secret or another person's text.

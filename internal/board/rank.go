@@ -61,6 +61,15 @@ func RankBetween(a, b string) (string, error) {
 	return wholeA + frac, err
 }
 
+// CheckRank refuses a text that is no rank, or longer than any that is kept.
+func CheckRank(r string) error {
+	if r == "" || len(r) > RankLimit {
+		return errRank
+	}
+	_, _, err := splitRank(r)
+	return err
+}
+
 // RanksAfter makes n ranks in ascending order behind a (empty: from the beginning).
 func RanksAfter(a string, n int) ([]string, error) {
 	out := make([]string, n)

@@ -112,7 +112,7 @@ func (d *door) register(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if err != nil {
 		return err
 	}
-	if err := d.attempts.Take(d.db.Now(), session.Subject{Limit: registrations, Of: network}); err != nil {
+	if err := d.attempts.Take(d.db, session.Subject{Limit: registrations, Of: network}); err != nil {
 		return err
 	}
 	c.ID = store.NewID("cli_")
@@ -152,7 +152,7 @@ func (s *Server) client(ctx context.Context, db *store.DB, id, network string) (
 	}
 	if isDocument(id) {
 		return s.documents.get(ctx, id, db.Now(), func() error {
-			return s.attempts.Take(db.Now(), session.Subject{Limit: fetches, Of: network})
+			return s.attempts.Take(db, session.Subject{Limit: fetches, Of: network})
 		})
 	}
 	err = db.Read(ctx, board.System(), func(v *store.View) (err error) {

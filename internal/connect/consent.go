@@ -152,7 +152,7 @@ type DeviceInput struct {
 // beforeTyped counts what may be a guess, right or wrong: who has a code of their
 // own would else guess others' beside it.
 func (s *Server) beforeTyped(_ context.Context, db *store.DB, caller board.Caller, _ *DeviceInput) error {
-	return s.attempts.Take(db.Now(), session.Subject{Limit: typedPerson, Of: caller.UserID}, session.Subject{Limit: typedNetwork, Of: session.Network(caller.Address)})
+	return s.attempts.Take(db, session.Subject{Limit: typedPerson, Of: caller.UserID}, session.Subject{Limit: typedNetwork, Of: session.Network(caller.Address)})
 }
 
 func asked(ctx context.Context, v *store.View, userCode string) (board.Device, error) {

@@ -47,7 +47,7 @@ func (d *door) deviceAuthorization(ctx context.Context, w http.ResponseWriter, r
 	if err != nil {
 		return err
 	}
-	if err := d.attempts.Take(d.db.Now(), session.Subject{Limit: questions, Of: network}); err != nil {
+	if err := d.attempts.Take(d.db, session.Subject{Limit: questions, Of: network}); err != nil {
 		return err
 	}
 	question := board.Device{Consent: board.Consent{

@@ -140,3 +140,25 @@ func TestDeny(t *testing.T) {
 		t.Errorf("who refuses is sent to %s (%v)", to, err)
 	}
 }
+
+// A program that was disconnected is refused at every server within a second.
+func TestDisconnectedProgramIsRefusedAtEveryServer(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
+	ada := s.Person("Ada")
+	ada.Workspace("Engines", board.PlanTeam)
+	token := newProgram(s).tokens(ada).text("access_token")
+	nodes := []*apptest.Service{s, s.Node(), s.Node()}
+	for i, node := range nodes {
+		if !works(node, token) {
+			t.Fatalf("server %d refuses the program", i)
+		}
+	}
+	ada.At(nodes[1]).Must("disconnect_app", fields{"appId": ada.Must("list_connected_apps", nil).Text("0.id")})
+	time.Sleep(time.Second)
+	for i, node := range nodes {
+		if works(node, token) {
+			t.Errorf("server %d lets the program in", i)
+		}
+	}
+}

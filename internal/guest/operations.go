@@ -67,13 +67,13 @@ func (in WriteInput) check(p *Pages, db *store.DB, caller board.Caller) error {
 	if err := ticketsOf(db, caller).check(in.Ticket, db.Now()); err != nil {
 		return err
 	}
-	return p.attempts.Take(db.Now(),
+	return p.attempts.Take(db,
 		session.Subject{Limit: writesHere, Of: page + here}, session.Subject{Limit: writesHereLong, Of: page + here},
 		session.Subject{Limit: writesToPage, Of: page}, session.Subject{Limit: writesToPageDay, Of: page})
 }
 
 func (p *Pages) look(db *store.DB, caller board.Caller) error {
-	return p.attempts.Take(db.Now(), session.Subject{Limit: looksAtPage, Of: string(caller.Guest.Key)})
+	return p.attempts.Take(db, session.Subject{Limit: looksAtPage, Of: string(caller.Guest.Key)})
 }
 
 func (p *Pages) beforeLook(_ context.Context, db *store.DB, caller board.Caller, in *LookInput) error {

@@ -19,6 +19,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 const (
@@ -67,6 +68,11 @@ const (
 	interrupted                // this server stops
 )
 
+// String is the verdict in one word.
+func (v verdict) String() string {
+	return [...]string{"accepted", "throttled", "unreachable", "refused", "gone", "forbidden", "skipped", "lost", "deleted", "interrupted"}[v]
+}
+
 // newTransport makes the client of all deliveries: HTTP/1.1, connections kept,
 // no proxy, and each connection made by dial, which guards the address.
 func newTransport(dial func(ctx context.Context, network, address string) (net.Conn, error), roots *x509.CertPool) *http.Transport {
@@ -82,6 +88,32 @@ func newTransport(dial func(ctx context.Context, network, address string) (net.C
 		WriteBufferSize:        2 << 10,
 		ReadBufferSize:         2 << 10,
 	}
+}
+
+// traced is run under a span, in a trace of its own that points to the change
+// which caused the delivery. The receiver is not told of the trace, and the trace
+// not of the receiver: its address may hold a secret.
+func (e *Engine) traced(ctx context.Context, a *attempt) result {
+	ctx, span := e.o.Traces.Start(ctx, http.MethodPost, trace.Client, a.delivery.Because)
+	r := e.run(ctx, a)
+	if span == nil {
+		return r
+	}
+	span.Text("http.request.method", http.MethodPost)
+	span.Text("cardwall.delivery.id", a.delivery.ID)
+	span.Text("cardwall.event.type", string(a.delivery.Kind))
+	span.Text("cardwall.webhook.id", a.delivery.WebhookID)
+	if a.delivery.Attempts > 0 {
+		span.Number("http.request.resend_count", int64(a.delivery.Attempts))
+	}
+	if r.status != 0 {
+		span.Number("http.response.status_code", int64(r.status))
+	}
+	if r.verdict != accepted {
+		span.Fail(r.verdict.String())
+	}
+	span.End()
+	return r
 }
 
 // run makes the attempt. It ends within answerTime and bodyTime, whatever the

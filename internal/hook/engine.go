@@ -15,6 +15,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 const (
@@ -27,6 +28,7 @@ const (
 	lookEvery   = 30 * time.Second       // in vain, unless deliveries were missed
 	lookShared  = 100 * time.Millisecond // with several servers, where others write deliveries
 	lookAgain   = 5 * time.Second        // after a failure
+	lookMost    = 5 * time.Second        // that a slow reading puts the next one off
 	pruneEvery  = 100                    // deliveries of an endpoint that ended
 	pruneAtOnce = 1000
 	recordPause = time.Second // after the database did not take a record
@@ -51,6 +53,7 @@ type Options struct {
 	Chance  func() float64                                                       // in [0, 1), for jitter; nil is crypto/rand
 	Holder  string                                                               // the server's own name, for its leases
 	Metrics *Metrics                                                             // nil for none
+	Traces  *trace.Tracer                                                        // nil for none
 	Log     *slog.Logger
 }
 
@@ -203,7 +206,7 @@ func (e *Engine) check() {
 				r.verdict, r.reason = skipped, targets[i].Refusal
 			default:
 				a.target = targets[i]
-				under.Go(func() { e.results <- e.run(e.stopped, a) })
+				under.Go(func() { e.results <- e.traced(e.stopped, a) })
 				continue
 			}
 			e.results <- r
@@ -238,6 +241,9 @@ func (e *Engine) look(ctx context.Context) {
 	if e.o.DB.Shared() {
 		every = lookShared
 	}
+	if err := e.o.DB.Reschedule(ctx); err != nil && ctx.Err() == nil {
+		e.o.Log.Warn("retries are not compared with the clock", "error", err)
+	}
 	for {
 		began, pause := time.Now(), every
 		found, err := e.o.DB.Queues(ctx)
@@ -252,14 +258,20 @@ func (e *Engine) look(ctx context.Context) {
 			pause = lookAgain
 			e.o.Log.Warn("the outbox of webhooks cannot be read", "error", err)
 		}
-		// A twentieth of the time at most goes into looking.
 		select {
-		case <-time.After(max(pause, 20*time.Since(began))):
+		case <-time.After(lookRest(pause, time.Since(began))):
 		case <-e.lookNow:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// lookRest is how long not to look after a reading that took so long: a twentieth
+// of the time goes into looking. A reading that hung because the database could
+// not be reached says nothing about its cost, and puts the next off by little.
+func lookRest(pause, took time.Duration) time.Duration {
+	return max(pause, min(20*took, lookMost))
 }
 
 // refill reads deliveries of an endpoint whose time has come.

@@ -34,7 +34,7 @@ func NewMetrics() *Metrics {
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "cardwall_webhook_first_delivery_seconds", Help: "Time from an event to its delivery at the first attempt.", Buckets: buckets,
 		}),
-		underWay:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Attempts under way."}),
+		underWay:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Attempts to deliver that are under way."}),
 		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints that this server looks after and has had something to send to."}),
 		due:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_queues_due", Help: "Endpoints with deliveries whose time has come."}),
 		age:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_outbox_age_seconds", Help: "How long the delivery has been due that waits longest."}),

@@ -1,18 +1,16 @@
 package live
 
 import (
-	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
+	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
 
-const (
-	lookEvery  = 250 * time.Millisecond // at the versions of boards, where other servers write too
-	streamsMax = 20                     // of one person
-)
+const streamsMax = 20 // of one person
 
 // Hub knows which streams of this server show which boards.
 type Hub struct {
@@ -33,13 +31,15 @@ func NewHub(db *store.DB, log *slog.Logger) *Hub {
 	h := &Hub{db: db, log: log, boards: map[string]map[*stream]struct{}{}, persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
 	h.unwatch = db.OnChange(h.changed)
 	db.OnNotify(h.notified)
+	h.open.Go(h.checkCallers)
 	if db.Shared() {
 		h.open.Go(h.look)
 	}
 	return h
 }
 
-// Close ends all streams; browsers come back to another server by themselves.
+// Close ends all streams and tells browsers to come back, which another server
+// will answer.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	if !h.closed {
@@ -74,66 +74,16 @@ func (h *Hub) notified(userIDs []string) {
 	}
 }
 
-// look finds what other servers changed.
-func (h *Hub) look() {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	last, marks := map[string]int64{}, map[string]string{}
-	for {
-		select {
-		case <-h.stop:
-			return
-		case <-tick.C:
-		}
-		h.mu.Lock()
-		ids := make([]string, 0, len(h.boards))
-		for id := range h.boards {
-			ids = append(ids, id)
-		}
-		people := make([]string, 0, len(h.persons))
-		for id := range h.persons {
-			people = append(people, id)
-		}
-		h.mu.Unlock()
-		if len(people) == 0 {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		versions, err := h.db.Versions(ctx, ids)
-		now := map[string]string{}
-		if err == nil {
-			now, err = h.db.NotificationMarks(ctx, people)
-		}
-		cancel()
-		if err != nil {
-			h.log.Warn("live streams cannot see what other servers do", "error", err)
-			continue
-		}
-		var moved []string
-		for _, id := range ids {
-			if v, there := versions[id]; !there || v != last[id] {
-				moved = append(moved, id)
-			}
-		}
-		last = versions
-		h.changed(moved)
-		var told []string
-		for _, id := range people {
-			if now[id] != marks[id] {
-				told = append(told, id)
-			}
-		}
-		marks = now
-		h.notified(told)
-	}
-}
-
-// join adds a stream, unless the hub is closing or the person has too many.
-func (h *Hub) join(s *stream) bool {
+// join adds a stream. It refuses when the hub is closing, or the person has too
+// many.
+func (h *Hub) join(s *stream) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || len(h.persons[s.caller.UserID]) >= streamsMax {
-		return false
+	switch {
+	case h.closed:
+		return &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "This server stops; connect again.", RetryAfter: time.Second}
+	case len(h.persons[s.caller.UserID]) >= streamsMax:
+		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("At most %d streams of one person can be open.", streamsMax), RetryAfter: 5 * time.Second}
 	}
 	if h.persons[s.caller.UserID] == nil {
 		h.persons[s.caller.UserID] = map[*stream]struct{}{}
@@ -146,7 +96,7 @@ func (h *Hub) join(s *stream) bool {
 		h.boards[id][s] = struct{}{}
 	}
 	h.open.Add(1)
-	return true
+	return nil
 }
 
 // drop takes one board of a stream away.

@@ -3,8 +3,10 @@ package live_test
 import (
 	"bufio"
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,8 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/live"
+	"cardwall/internal/store"
 )
 
 func TestMain(m *testing.M) {
@@ -228,6 +232,136 @@ func TestStreamTellsOfNotifications(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// Who is there is told at all servers. Who leaves at one and stays at another is
+// there still.
+func TestPresenceIsThatOfAllServers(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
+	nodes := []*apptest.Service{s, s.Node(), s.Node()}
+	ada := s.Person("Ada")
+	workspace := ada.Workspace("Engines", board.PlanTeam)
+	bob := s.Person("Bob").Joins(workspace, board.WorkspaceMember)
+	id := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+	a := open(t, ada, id)
+	until := func(want ...string) {
+		t.Helper()
+		begun := time.Now()
+		for {
+			var got []string
+			for _, p := range a.next("presence")["people"].([]any) {
+				got = append(got, p.(map[string]any)["name"].(string))
+			}
+			if slices.Equal(got, want) {
+				t.Logf("%v after %s", want, time.Since(begun).Round(time.Millisecond))
+				return
+			}
+		}
+	}
+	until("Ada")
+	t.Run("while Bob is at two others", func(t *testing.T) {
+		open(t, bob.At(nodes[1]), id).next("presence")
+		until("Ada", "Bob")
+		t.Run("and leaves one", func(t *testing.T) { open(t, bob.At(nodes[2]), id).next("presence") })
+		time.Sleep(3 * time.Second)
+		if people := shownTo(t, ada.At(nodes[2]), id); !slices.Equal(people, []string{"Ada", "Bob"}) {
+			t.Errorf("while Bob stays at one server present are %v", people)
+		}
+	})
+	until("Ada")
+}
+
+// shownTo are those of whom a new stream says that they are there.
+func shownTo(t *testing.T, p *apptest.Person, boardID string) (names []string) {
+	t.Helper()
+	for _, one := range open(t, p, boardID).next("presence")["people"].([]any) {
+		names = append(names, one.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+// The stream of who is not let in any more ends within two seconds, at whichever
+// server, though nothing happens on the board.
+func TestStreamEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		id := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+		at := []*apptest.Service{s, s, s}
+		if s.DB.Shared() {
+			at = []*apptest.Service{s, s.Node(), s.Node()}
+		}
+		for what, end := range map[string]func(p *apptest.Person){
+			"a revoked token": func(p *apptest.Person) {
+				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+					_, err := tx.RevokeTokens(ctx, p.ID, "test")
+					return err
+				})
+			},
+			"a member who left": func(p *apptest.Person) {
+				ada.Must("remove_member", fields{"workspaceId": workspace, "userId": p.ID})
+			},
+			"a deleted account": func(p *apptest.Person) {
+				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, p.ID) })
+			},
+		} {
+			p := s.Person("P"+what[2:5]).Joins(workspace, board.WorkspaceMember)
+			var streams []*browser
+			for _, node := range at {
+				b := open(t, p.Within(workspace).At(node), id)
+				b.next("hello")
+				streams = append(streams, b)
+			}
+			stays := open(t, ada, id)
+			stays.next("hello")
+			begun := time.Now()
+			end(p)
+			for i, b := range streams {
+				for range b.events { // until it ends
+				}
+				if took := time.Since(begun); took > 2*time.Second+busy {
+					t.Errorf("%s: the stream at server %d ended after %s", what, i, took)
+				}
+			}
+			select {
+			case e, ok := <-stays.events:
+				if !ok {
+					t.Errorf("%s: another's stream ended too: %v", what, e)
+				}
+			default:
+			}
+		}
+	})
+}
+
+// busy is what a loaded machine may need besides.
+const busy = 2 * time.Second
+
+// A server that stops tells browsers when to come back, and takes no more.
+func TestStreamsAreSentAway(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	ada := s.Person("Ada")
+	hub := live.NewHub(s.DB, slog.New(slog.DiscardHandler))
+	caller := board.Person(ada.ID, board.ScopeRead)
+	serve := func(w http.ResponseWriter) error {
+		return hub.Serve(w, httptest.NewRequest("GET", "/live", nil), caller, func() error { return nil })
+	}
+	w, ended := httptest.NewRecorder(), make(chan error)
+	go func() { ended <- serve(w) }()
+	time.Sleep(100 * time.Millisecond)
+	hub.Close()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`\nretry: \d{3,4}\nevent: again\ndata: \{\}\n\n$`).MatchString(w.Body.String()) {
+		t.Errorf("the stream says %q", w.Body)
+	}
+	if err := serve(httptest.NewRecorder()); !board.IsCode(err, board.CodeUnavailable) {
+		t.Errorf("a new stream: %v", err)
+	}
 }
 
 func TestStreamRefusesByName(t *testing.T) {

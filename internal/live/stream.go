@@ -3,6 +3,8 @@ package live
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,7 +26,9 @@ const (
 	beatEvery    = 15 * time.Second // a line, so that nothing between takes the connection for dead
 	seenEvery    = 15 * time.Second // half of the time for which a look counts
 	writeTime    = 10 * time.Second
-	recheckEvery = 5 * time.Second // of rights, where nothing happens
+	recheckEvery = 2 * time.Second // of rights, where nothing happens
+	returnsAfter = 250 * time.Millisecond
+	returnSpread = 1000 // milliseconds beside that, so that not all come back at once
 )
 
 // stream is one connection of a browser.
@@ -43,6 +47,9 @@ type stream struct {
 	present map[string]bool
 	unread  bool // whether to look at the notifications
 	wake    chan struct{}
+
+	ended   chan struct{} // closed when the caller is not let in any more
+	endOnce func()
 }
 
 // Serve answers GET …/live?boards=… (none for the person's notifications alone) until the caller goes, the server stops or
@@ -57,8 +64,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller,
 	}
 	s := &stream{
 		hub: h, caller: caller, still: still, out: w, ctl: http.NewResponseController(w), sent: map[string]int64{}, people: map[string]string{},
-		dirty: map[string]bool{}, present: map[string]bool{}, wake: make(chan struct{}, 1),
+		dirty: map[string]bool{}, present: map[string]bool{}, wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
+	s.endOnce = sync.OnceFunc(func() { close(s.ended) })
 	var gone []string
 	if err := h.db.Read(r.Context(), caller, func(v *store.View) error {
 		gone = nil
@@ -77,8 +85,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller,
 	}); err != nil {
 		return err
 	}
-	if !h.join(s) {
-		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("At most %d streams of one person can be open.", streamsMax), RetryAfter: 5 * time.Second}
+	if err := h.join(s); err != nil {
+		return err
 	}
 	defer s.end(r.Context())
 	header := w.Header()
@@ -170,14 +178,16 @@ func (s *stream) run(ctx context.Context, gone []string) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.ended:
+			return
 		case <-s.hub.stop:
+			s.sendAway(&b)
 			return
 		case <-s.wake:
 			time.Sleep(gather) // what one request changes comes in one reading
 			err = s.tell(ctx, s.noted(s.dirty), s.noted(s.present), s.notedNotifications())
 		case <-recheck.C:
-			all := s.boards()
-			err = s.tell(ctx, all, all, true)
+			err = s.tell(ctx, s.boards(), nil, false)
 		case <-seen.C:
 			s.seen(ctx)
 		case <-beat.C:
@@ -191,6 +201,17 @@ func (s *stream) run(ctx context.Context, gone []string) {
 			return
 		}
 	}
+}
+
+// sendAway tells the browser to connect again soon (WHATWG HTML, 9.2.6), to
+// whichever server is there then.
+func (s *stream) sendAway(b *bytes.Buffer) {
+	var chance [2]byte
+	_, _ = rand.Read(chance[:]) // never fails (crypto/rand)
+	wait := returnsAfter.Milliseconds() + int64(binary.BigEndian.Uint16(chance[:]))%returnSpread
+	fmt.Fprintf(b, "retry: %d\n", wait)
+	event(b, "again", "", map[string]any{})
+	_ = s.write(b) // it may be gone
 }
 
 func (s *stream) boards() []string {

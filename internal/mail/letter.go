@@ -188,11 +188,14 @@ func line(s string) string {
 	return string(runes)
 }
 
-// redact takes the letter's secret out of a text that comes from elsewhere,
-// such as the answer of a server that repeats what it refuses.
+// redact takes the letter's secret and its recipient out of a text that comes from
+// elsewhere, such as the answer of a server that repeats what it refuses.
 func (m Message) redact(text string) string {
 	if m.secret != "" {
 		text = strings.ReplaceAll(text, m.secret, "…")
+	}
+	if m.To != "" {
+		text = strings.ReplaceAll(text, m.To, "…")
 	}
 	return line(text)
 }

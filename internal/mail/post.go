@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/trace"
 )
 
 // Lease is how long a letter is a node's own once it took it: longer than the
@@ -29,6 +30,8 @@ type Post struct {
 	Box    Box
 	Sender *Sender
 	Log    *slog.Logger
+	Sent   *Metrics      // nil for none
+	Traces *trace.Tracer // nil for none
 }
 
 // lookEvery is how soon a letter leaves after the change that wrote it.
@@ -67,6 +70,21 @@ func (p *Post) Deliver(ctx context.Context) error {
 }
 
 func (p *Post) deliver(ctx context.Context, l board.Letter) error {
+	ctx, span := p.Traces.Start(ctx, "send letter", trace.Client, trace.Link{})
+	outcome, err := p.attempt(ctx, l)
+	p.Sent.attempted(outcome)
+	span.Text("cardwall.letter.kind", string(l.Kind))
+	span.Number("cardwall.letter.attempt", int64(l.Attempt))
+	span.Text("cardwall.outcome", outcome)
+	if outcome != sent {
+		span.Fail(outcome)
+	}
+	span.End()
+	return err
+}
+
+// attempt sends a letter, and tells what became of it. Its error is the box's.
+func (p *Post) attempt(ctx context.Context, l board.Letter) (outcome string, err error) {
 	m, err := Write(l)
 	if err == nil {
 		err = p.Sender.Send(ctx, m)
@@ -74,15 +92,15 @@ func (p *Post) deliver(ctx context.Context, l board.Letter) error {
 		err = errors.Join(errFinal, err)
 	}
 	if err == nil {
-		return p.Box.Done(ctx, l)
+		return sent, p.Box.Done(ctx, l)
 	}
-	log := p.Log.With("letter", l.ID, "kind", l.Kind, "to", l.To, "attempt", l.Attempt, "error", err)
+	log := p.Log.With("letter", l.ID, "kind", l.Kind, "attempt", l.Attempt, "error", err)
 	all := pauses()
 	if errors.Is(err, errFinal) || l.Attempt > len(all) {
 		log.Error("gave a letter up")
-		return p.Box.Done(ctx, l)
+		return givenUp, p.Box.Done(ctx, l)
 	}
 	pause := all[l.Attempt-1]
 	log.Warn("a letter was not sent, and will be tried again", "pause", pause)
-	return p.Box.Later(ctx, l, pause)
+	return later, p.Box.Later(ctx, l, pause)
 }

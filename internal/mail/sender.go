@@ -119,7 +119,7 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
 		return failure(err, m)
 	}
-	s.opts.Log.Info("sent a letter", "letter", m.ID, "to", m.To)
+	s.opts.Log.Info("sent a letter", "letter", m.ID)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (s *Sender) build(m Message) (*gomail.Msg, error) {
 }
 
 // keep writes a message into the outbox, where only the operator reads it, and
-// says so in the log. Its link is in the file alone.
+// says so in the log. Whom it goes to, and what it says, is in the file alone.
 func (s *Sender) keep(msg *gomail.Msg, m Message) (err error) {
 	if err := os.MkdirAll(s.opts.Outbox, 0o700); err != nil {
 		return fmt.Errorf("make the outbox: %w", err)
@@ -177,6 +177,6 @@ func (s *Sender) keep(msg *gomail.Msg, m Message) (err error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("write to the outbox: %w", err)
 	}
-	s.opts.Log.Info("no mail server is configured: a letter lies in the outbox", "letter", m.ID, "to", m.To, "subject", m.Subject, "file", name)
+	s.opts.Log.Info("no mail server is configured: a letter lies in the outbox", "letter", m.ID, "file", name)
 	return nil
 }

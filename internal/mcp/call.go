@@ -37,9 +37,10 @@ func (e *Endpoint) callTool(ctx context.Context, r *sdk.CallToolRequest) (*sdk.C
 // call runs one tool for who asks. It never panics.
 func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcome) {
 	asking := askingOf(ctx)
+	asking.calls(t.Name)
 	defer func() {
 		if v := recover(); v != nil {
-			e.Log.Error("panic", "request", asking.caller.RequestID, "tool", t.Name, "panic", v, "stack", string(debug.Stack()))
+			e.Log.ErrorContext(ctx, "panic", "request", asking.caller.RequestID, "tool", t.Name, "panic", v, "stack", string(debug.Stack()))
 			out = refusal(internal(asking.caller.RequestID))
 		}
 	}()
@@ -93,13 +94,13 @@ func (e *Endpoint) explain(ctx context.Context, name string, asking *asking, err
 	case !ok && errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
 	case !ok && errors.Is(err, context.DeadlineExceeded):
-		e.Log.Warn("deadline", "request", id, "tool", name, "error", err)
+		e.Log.WarnContext(ctx, "deadline", "request", id, "tool", name, "error", err)
 		return &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
 	case !ok:
-		e.Log.Error("unexpected error", "request", id, "tool", name, "error", err)
+		e.Log.ErrorContext(ctx, "unexpected error", "request", id, "tool", name, "error", err)
 		return internal(id)
-	case f.Code == board.CodeUnavailable:
-		e.Log.Warn("unavailable", "request", id, "tool", name, "error", err)
+	case f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload:
+		e.Log.WarnContext(ctx, "unavailable", "request", id, "tool", name, "error", err)
 	}
 	return f
 }
@@ -116,7 +117,7 @@ func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		caller := askingOf(ctx).caller
 		defer func() {
 			if v := recover(); v != nil {
-				e.Log.Error("panic", "request", caller.RequestID, "method", method, "panic", v, "stack", string(debug.Stack()))
+				e.Log.ErrorContext(ctx, "panic", "request", caller.RequestID, "method", method, "panic", v, "stack", string(debug.Stack()))
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: internal(caller.RequestID).Error()}
 			}
 		}()

@@ -110,7 +110,10 @@ func cacheable(_ context.Context, r sdk.Request, c *sdk.Cacheable) {
 }
 
 // asking is who sent the request that is being answered.
-type asking struct{ caller board.Caller }
+type asking struct {
+	caller board.Caller
+	answer http.ResponseWriter
+}
 
 type askingKey struct{}
 
@@ -120,4 +123,11 @@ func askingOf(ctx context.Context) *asking {
 		return &asking{caller: board.Nobody()}
 	}
 	return a
+}
+
+// calls tells who logs the request which operation it calls.
+func (a *asking) calls(name string) {
+	if w, ok := a.answer.(interface{ Operation(name string) }); ok {
+		w.Operation(name)
+	}
 }

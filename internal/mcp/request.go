@@ -42,7 +42,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), askingKey{}, &asking{caller: caller}), deadline)
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), askingKey{}, &asking{caller: caller, answer: w}), deadline)
 	defer cancel()
 	if d, ok := e.directCall(r, body); ok {
 		e.answerDirect(ctx, w, d)

@@ -1,11 +1,13 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"hash"
 	"io"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -20,15 +22,24 @@ type Engine struct {
 	// CheckAddress refuses an address outside to which an input wants the service
 	// to send. It may ask the network, and so is called before the transaction.
 	CheckAddress func(ctx context.Context, address string) error
+	Log          *slog.Logger // told when there is too much work; nil is slog.Default
 
-	db      *store.DB
-	flights *flights
-	streams *streams
+	// Metrics count the calls; those that NewEngine made may be replaced before the
+	// first.
+	Metrics *Metrics
+
+	db        *store.DB
+	flights   *flights
+	streams   *streams
+	admission *admission
 }
 
 // NewEngine makes the engine of a server.
 func NewEngine(db *store.DB) *Engine {
-	return &Engine{db: db, flights: newFlights(), streams: newStreams()}
+	e := &Engine{Metrics: NewMetrics(), db: db, flights: newFlights(), streams: newStreams(), admission: newAdmission(db.Places())}
+	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
+	e.admission.shed = func(k class) { e.Metrics.Shed(k.String()) }
+	return e
 }
 
 // Call is one call of an operation.
@@ -68,7 +79,15 @@ const flightWait = 2 * time.Second
 
 // Do runs one call. Its error is a *board.Fault, or an unexpected error that
 // nobody outside may read; the answer says whether a refusal was replayed.
-func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
+func (e *Engine) Do(ctx context.Context, c Call) (answer Answer, err error) {
+	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
+		answer, err = e.do(ctx, c)
+		return answer.Replayed, err
+	})
+	return answer, err
+}
+
+func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	if err := e.permit(ctx, c); err != nil {
 		return Answer{}, err
 	}
@@ -103,8 +122,18 @@ func (e *Engine) Do(ctx context.Context, c Call) (Answer, error) {
 }
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
+	k := classOf(c.Operation)
+	began, err := e.admission.enter(ctx, k)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer e.admission.leave(k, began)
 	var out any
-	if err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
+	read := e.db.Read
+	if c.Operation.Report {
+		read = e.db.Report
+	}
+	if err := read(ctx, c.Caller, func(v *store.View) (err error) {
 		out, err = c.Operation.query(ctx, v, in)
 		return err
 	}); err != nil {
@@ -115,6 +144,11 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 }
 
 func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
+	began, err := e.admission.enter(ctx, writes)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer e.admission.leave(writes, began)
 	var (
 		out     any
 		version int64
@@ -139,6 +173,11 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		return Answer{}, err
 	}
 	defer land()
+	began, err := e.admission.enter(ctx, writes)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer e.admission.leave(writes, began)
 	sum := c.fingerprint(true)
 	var (
 		answer Answer

@@ -39,7 +39,15 @@ func (o *Operation) Streams() bool { return o.stream != nil }
 
 // DoStream runs one call of an operation that streams. An error before the
 // first byte is a refusal as any other.
-func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) error {
+func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) (err error) {
+	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
+		err = e.doStream(ctx, c, w)
+		return false, err
+	})
+	return err
+}
+
+func (e *Engine) doStream(ctx context.Context, c Call, w io.Writer) error {
 	if err := e.permit(ctx, c); err != nil {
 		return err
 	}
@@ -52,6 +60,11 @@ func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) error {
 		return err
 	}
 	defer leave()
+	began, err := e.admission.enter(ctx, reports)
+	if err != nil {
+		return err
+	}
+	defer e.admission.leave(reports, began)
 	return e.db.Stream(ctx, c.Caller, func(v *store.View) error { return c.Operation.stream(ctx, v, in, w) })
 }
 

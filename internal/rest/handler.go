@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -27,6 +28,7 @@ import (
 	"cardwall/internal/rest/docs"
 	"cardwall/internal/session"
 	"cardwall/internal/store"
+	"cardwall/internal/trace"
 )
 
 // Where the interfaces begin: the public one, and what the application's pages
@@ -62,8 +64,11 @@ type Config struct {
 	BaseURL     string
 	Version     string
 	Log         *slog.Logger
+	Metrics     *Metrics         // nil for none
+	Traces      *trace.Tracer    // nil for none
 	Mounts      map[string]Mount // by method and path, such as "GET /api/app/v1/live"
 	Application http.Handler     // answers every other address outside /api/; nil for none
+	Draining    *atomic.Bool     // true while the server takes its leave: it answers, and asks for no more; nil for never
 }
 
 // Mount answers requests whose answer or body is no envelope, such as a stream
@@ -81,6 +86,9 @@ type handler struct {
 // New makes the handler of all addresses of the server.
 func New(c Config) (http.Handler, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	if c.Metrics == nil {
+		c.Metrics = NewMetrics()
+	}
 	h := &handler{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux()}
 	document := Document(c.Registry, c.Version)
 	page, err := docs.New(document, c.BaseURL)
@@ -109,7 +117,11 @@ func New(c Config) (http.Handler, error) {
 		if !o.Secret { // how well it compresses would tell of it
 			answer = compressed(answer)
 		}
-		h.mux.Handle(o.Method+" "+Path(o), answer)
+		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) {
+			x := noted(w)
+			x.operation, x.streams = o.Name, o.Streams()
+			answer.ServeHTTP(w, r)
+		})
 	}
 	for route, allowed := range methods {
 		h.paths.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
@@ -128,19 +140,25 @@ func New(c Config) (http.Handler, error) {
 }
 
 // serve gives every request an id, and keeps a panic from ending more than it.
-func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	id := requestID(r)
-	header := w.Header()
+	header := writer.Header()
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
+	if h.draining() {
+		header.Set("Connection", "close") // the next request finds another server
+	}
+	w, r := h.begin(writer, r, id)
 	defer func() {
-		if v := recover(); v != nil {
-			if v == http.ErrAbortHandler {
-				panic(v)
-			}
-			h.Log.Error("panic", "request", id, "method", r.Method, "path", logged(r), "panic", v, "stack", string(debug.Stack()))
+		v := recover()
+		if v != nil && v != http.ErrAbortHandler {
+			h.Log.ErrorContext(r.Context(), "panic", "request", id, "method", methodOf(r), "path", logged(r), "panic", v, "stack", string(debug.Stack()))
 			h.refuse(w, r, internal(id))
+		}
+		h.end(w, r, id, v == http.ErrAbortHandler)
+		if v == http.ErrAbortHandler {
+			panic(v)
 		}
 	}()
 	if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
@@ -200,6 +218,9 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 }
 
 func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
+	if r.URL.Path != board.MCPPath {
+		noted(w).streams = true // an upload, or a stream of events
+	}
 	caller, err := h.admit(w, r, nil)
 	if err == nil {
 		caller.RequestID, caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
@@ -338,7 +359,13 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
+func (h *handler) draining() bool { return h.Draining != nil && h.Draining.Load() }
+
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
+	if h.draining() {
+		h.refuse(w, r, &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "This server stops.", RetryAfter: time.Second})
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := h.DB.Ping(ctx); err != nil {
@@ -358,12 +385,12 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		f = &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
 	case !ok && errors.Is(err, context.DeadlineExceeded):
 		f = &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
-		h.Log.Warn("deadline", "request", id, "method", r.Method, "path", logged(r), "error", err)
+		h.Log.WarnContext(r.Context(), "deadline", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
 	case !ok:
-		h.Log.Error("unexpected error", "request", id, "method", r.Method, "path", logged(r), "error", err)
+		h.Log.ErrorContext(r.Context(), "unexpected error", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
 		f = internal(id)
-	case f.Code == board.CodeUnavailable:
-		h.Log.Warn("unavailable", "request", id, "method", r.Method, "path", logged(r), "error", err)
+	case f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload:
+		h.Log.WarnContext(r.Context(), "unavailable", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
 	}
 	if f.Code == board.CodeUnauthenticated {
 		resource := ""

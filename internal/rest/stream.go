@@ -22,7 +22,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
 	case !out.begun:
 		h.refuse(w, r, err)
 	default:
-		h.Log.Warn("a stream broke off", "request", w.Header().Get("X-Request-Id"), "operation", call.Operation.Name, "error", err)
+		h.Log.WarnContext(r.Context(), "a stream broke off", "request", w.Header().Get("X-Request-Id"), "operation", call.Operation.Name, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }

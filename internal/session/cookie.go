@@ -83,9 +83,9 @@ func (g *Gate) sameSite(r *http.Request) error {
 }
 
 func (g *Gate) spendSession(c board.Caller, class Class, now time.Time) (Rate, error) {
-	rate, ok := g.rates.spend("session "+c.UserID, sessionLimit, now)
+	rate, ok := g.rates.spend(perMinute("session", c.UserID, sessionLimit), now)
 	if ok && class == Searches {
-		if searches, ok := g.rates.spend("session search "+c.UserID, sessionSearchLimit, now); !ok {
+		if searches, ok := g.rates.spend(perMinute("session search", c.UserID, sessionSearchLimit), now); !ok {
 			return searches, limited(searches, now)
 		}
 	}

@@ -25,15 +25,18 @@ const touchEvery = time.Minute
 type Gate struct {
 	db      *store.DB
 	log     *slog.Logger
-	rates   *rates
+	rates   *counts
 	cookie  cookie
 	origin  *http.CrossOriginProtection
 	proxies []netip.Prefix
+	metrics *Metrics
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known
 	touched map[string]time.Time
 	writing sync.WaitGroup
+	stop    chan struct{}
+	stopped sync.Once
 }
 
 type known struct {
@@ -47,18 +50,47 @@ type Options struct {
 	BaseURL   string         // where browsers find the server: decides what the cookie is called, and which site is ours
 	Unlimited bool           // no rate limits
 	Proxies   []netip.Prefix // our own, whose X-Forwarded-For says where a request came from
+	Metrics   *Metrics       // nil for none
 }
 
 // NewGate makes the gate of a server.
 func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
-	return &Gate{
-		db: db, log: log, rates: newRates(o.Unlimited), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
+	g := &Gate{
+		metrics: o.Metrics,
+		db:      db, log: log, rates: newCounts(o.Unlimited, true), stop: make(chan struct{}), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
 		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{},
 	}
+	g.rates.refused = o.Metrics.refused
+	if g.rates.share(db); g.rates.db != nil {
+		g.writing.Go(g.tellCounts)
+	}
+	return g
 }
 
-// Close waits for what the gate still writes.
-func (g *Gate) Close() { g.writing.Wait() }
+// Close tells the other servers what was counted here, and waits for what the
+// gate still writes.
+func (g *Gate) Close() {
+	g.stopped.Do(func() { close(g.stop) })
+	g.writing.Wait()
+}
+
+// tellCounts tells the other servers what this one counts.
+func (g *Gate) tellCounts() {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			g.rates.tellAll(g.db.Now())
+		case <-g.stop:
+			g.rates.tellAll(g.db.Now())
+			return
+		}
+	}
+}
 
 // Admit finds out who sent a request and counts it. The rate is there for the
 // headers of every answer, refusals too. It refuses with unauthenticated and
@@ -70,7 +102,7 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 		err = g.sameSite(r)
 	}
 	if err != nil {
-		rate, ok := g.rates.spend("address "+g.address(r), strangerLimit, now)
+		rate, ok := g.rates.spend(perMinute("address", g.address(r), strangerLimit), now)
 		if !ok && board.IsCode(err, board.CodeUnauthenticated) {
 			return board.Caller{}, rate, limited(rate, now)
 		}
@@ -81,7 +113,7 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 		rate, err := g.spendSession(caller, class, now)
 		return caller, rate, err
 	}
-	rate, ok := g.rates.spend("user "+caller.UserID, caller.Plan.Limits().RequestsPerMinute, now)
+	rate, ok := g.rates.spend(perMinute("user", caller.UserID, caller.Plan.Limits().RequestsPerMinute), now)
 	if ok && class == Searches {
 		if searches, err := g.spendSearch(caller, now); err != nil {
 			return board.Caller{}, searches, err
@@ -102,7 +134,7 @@ func (g *Gate) AdmitSearch(caller board.Caller) error {
 }
 
 func (g *Gate) spendSearch(caller board.Caller, now time.Time) (Rate, error) {
-	rate, ok := g.rates.spend("search "+caller.UserID, caller.Plan.Limits().SearchesPerMinute, now)
+	rate, ok := g.rates.spend(perMinute("search", caller.UserID, caller.Plan.Limits().SearchesPerMinute), now)
 	if !ok {
 		return rate, limited(rate, now)
 	}
@@ -126,7 +158,7 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 	now := g.db.Now()
 	caller := board.Nobody()
 	caller.Address = g.address(r)
-	rate, ok := g.rates.spend(what+" "+Network(caller.Address), limit, now)
+	rate, ok := g.rates.spend(perMinute(what, Network(caller.Address), limit), now)
 	if !ok {
 		return caller, rate, limited(rate, now)
 	}
@@ -139,7 +171,7 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	now := g.db.Now()
 	address = g.address(r)
-	if rate, ok := g.rates.spend("program "+Network(address), programLimit, now); !ok {
+	if rate, ok := g.rates.spend(perMinute("program", Network(address), programLimit), now); !ok {
 		return address, limited(rate, now)
 	}
 	return address, nil
@@ -147,7 +179,7 @@ func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 
 // Stranger is the rate of a request that needs no token.
 func (g *Gate) Stranger(r *http.Request) Rate {
-	return g.rates.look("address "+g.address(r), strangerLimit, g.db.Now())
+	return g.rates.look(perMinute("address", g.address(r), strangerLimit), g.db.Now())
 }
 
 // authenticate finds out who sent a request: by its token, or where it has none
@@ -162,7 +194,9 @@ func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	g.mu.Lock()
 	k, cached := g.known[key]
 	g.mu.Unlock()
-	if !cached || now.After(k.until) {
+	fresh := cached && !now.After(k.until)
+	g.metrics.lookup(fresh)
+	if !fresh {
 		var err error
 		if k, err = g.ask(r.Context(), ask, hash, now); err != nil {
 			return board.Caller{}, err

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"sync"
 	"time"
 
 	"cardwall/internal/board"
@@ -37,71 +36,13 @@ const programLimit = 600
 // Rate is what the X-RateLimit headers say.
 type Rate struct {
 	Limit     int
-	Remaining int
+	Remaining int       // as far as this server knows: others may have taken a hundredth meanwhile
 	Reset     time.Time // when the window ends
 }
 
-const window = time.Minute
-
-// rates counts requests in windows of a minute, which begin with the first
-// request of each key.
-type rates struct {
-	unlimited bool
-	mu        sync.Mutex
-	windows   map[string]*counter
-	swept     time.Time
-}
-
-type counter struct {
-	used int
-	ends time.Time
-}
-
-func newRates(unlimited bool) *rates {
-	return &rates{unlimited: unlimited, windows: map[string]*counter{}}
-}
-
-// spend counts one request; ok is false when the limit is used up.
-func (r *rates) spend(key string, limit int, now time.Time) (rate Rate, ok bool) {
-	if r.unlimited {
-		return Rate{Limit: limit, Remaining: limit, Reset: now.Add(window)}, true
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.sweep(now)
-	c := r.windows[key]
-	if c == nil || !now.Before(c.ends) {
-		c = &counter{ends: now.Add(window)}
-		r.windows[key] = c
-	}
-	ok = c.used < limit
-	if ok {
-		c.used++
-	}
-	return Rate{Limit: limit, Remaining: limit - c.used, Reset: c.ends}, ok
-}
-
-// look tells a rate without counting.
-func (r *rates) look(key string, limit int, now time.Time) Rate {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if c := r.windows[key]; c != nil && now.Before(c.ends) {
-		return Rate{Limit: limit, Remaining: limit - c.used, Reset: c.ends}
-	}
-	return Rate{Limit: limit, Remaining: limit, Reset: now.Add(window)}
-}
-
-// sweep forgets windows that have ended, once a window.
-func (r *rates) sweep(now time.Time) {
-	if now.Sub(r.swept) < window {
-		return
-	}
-	r.swept = now
-	for key, c := range r.windows {
-		if !now.Before(c.ends) {
-			delete(r.windows, key)
-		}
-	}
+// perMinute is a limit of requests.
+func perMinute(name, of string, most int) Subject {
+	return Subject{Limit{Name: name, Most: most, Window: time.Minute}, of}
 }
 
 func limited(rate Rate, now time.Time) error {

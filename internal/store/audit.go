@@ -90,7 +90,7 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 	FROM audit a LEFT JOIN users u ON u.id = a.actor_id LEFT JOIN tokens t ON t.id = a.token_id
 	LEFT JOIN boards b ON b.id = a.board_id LEFT JOIN board_members bm ON bm.board_id = a.board_id AND bm.user_id = $2
 	LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject LEFT JOIN lists sl ON sl.id = a.subject LEFT JOIN webhooks sh ON sh.id = a.subject
-	WHERE a.workspace_id = $1 AND ($3 = '' OR a.id < $3) AND a.at >= $4 AND a.at < $5
+	WHERE a.workspace_id = $1 AND ($3 = '' OR a.id < $3) AND a.at >= $4 AND a.at < $5 AND a.id >= $11
 	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation = $7) AND ($8 = '' OR a.board_id = $8) AND ($9 = '' OR a.token_id = $9)
 	ORDER BY a.id DESC LIMIT $10`
 
@@ -99,7 +99,7 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilter, before string, limit int) ([]board.AuditEntry, error) {
 	out := []board.AuditEntry{}
 	var spans []auditSpan
-	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit}
+	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit, idFloor("aud_", f.From.Time())}
 	err := v.each(ctx, auditSelect, args, func(rows *sql.Rows) error {
 		e, details, visible, err := v.scanAudit(rows, w.Role)
 		if err != nil {

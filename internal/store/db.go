@@ -14,20 +14,27 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"cardwall/internal/board"
 	"cardwall/internal/seal"
+	"cardwall/internal/trace"
 )
 
 // Options say where the data is and what the server promises about it.
 type Options struct {
 	Database string // the path of an SQLite file, or postgres://…
+	Replica  string // postgres://… of a streaming replica, on which reports are read; "" for none
 	BaseURL  string // stands in front of every address in an answer
 	Limits   board.Limits
 	Readers  int                 // SQLite: connections that read; 0 is one a core, at least two
 	Clock    func() time.Time    // nil is time.Now
-	NewID    func(string) string // nil is NewID
+	NewID    func(string) string // nil is NewID, by the clock above
 	Log      *slog.Logger        // nil is slog.Default
 	Keys     *seal.Keyring       // seal secrets; with nil, what holds a secret cannot be written
+	Metrics  *Metrics            // nil for none
+
+	Litestream bool // SQLite: Litestream replicates the file, and makes its checkpoints
 
 	Operators []string // the addresses of people who look after the server, in the normal form of board.NormalEmail
 
@@ -51,29 +58,39 @@ type DB struct {
 // Its text of SQL is the same.
 type engine interface {
 	read(ctx context.Context, fn func(runner) error) error
+	report(ctx context.Context, fn func(runner) error) error
 	stream(ctx context.Context, fn func(runner) error) error
 	write(ctx context.Context, fn func(runner) error) error
+	fit() error // refuses while nothing can be written here
 	close() error
 	dialect() dialect
+	places() (reads, writes int)
+	collectors() []prometheus.Collector // of what is looked at when somebody asks
 }
 
 // runner runs SQL inside one transaction.
 type runner interface {
 	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 	exec(ctx context.Context, text string, args ...any) (sql.Result, error)
+	put(ctx context.Context, text string, args ...any) error // exec before the next query or exec, or at the end; its failure may come as late
+	forget()                                                 // what was put and is not done yet
 }
 
 // dialect holds the few words in which the databases differ.
 type dialect struct {
-	name string
-	lock bool // rows are locked by hand (FOR UPDATE); SQLite has one writer
+	name   string
+	system string // as OpenTelemetry calls it
+	lock   bool   // rows are locked by hand (FOR UPDATE); SQLite has one writer
 }
 
 // Open connects to the database, and brings its schema up to date when asked
 // to. It refuses a schema that this program does not know.
 func Open(ctx context.Context, opts Options) (*DB, error) {
-	if opts.Clock == nil {
+	switch {
+	case opts.Clock == nil:
 		opts.Clock = time.Now
+	case opts.NewID == nil:
+		opts.NewID = clockedIDs(opts.Clock)
 	}
 	if opts.NewID == nil {
 		opts.NewID = NewID
@@ -83,6 +100,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	}
 	if opts.Limits == (board.Limits{}) {
 		opts.Limits = board.DefaultLimits()
+	}
+	if opts.Metrics == nil {
+		opts.Metrics = NewMetrics()
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -94,6 +114,8 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	)
 	if IsPostgres(opts.Database) {
 		e, err = openPostgres(ctx, opts)
+	} else if opts.Replica != "" {
+		return nil, errors.New("--database-replica is for PostgreSQL")
 	} else {
 		e, err = openSQLite(ctx, opts)
 	}
@@ -101,6 +123,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{opts: opts, engine: e}
+	if err := db.checkMoved(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
 	if err := db.loadCursorKey(ctx); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
@@ -132,17 +157,35 @@ func (db *DB) Now() time.Time { return db.opts.Clock() }
 
 // Read runs fn on one consistent state of the data.
 func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) error) error {
-	return fault(db.engine.read(ctx, func(r runner) error {
-		return fn(db.view(r, caller))
+	ctx, span := trace.Begin(ctx, "read transaction", trace.Internal)
+	err := fault(db.engine.read(ctx, func(r runner) error {
+		return fn(db.view(r, caller, span))
 	}))
+	db.ended(span, "read", err)
+	return err
 }
 
-// Stream is Read for long readers such as exports: it takes a connection of
-// its own, so that short reads never wait for it.
-func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
-	return fault(db.engine.stream(ctx, func(r runner) error {
-		return fn(db.view(r, caller))
+// Report is Read for what reads across boards. It is done on the replica, if
+// there is one that is up to date: it too sees all that was committed before. Fn
+// may run twice, so it must take its results from its last run.
+func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) error) error {
+	ctx, span := trace.Begin(ctx, "report transaction", trace.Internal)
+	err := fault(db.engine.report(ctx, func(r runner) error {
+		return fn(db.view(r, caller, span))
 	}))
+	db.ended(span, "report", err)
+	return err
+}
+
+// Stream is Report for long readers such as exports: it takes a connection of
+// its own, so that short reads never wait for it, and fn runs once.
+func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
+	ctx, span := trace.Begin(ctx, "long read transaction", trace.Internal)
+	err := fault(db.engine.stream(ctx, func(r runner) error {
+		return fn(db.view(r, caller, span))
+	}))
+	db.ended(span, "stream", err)
+	return err
 }
 
 // Write runs fn in one transaction, and returns nil only when that is on disk.
@@ -150,16 +193,19 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 // serialization failure, so it must take its results from its last run.
 func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
 	var tx *Tx
-	err := db.engine.write(ctx, func(r runner) error {
-		tx = &Tx{View: db.view(r, caller)}
+	ctx, span := trace.Begin(ctx, "write transaction", trace.Internal)
+	err := fault(db.engine.write(ctx, func(r runner) error {
+		tx = &Tx{View: db.view(r, caller, span)}
 		if err := fn(tx); err != nil {
 			return err
 		}
 		return tx.flush(ctx)
-	})
+	}))
+	db.ended(span, "write", err)
 	if err != nil {
-		return fault(err)
+		return err
 	}
+	db.opts.Metrics.committed(tx)
 	if send := db.sender.Load(); send != nil && len(tx.dispatched) > 0 {
 		(*send)(tx.dispatched)
 	}
@@ -212,12 +258,20 @@ func (db *DB) OnDispatch(fn func([]Dispatch)) {
 // Shared tells whether several servers may work on this database at once.
 func (db *DB) Shared() bool { return db.engine.dialect().lock }
 
-func (db *DB) view(r runner, caller board.Caller) *View {
-	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock())}
+// Places is how much the database does at once, beyond which more work makes
+// all of it late and nothing faster.
+func (db *DB) Places() (reads, writes int) { return db.engine.places() }
+
+func (db *DB) view(r runner, caller board.Caller, span *trace.Span) *View {
+	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock()), span: span}
 }
 
-// Ping tells whether the database answers.
+// Ping tells whether the database answers, takes writes as far as is known, and is
+// still where the data is.
 func (db *DB) Ping(ctx context.Context) error {
+	if err := db.engine.fit(); err != nil {
+		return fault(err)
+	}
 	return db.Read(ctx, board.System(), func(v *View) error {
 		var n int
 		_, err := v.one(ctx, "SELECT 1", nil, &n)

@@ -35,9 +35,9 @@ func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) 
 // newest first, of one status or "" for all, from before one on.
 func (v *View) Deliveries(ctx context.Context, webhookID string, status board.DeliveryStatus, before string, limit int) ([]board.Delivery, error) {
 	out := []board.Delivery{}
-	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2 ORDER BY k.id DESC LIMIT $3)
-		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) ORDER BY d.id DESC LIMIT $6`,
-		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit}, func(rows *sql.Rows) error {
+	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2 AND k.id >= $7 ORDER BY k.id DESC LIMIT $3)
+		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) AND d.id >= $7 ORDER BY d.id DESC LIMIT $6`,
+		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit, idFloor("itg_", board.Instant(v.logBegins()).Time())}, func(rows *sql.Rows) error {
 			d, err := v.scanDelivery(rows)
 			out = append(out, d.Delivery)
 			return err
@@ -144,11 +144,12 @@ func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuot
 }
 
 // PurgeDeliveries forgets deliveries that are too old for any log, and counts of
-// days that are over.
+// days that are over. On PostgreSQL most go with KeepPartitions.
 func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
 	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1", board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
 	}
-	return tx.affected(ctx, `DELETE FROM deliveries WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM deliveries ORDER BY id LIMIT 5000) AS k
+	from := tx.db.remainder("deliveries")
+	return tx.affected(ctx, `DELETE FROM `+from+` WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM `+from+` ORDER BY id LIMIT 5000) AS k
 		WHERE k.created_at < $1 AND k.due_at IS NULL)`, tx.logBegins())
 }

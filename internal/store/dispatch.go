@@ -60,7 +60,7 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 					fresh, again sql.NullInt64
 				)
 				err := rows.Scan(&q.WebhookID, &fresh, &again)
-				q.FirstDue = board.Instant(fresh.Int64)
+				q.FirstDue = min(board.Instant(fresh.Int64), v.now) // see Due
 				if !fresh.Valid || again.Valid && again.Int64 < fresh.Int64 {
 					q.FirstDue = board.Instant(again.Int64)
 				}
@@ -72,15 +72,19 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 }
 
 // Due are deliveries of a webhook whose time has come, first attempts before
-// retries, and when the next of the others is due (0 for never).
+// retries, and when the next of the others is due (0 for never). A first attempt
+// is always due: one of a time to come was written before the clock was set back.
 func (db *DB) Due(ctx context.Context, webhookID string, limit int) (due []Dispatch, next board.Instant, err error) {
-	const of = "WHERE webhook_id = $1 AND retry = $2 AND due_at IS NOT NULL AND due_at <= $3 ORDER BY due_at, id LIMIT $4"
+	const (
+		of  = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL ORDER BY due_at, id LIMIT $2"
+		yet = "WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3"
+	)
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		var err error
-		if due, err = v.dispatches(ctx, of, webhookID, 0, int64(v.now), limit); err != nil {
+		if due, err = v.dispatches(ctx, of, webhookID, limit); err != nil {
 			return err
 		}
-		again, err := v.dispatches(ctx, of, webhookID, 1, int64(v.now), limit)
+		again, err := v.dispatches(ctx, yet, webhookID, int64(v.now), limit)
 		if err != nil {
 			return err
 		}
@@ -90,6 +94,47 @@ func (db *DB) Due(ctx context.Context, webhookID string, limit int) (due []Dispa
 		return err
 	})
 	return due, next, err
+}
+
+// Reschedule puts retries to where they belong whose last attempt was, by now, in
+// time to come: it was before the clock was set back. Each keeps its pause. Without
+// that they would wait until the clock is where it was.
+func (db *DB) Reschedule(ctx context.Context) error {
+	type moved struct {
+		id         string
+		was, pause int64
+	}
+	var all []moved
+	if err := db.Stream(ctx, board.System(), func(v *View) error {
+		return v.each(ctx, "SELECT id, due_at, log FROM deliveries WHERE retry = 1 AND due_at IS NOT NULL AND due_at > $1", []any{int64(v.now)}, func(rows *sql.Rows) error {
+			var (
+				id       string
+				due      board.Instant
+				text     []byte
+				attempts []board.DeliveryAttempt
+			)
+			if err := rows.Scan(&id, &due, &text); err != nil {
+				return err
+			}
+			if err := json.Unmarshal(text, &attempts); err != nil {
+				return fmt.Errorf("log of %s: %w", id, err)
+			}
+			if n := len(attempts); n > 0 && attempts[n-1].At > v.now {
+				all = append(all, moved{id, int64(due), int64(max(0, due-attempts[n-1].At))})
+			}
+			return nil
+		})
+	}); err != nil || len(all) == 0 {
+		return err
+	}
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		for _, m := range all {
+			if err := tx.exec(ctx, "UPDATE deliveries SET due_at = $1 WHERE id = $2 AND due_at = $3", int64(tx.now)+m.pause, m.id, m.was); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Target is what a delivery's webhook is at the time of an attempt.
@@ -304,11 +349,21 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 		}
 		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), nullable(o.Next), o.Attempts, o.Reason, status, ended, string(log)}
 	}
+	// The bounds say which parts of the table are looked into.
+	var lowest, highest string
+	for i, o := range outcomes {
+		if i == 0 || o.ID < lowest {
+			lowest = o.ID
+		}
+		highest = max(highest, o.ID)
+	}
 	return recorded, batches(rows, func(n int, args []any) error {
+		first, last := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
 		return tx.each(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT")+`)
 			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
 			http_status = v.http_status, ended_at = v.ended_at, log = v.log
-			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL RETURNING deliveries.id`, args, func(rows *sql.Rows) error {
+			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL
+			AND deliveries.id >= `+first+` AND deliveries.id <= `+last+` RETURNING deliveries.id`, append(args, lowest, highest), func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			recorded[id] = true

@@ -14,6 +14,10 @@ const TrashLifetime = 30 * 24 * time.Hour
 // ranked anew.
 const rerankLifetime = 48 * time.Hour
 
+// leaseMost is longer than anybody takes a lease for. One that lasts longer was
+// taken by a clock that was wrong.
+const leaseMost = time.Hour
+
 // Lease makes the holder the one who does a piece of work until the given
 // time from now. It is false while somebody else holds it. Who holds it
 // already prolongs it.
@@ -28,9 +32,17 @@ func (db *DB) Lease(ctx context.Context, name, holder string, length time.Durati
 func (tx *Tx) lease(ctx context.Context, name, holder string, length time.Duration) (held bool, err error) {
 	now := int64(tx.now)
 	n, err := tx.affected(ctx, `INSERT INTO leases (name, holder, until) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE leases.holder = $2 OR leases.until < $4`,
-		name, holder, now+length.Milliseconds(), now)
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE leases.holder = $2 OR leases.until < $4 OR leases.until > $5`,
+		name, holder, now+length.Milliseconds(), now, now+leaseMost.Milliseconds())
 	return n == 1, err
+}
+
+// GiveUpLeases lets others have at once what the holder does alone, but for the
+// webhooks, which it gives up when what it sends has arrived.
+func (db *DB) GiveUpLeases(ctx context.Context, holder string) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "DELETE FROM leases WHERE holder = $1 AND name NOT LIKE 'webhooks:%'", holder)
+	})
 }
 
 // ExpiredBoard is a board whose time in the trash, or whose workspace's, is

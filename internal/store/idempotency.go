@@ -42,7 +42,13 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		s      Stored
 		sealed int64
 	)
-	found, err := tx.one(ctx, "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2",
+	text := "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2"
+	if tx.db.engine.dialect().lock {
+		// A lock is written, so the commit waits for a synchronous standby: the
+		// first call may have ended before that had what it did.
+		text += " FOR UPDATE"
+	}
+	found, err := tx.one(ctx, text,
 		[]any{tx.caller.KeyOwner(), key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer, &sealed)
 	if err != nil {
 		return nil, err
@@ -76,14 +82,15 @@ func placeOfAnswer(userID, key string) string { return "idempotency:" + userID +
 // Attempt runs fn in a savepoint: when it fails, all that it did is undone and
 // the transaction can go on.
 func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
-	if err := tx.exec(ctx, "SAVEPOINT attempt"); err != nil {
+	if _, err := tx.affected(ctx, "SAVEPOINT attempt"); err != nil {
 		return err
 	}
 	err := fn()
 	if err != nil {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
 		tx.noted, tx.notedBoard, tx.audited = nil, "", 0
-		if err := tx.exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
+		tx.run.forget()
+		if _, err := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err
 		}
 	}

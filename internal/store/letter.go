@@ -24,6 +24,17 @@ func (v *View) LettersDue(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
+// LettersWaiting counts letters that have not left, up to a number, and tells how
+// long the one has been due that waits longest.
+func (v *View) LettersWaiting(ctx context.Context, most int) (n int, late time.Duration, err error) {
+	if n, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters LIMIT $1) AS n", most); err != nil || n == 0 {
+		return n, 0, err
+	}
+	var due int64
+	_, err = v.one(ctx, "SELECT min(due_at) FROM letters", nil, &due)
+	return n, time.Duration(max(0, int64(v.now)-due)) * time.Millisecond, err
+}
+
 // claimTries is how many letters a node tries to take before it leaves the
 // others to the nodes that were quicker.
 const claimTries = 8

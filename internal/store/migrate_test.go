@@ -3,7 +3,9 @@ package store_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -114,4 +116,107 @@ func TestFourServersStartAtOnce(t *testing.T) {
 	if keys[0] == "" || keys[1] != keys[0] || keys[2] != keys[0] || keys[3] != keys[0] {
 		t.Error("the servers sign cursors with different keys")
 	}
+}
+
+// Litestream makes the checkpoints of a file that it replicates.
+func TestCheckpointsAreLeftToLitestream(t *testing.T) {
+	t.Parallel()
+	for litestream, want := range map[bool]string{true: "0", false: "4000"} {
+		db, err := store.Open(t.Context(), store.Options{Database: filepath.Join(t.TempDir(), "cardwall.db"), Migrate: true, Litestream: litestream})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(t, db, "PRAGMA wal_autocheckpoint"); !slices.Equal(got, []string{want}) {
+			t.Errorf("with Litestream (%v): checkpoints after %v pages, want %s", litestream, got, want)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A newer server brings the schema up to date while older ones still work on it,
+// and an older one may have to be brought back. So a migration only adds: what
+// the version before reads and writes stays where it is, and may be written
+// without what is new. What is not needed any more goes a version later, with a
+// line here that says since when nothing uses it.
+func TestMigrationsOnlyAdd(t *testing.T) {
+	t.Parallel()
+	gone := map[string]string{} // statements that take something away, and since when nothing uses that
+	files, err := filepath.Glob("migrations/*.sql")
+	if err != nil || len(files) < 2*lastFree {
+		t.Fatalf("%d migrations, %v", len(files), err)
+	}
+	checked := 0
+	for _, file := range files {
+		number, err := strconv.Atoi(strings.SplitN(filepath.Base(file), "_", 2)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if number <= lastFree {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "019_partitions.postgres.sql") {
+			continue // it puts a table of the same name and columns in the place of each, in one transaction
+		}
+		checked++
+		for _, statement := range statementsOf(string(text)) {
+			if problem := takesAway(statement); problem != "" && gone[statement] == "" {
+				t.Errorf("%s %s: %s", file, problem, statement)
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no migration was looked at")
+	}
+	for statement, bad := range map[string]bool{
+		"DROP TABLE cards": true, "ALTER TABLE cards DROP COLUMN title": true, "ALTER TABLE cards RENAME TO tasks": true, "ALTER TABLE cards RENAME COLUMN title TO name": true,
+		"ALTER TABLE cards ADD COLUMN size BIGINT NOT NULL": true, "ALTER TABLE cards ALTER COLUMN size SET NOT NULL": true, "ALTER TABLE cards ALTER COLUMN size TYPE TEXT": true,
+		"ALTER TABLE cards ADD CONSTRAINT one UNIQUE (title)": true, "CREATE UNIQUE INDEX one ON cards (title)": true, "DROP INDEX cards_long": false,
+		"ALTER TABLE cards ADD COLUMN size BIGINT NOT NULL DEFAULT 0": false, "ALTER TABLE cards ADD COLUMN size BIGINT": false, "CREATE TABLE sizes (id TEXT NOT NULL)": false,
+		"CREATE INDEX cards_size ON cards (size)": false, "DELETE FROM cards": true, "ALTER TABLE cards ALTER COLUMN size SET DEFAULT 1": false,
+	} {
+		if (takesAway(statement) != "") != bad {
+			t.Errorf("%s: %q", statement, takesAway(statement))
+		}
+	}
+}
+
+// statementsOf are the statements of a migration, without comments, each with
+// single spaces.
+func statementsOf(text string) (out []string) {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		code, _, _ := strings.Cut(line, "--")
+		b.WriteString(code + " ")
+	}
+	for statement := range strings.SplitSeq(b.String(), ";") {
+		if words := strings.Fields(statement); len(words) > 0 {
+			out = append(out, strings.Join(words, " "))
+		}
+	}
+	return out
+}
+
+// takesAway is what a statement does to who does not know of it; "" for nothing.
+func takesAway(statement string) string {
+	s := strings.ToUpper(statement)
+	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(s) }
+	switch {
+	case has(`\bDROP (TABLE|COLUMN|VIEW|CONSTRAINT)\b`), has(`^(DELETE|TRUNCATE)\b`):
+		return "takes something away"
+	case has(`\bRENAME\b`):
+		return "calls something otherwise"
+	case has(`^ALTER TABLE .*\bADD (COLUMN )?.*\bNOT NULL\b`) && !has(`\bDEFAULT\b`), has(`\bSET NOT NULL\b`):
+		return "wants a value that older servers do not write"
+	case has(`\bALTER COLUMN \w+ (SET DATA )?TYPE\b`):
+		return "makes another type of a column"
+	case has(`^ALTER TABLE .*\bADD (CONSTRAINT|UNIQUE|CHECK|FOREIGN)\b`), has(`^CREATE UNIQUE INDEX`):
+		return "forbids what older servers may write"
+	}
+	return ""
 }

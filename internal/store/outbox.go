@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/trace"
 )
 
 // Dispatch is a delivery as its sender needs it.
@@ -25,6 +26,7 @@ type Dispatch struct {
 	SwitchesOn string                  // the person whose switching on this test proves; "" for any other delivery
 	Log        []board.DeliveryAttempt // what happened so far
 	Body       []byte
+	Because    trace.Link // the transaction of its event, while it is in memory
 }
 
 // subscriber is a webhook that an event may be for.
@@ -121,7 +123,7 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 	rows := make([][]any, len(to))
 	for i, s := range to {
 		d := Dispatch{
-			ID: board.DeliveryID(tx.NewID("itg_"), a.Version), WebhookID: s.id, BoardID: a.BoardID, Kind: e.event.Kind, DueAt: tx.now, CreatedAt: tx.now,
+			ID: board.DeliveryID(tx.NewID("itg_"), a.Version), WebhookID: s.id, BoardID: a.BoardID, Kind: e.event.Kind, DueAt: tx.now, CreatedAt: tx.now, Because: tx.span.Link(),
 		}
 		d.Body = addressed(body, d.ID)
 		reason := ""

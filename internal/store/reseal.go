@@ -86,9 +86,15 @@ func (db *DB) setKeys(ctx context.Context, change func(ids []string) []string) e
 	return nil
 }
 
+// sealedPagesOfAll read, each of one table, some of what is sealed behind a mark,
+// and the next mark, nil at the end. Every sealed column is in one of them.
+func sealedPagesOfAll() []func(context.Context, *View, []any) ([]sealedValue, []any, error) {
+	return []func(context.Context, *View, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedPages, sealedAnswers}
+}
+
 // resealAll goes over everything once. Stuck is why some could not be opened.
 func (db *DB) resealAll(ctx context.Context, first string, next func() error) (done int, stuck []error, err error) {
-	for _, page := range []func(context.Context, *View, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedPages, sealedAnswers} {
+	for _, page := range sealedPagesOfAll() {
 		mark := []any{"", ""}
 		for mark != nil {
 			if err := next(); err != nil {

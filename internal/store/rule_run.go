@@ -88,8 +88,8 @@ func (db *DB) Backlogs(ctx context.Context, ids []string) (out []Backlog, err er
 // holds it, and for a board that is not watched any more.
 func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length time.Duration) (handled int64, held bool, err error) {
 	err = db.Write(ctx, board.System(), func(tx *Tx) (err error) {
-		held, err = tx.one(ctx, "UPDATE automation_boards SET holder = $1, until = $2 WHERE board_id = $3 AND (holder = $1 OR until < $4) RETURNING handled",
-			[]any{holder, int64(tx.now) + length.Milliseconds(), boardID, int64(tx.now)}, &handled)
+		held, err = tx.one(ctx, "UPDATE automation_boards SET holder = $1, until = $2 WHERE board_id = $3 AND (holder = $1 OR until < $4 OR until > $5) RETURNING handled",
+			[]any{holder, int64(tx.now) + length.Milliseconds(), boardID, int64(tx.now), int64(tx.now) + leaseMost.Milliseconds()}, &handled)
 		return err
 	})
 	return handled, held, err

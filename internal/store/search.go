@@ -116,30 +116,33 @@ func (tx *Tx) indexBoard(ctx context.Context, boardID, behind string, limit int)
 	if err != nil || len(cards) == 0 {
 		return behind, false, err
 	}
-	type text struct{ card, place, ref, text string }
 	for _, id := range cards {
-		var all []text
-		err := tx.each(ctx, `SELECT c.id, 'title', '', c.title FROM cards c WHERE c.id = $1
-			UNION ALL SELECT c.id, 'description', '', c.description FROM cards c WHERE c.id = $1
-			UNION ALL SELECT m.card_id, 'comment', m.id, m.text FROM comments m WHERE m.card_id = $1
-			UNION ALL SELECT k.card_id, 'checklist', k.id, k.title FROM checklists k WHERE k.card_id = $1
-			UNION ALL SELECT k.card_id, 'checklist', i.id, i.title FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id WHERE k.card_id = $1`,
-			[]any{id}, func(rows *sql.Rows) error {
-				var t text
-				err := rows.Scan(&t.card, &t.place, &t.ref, &t.text)
-				all = append(all, t)
-				return err
-			})
-		if err != nil {
+		if err := tx.indexCard(ctx, id); err != nil {
 			return behind, false, err
-		}
-		for _, t := range all {
-			if err := tx.indexText(ctx, t.card, query.Place(t.place), t.ref, t.text); err != nil {
-				return behind, false, fmt.Errorf("index texts: %w", err)
-			}
 		}
 	}
 	return cards[len(cards)-1], len(cards) == limit, nil
+}
+
+// indexCard keeps the texts of a card whose board is locked.
+func (tx *Tx) indexCard(ctx context.Context, id string) error {
+	type text struct{ card, place, ref, text string }
+	var all []text
+	// The texts of a range of cards, of which this is both ends.
+	if err := tx.each(ctx, strings.ReplaceAll(cardTexts, "> $1", ">= $1"), []any{id, id}, func(rows *sql.Rows) error {
+		var t text
+		err := rows.Scan(&t.card, &t.place, &t.ref, &t.text)
+		all = append(all, t)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, t := range all {
+		if err := tx.indexText(ctx, t.card, query.Place(t.place), t.ref, t.text); err != nil {
+			return fmt.Errorf("index texts: %w", err)
+		}
+	}
+	return nil
 }
 
 // texts reads one column of texts.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"slices"
 
 	"cardwall/internal/board"
 )
@@ -49,6 +51,32 @@ func (v *View) CallerOfSession(ctx context.Context, hash []byte) (c board.Caller
 	person := board.Person(c.UserID, board.ScopeRead, board.ScopeWrite, board.ScopeAdmin)
 	person.SessionID = c.SessionID
 	return person, true, nil
+}
+
+// LetIn are those of some sessions and tokens, by their ids, whose callers would
+// be let in now: what CallerOfSession and CallerOfToken ask, of many at once.
+func (db *DB) LetIn(ctx context.Context, ids []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		note := func(rows *sql.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			out[id] = true
+			return err
+		}
+		lastUsed, created := v.oldest()
+		return chunks(ids, func(in string, args []any) error {
+			n := len(args)
+			session := fmt.Sprintf("s.last_used_at > $%d AND s.created_at > $%d", n+1, n+2)
+			if err := v.each(ctx, "SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id IN ("+in+") AND "+session+" AND u.deleted_at IS NULL",
+				append(slices.Clone(args), lastUsed, created), note); err != nil {
+				return err
+			}
+			return v.each(ctx, fmt.Sprintf("SELECT t.id FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id IN (%s) AND %s", in, tokenLives(n+1)),
+				append(args, int64(v.now)), note)
+		})
+	})
+	return out, err
 }
 
 // TouchSession notes that a session was used, and from where.

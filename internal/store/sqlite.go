@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,15 +15,22 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"cardwall/internal/trace"
 )
 
 const (
 	writeQueue = 1024 // writes that wait before further ones wait for a place in the queue
 	writeBatch = 128  // most writes in one transaction
 	textsKept  = 256  // prepared statements a connection keeps
+
+	busyTimeout = 10000       // milliseconds that a connection waits for another process's lock
+	busyShort   = 100         // and the writer, when it waited that long in vain
+	settleEvery = time.Second // while what is on disk is not known
 )
 
 // sqliteEngine has one connection that writes and a few that read. The writer
@@ -36,14 +44,26 @@ type sqliteEngine struct {
 	closing sync.RWMutex // held for reading while a job is handed over
 	closed  bool
 	done    chan struct{}
+
+	version int64                 // of the data, when the writer last looked for the mark of a move
+	pressed bool                  // the lock was not to be had, so the writer no longer waits long for it
+	gone    atomic.Pointer[error] // why nothing is written here any more: the data has moved
+	log     *slog.Logger
+	doubt   atomic.Bool // the end of the log on disk is not known; nothing is written before it is
+	path    string
+	metrics *Metrics
 }
 
 // writeJob is one write on its way through the writer.
 type writeJob struct {
-	fn    func(runner) error
-	state atomic.Int32 // waiting, then running or abandoned
-	err   error
-	done  chan struct{}
+	fn     func(runner) error
+	state  atomic.Int32 // waiting, then running or abandoned
+	err    error
+	done   chan struct{}
+	handed time.Time // to the writer
+	began  time.Time
+	ran    time.Time // until then; what follows is the end of its batch
+	batch  int       // writes that were committed with it
 }
 
 const (
@@ -52,12 +72,18 @@ const (
 	jobAbandoned
 )
 
-func sqliteAddress(path string) string {
+// sqliteAddress opens a file as servers do. Its checkpoints are SQLite's own
+// unless Litestream replicates the file, which then makes all of them.
+func sqliteAddress(path string, litestream bool) string {
 	q := url.Values{}
-	q.Add("_pragma", "busy_timeout(10000)")
+	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout))
 	q.Add("_pragma", "journal_mode(WAL)")
-	q.Add("_pragma", "synchronous(FULL)")
-	q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; the same pages are written again and again
+	q.Add("_pragma", "synchronous("+synchronous()+")")
+	if litestream {
+		q.Add("_pragma", "wal_autocheckpoint(0)")
+	} else {
+		q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; the same pages are written again and again
+	}
 	q.Add("_pragma", "foreign_keys(1)")
 	q.Add("_pragma", "mmap_size(1073741824)") // a commit empties every reader's page cache; mapped pages stay
 	q.Add("_pragma", "temp_store(MEMORY)")
@@ -70,10 +96,11 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	if err := file.Close(); err != nil {
+	opened, err := file.Stat()
+	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	pool, err := sql.Open("sqlite", sqliteAddress(opts.Database))
+	pool, err := sql.Open("sqlite", sqliteAddress(opts.Database, opts.Litestream))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", opts.Database, err)
 	}
@@ -97,9 +124,19 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 		readers: make(chan *sqliteConn, readers),
 		jobs:    make(chan *writeJob, writeQueue),
 		done:    make(chan struct{}),
+		log:     opts.Log,
+		path:    opts.Database,
+		metrics: opts.Metrics,
 	}
 	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
 		return nil, err
+	}
+	// A restore puts another file in its place, under the lock of the old one.
+	if now, err := os.Stat(opts.Database); err != nil || !os.SameFile(opened, now) {
+		return nil, errors.Join(fmt.Errorf("%s was replaced while it was opened; start again", opts.Database), err)
+	}
+	if err := e.writer.adopt(ctx); err != nil {
+		return nil, fmt.Errorf("adopt the log that was left: %w", err)
 	}
 	for range readers {
 		c, err := newSQLiteReader(ctx, pool)
@@ -112,7 +149,11 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	return e, nil
 }
 
-func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite"} }
+func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite", system: "sqlite"} }
+
+// places are enough readers to keep the cores busy while answers are written, and
+// as many writes as one transaction takes.
+func (e *sqliteEngine) places() (reads, writes int) { return max(32, 16*cap(e.readers)), writeBatch }
 
 func (e *sqliteEngine) close() error {
 	e.closing.Lock()
@@ -142,6 +183,11 @@ func (e *sqliteEngine) read(ctx context.Context, fn func(runner) error) error {
 	return c.snapshot(ctx, fn)
 }
 
+// report is read: one file has no replica.
+func (e *sqliteEngine) report(ctx context.Context, fn func(runner) error) error {
+	return e.read(ctx, fn)
+}
+
 func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) (err error) {
 	c, err := newSQLiteReader(ctx, e.pool)
 	if err != nil {
@@ -158,7 +204,8 @@ func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) (err e
 // snapshot runs fn on one state of the data.
 func (c *sqliteConn) snapshot(ctx context.Context, fn func(runner) error) error {
 	if _, err := c.exec(ctx, "BEGIN"); err != nil {
-		return err
+		_, _ = c.exec(ctx, "ROLLBACK") // of the one before, where a failing disk refused that too
+		return fmt.Errorf("%w: begin: %w", errUnavailable, err)
 	}
 	defer func() { _, _ = c.exec(ctx, "ROLLBACK") }() // nothing was written; it only ends the snapshot
 	return fn(c)
@@ -167,7 +214,7 @@ func (c *sqliteConn) snapshot(ctx context.Context, fn func(runner) error) error 
 // write hands fn to the writer. Once it runs the outcome is awaited whatever
 // becomes of ctx: a cancelled caller must not roll back the others' batch.
 func (e *sqliteEngine) write(ctx context.Context, fn func(runner) error) error {
-	j := &writeJob{fn: fn, done: make(chan struct{})}
+	j := &writeJob{fn: fn, done: make(chan struct{}), handed: time.Now()}
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -188,13 +235,33 @@ func (e *sqliteEngine) write(ctx context.Context, fn func(runner) error) error {
 		}
 		<-j.done
 	}
+	j.record(trace.Of(ctx))
 	return j.err
 }
 
 func (e *sqliteEngine) loop() {
 	defer close(e.done)
-	for j := range e.jobs {
-		e.commit(j)
+	for {
+		var again <-chan time.Time
+		if e.doubt.Load() && !e.settle() {
+			again = time.After(settleEvery)
+		}
+		for waiting := true; waiting; waiting = again != nil {
+			select {
+			case j, more := <-e.jobs:
+				switch {
+				case !more:
+					return
+				case again == nil:
+					e.commit(j)
+				case j.state.CompareAndSwap(jobWaiting, jobRunning):
+					j.err = errDoubt
+					close(j.done)
+				}
+			case <-again:
+				again = nil
+			}
+		}
 	}
 }
 
@@ -206,14 +273,18 @@ func (e *sqliteEngine) commit(first *writeJob) {
 	batch := make([]*writeJob, 0, 16)
 	defer func() {
 		for _, j := range batch {
+			j.batch = len(batch)
 			close(j.done)
 		}
 	}()
-	_, err := e.writer.exec(ctx, "BEGIN IMMEDIATE")
-	if err != nil {
-		if first.state.CompareAndSwap(jobWaiting, jobRunning) {
-			first.err = err
-			batch = append(batch, first)
+	err := e.begin(ctx)
+	if err != nil { // the others that wait would only wait longer for the same
+		_, _ = e.writer.exec(ctx, "ROLLBACK") // of the one before, where a failing disk refused that too
+		for j := first; j != nil; j = e.next(len(batch)) {
+			if j.state.CompareAndSwap(jobWaiting, jobRunning) {
+				j.err = fmt.Errorf("%w: begin: %w", errUnavailable, err)
+				batch = append(batch, j)
+			}
 		}
 		return
 	}
@@ -222,15 +293,27 @@ func (e *sqliteEngine) commit(first *writeJob) {
 			continue
 		}
 		batch = append(batch, j)
+		j.began = time.Now()
+		e.metrics.queued.Observe(j.began.Sub(j.handed).Seconds())
 		if len(batch) > 1 {
 			err = e.apply(ctx, j)
-		} else if j.err = guarded(j.fn, e.writer); j.err != nil {
+		} else {
+			j.err = guarded(j.fn, e.writer)
+		}
+		j.ran = time.Now()
+		if len(batch) == 1 && j.err != nil {
 			_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
 			return
 		}
 	}
 	if err == nil {
-		_, err = e.writer.exec(ctx, "COMMIT")
+		begun := time.Now()
+		if _, err = e.writer.exec(ctx, "COMMIT"); isIOError(err) {
+			e.doubt.Store(true)
+			e.log.Error("the disk failed while a write was made durable; nothing is written before the log is in the database", "error", err)
+		}
+		e.metrics.commit.Observe(time.Since(begun).Seconds())
+		e.metrics.batch.Observe(float64(len(batch)))
 	}
 	if err != nil {
 		_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
@@ -374,6 +457,14 @@ func (c *sqliteConn) exec(ctx context.Context, text string, args ...any) (sql.Re
 	res, err := s.ExecContext(ctx, args...)
 	return res, sqliteFault(err)
 }
+
+// put executes at once: nothing travels.
+func (c *sqliteConn) put(ctx context.Context, text string, args ...any) error {
+	_, err := c.exec(ctx, text, args...)
+	return err
+}
+
+func (c *sqliteConn) forget() {}
 
 // sqliteFault marks the failures that a retry may mend.
 func sqliteFault(err error) error {

@@ -46,8 +46,12 @@ func (tx *Tx) Quiet() { tx.quiet = true }
 // NewID makes an identifier with the prefix of its kind.
 func (tx *Tx) NewID(prefix string) string { return tx.db.opts.NewID(prefix) }
 
+// exec changes something of which nobody asks how much. On PostgreSQL it is done
+// together with what follows, so that its failure may be that of a later call;
+// the transaction fails with it in any case.
 func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
-	if _, err := tx.run.exec(ctx, text, args...); err != nil {
+	defer tx.statement(text).End()
+	if err := tx.run.put(ctx, text, args...); err != nil {
 		return fmt.Errorf("exec: %w", err)
 	}
 	return nil
@@ -55,6 +59,7 @@ func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 
 // affected is exec that tells how many rows it changed.
 func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, error) {
+	defer tx.statement(text).End()
 	res, err := tx.run.exec(ctx, text, args...)
 	if err != nil {
 		return 0, fmt.Errorf("exec: %w", err)

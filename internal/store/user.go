@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"strings"
 
 	"cardwall/internal/board"
@@ -136,6 +137,13 @@ func (v *View) Token(ctx context.Context) (board.Token, error) {
 	return board.Token{}, err
 }
 
+// tokenLives is the condition of a token that works; the time is the parameter of
+// a number.
+func tokenLives(now int) string {
+	return "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $" + strconv.Itoa(now) + `) AND u.deleted_at IS NULL
+		AND (t.workspace_id IS NULL OR EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id AND m.user_id = t.user_id))`
+}
+
 // CallerOfToken finds who a token stands for, by its fingerprint: the person,
 // the scopes, the workspace and the best plan of the organizations that the
 // token reaches. A token that was revoked or has expired, whose owner is gone,
@@ -147,8 +155,7 @@ func (v *View) CallerOfToken(ctx context.Context, hash []byte) (board.Caller, bo
 		workspace sql.NullString
 	)
 	found, err := v.one(ctx, `SELECT t.id, t.name, t.user_id, t.scopes, t.workspace_id FROM tokens t JOIN users u ON u.id = t.user_id
-		WHERE t.hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2) AND u.deleted_at IS NULL
-		AND (t.workspace_id IS NULL OR EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id AND m.user_id = t.user_id))`,
+		WHERE t.hash = $1 AND `+tokenLives(2),
 		[]any{hash, int64(v.now)}, &c.TokenID, &c.TokenName, &c.UserID, &scopes, &workspace)
 	if err != nil || !found {
 		return board.Caller{}, false, err

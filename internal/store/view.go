@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/trace"
 )
 
 // View reads one consistent state for one caller.
@@ -17,6 +18,9 @@ type View struct {
 	caller board.Caller
 	now    board.Instant
 	seen   []*board.Access // of the boards loaded so far
+
+	span       *trace.Span // of the transaction; nil when it is not recorded
+	statements int         // recorded so far
 }
 
 // Caller is who is asking.
@@ -45,6 +49,7 @@ func (v *View) On(boardID string) *board.Access {
 // each runs a query and calls scan for every row; it closes the rows before
 // it returns, so that the next query may run.
 func (v *View) each(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) error {
+	defer v.statement(text).End()
 	rows, err := v.run.query(ctx, text, args...)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -100,17 +101,35 @@ func (v *View) Present(ctx context.Context, boardID string) ([]board.UserRef, er
 func (db *DB) Versions(ctx context.Context, boardIDs []string) (map[string]int64, error) {
 	out := map[string]int64{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		for _, id := range boardIDs {
-			var version int64
-			found, err := v.one(ctx, "SELECT version FROM boards WHERE id = $1", []any{id}, &version)
-			if err != nil {
-				return err
-			}
-			if found {
+		return chunks(boardIDs, func(in string, args []any) error {
+			return v.each(ctx, "SELECT id, version FROM boards WHERE id IN ("+in+")", args, func(rows *sql.Rows) error {
+				var (
+					id      string
+					version int64
+				)
+				err := rows.Scan(&id, &version)
 				out[id] = version
-			}
-		}
-		return nil
+				return err
+			})
+		})
+	})
+	return out, err
+}
+
+// PresentOn are the ids of the people who have boards open, in their order, for
+// who watches these boards already.
+func (db *DB) PresentOn(ctx context.Context, boardIDs []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		return chunks(boardIDs, func(in string, args []any) error {
+			args = append(args, int64(v.now)-PresentFor.Milliseconds())
+			return v.each(ctx, "SELECT board_id, user_id FROM board_visits WHERE board_id IN ("+in+") AND seen_at > $"+strconv.Itoa(len(args))+" ORDER BY board_id, user_id", args, func(rows *sql.Rows) error {
+				var boardID, userID string
+				err := rows.Scan(&boardID, &userID)
+				out[boardID] = append(out[boardID], userID)
+				return err
+			})
+		})
 	})
 	return out, err
 }

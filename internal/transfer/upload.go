@@ -34,16 +34,18 @@ const linesMedia = "application/x-ndjson"
 // To who accepts application/x-ndjson a long import answers 200 and lines of
 // JSON: {"progress":{"done":…,"total":…}} a few times a second, in records of the
 // file, and at last {"data":…} with the report or {"error":…} with the refusal.
-func Upload(db *store.DB, log *slog.Logger) func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
+func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
 	return func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
-		read := ImportTrello
-		switch r.URL.Query().Get("format") {
+		read, format := ImportTrello, r.URL.Query().Get("format")
+		switch format {
 		case "trello":
 		case "cardwall":
 			read = Import
 		default:
 			return board.Invalid("format must be trello or cardwall.")
 		}
+		var told error // to a reader of lines, as the last of them
+		defer func() { metrics.imported(format, errors.Join(err, told)) }()
 		if !caller.Has(board.ScopeWrite) {
 			return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope write.")
 		}
@@ -86,10 +88,11 @@ func Upload(db *store.DB, log *slog.Logger) func(w http.ResponseWriter, r *http.
 			err = work()
 		}
 		if err != nil && out.begun {
+			told = err
 			fault, ok := board.AsFault(err)
 			if !ok {
 				id := w.Header().Get("X-Request-Id")
-				log.Error("unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+				log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
 				fault = board.Refuse(board.CodeInternal, "Something went wrong on our side; the log has it as request %s.", id)
 			}
 			out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})

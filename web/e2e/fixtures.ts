@@ -131,8 +131,11 @@ async function makeWorld(page: Page, title: string): Promise<World> {
     page.evaluate(
       async ([path, body]) => {
         const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-        const answer = await fetch(path, { method: 'POST', headers, body })
-        if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+        const ask = () => fetch(path, { method: 'POST', headers, body })
+        let answer = await ask().catch(() => null)
+        // A server may be killed meanwhile (e2e/nodes.ts); the key makes it one request.
+        for (let n = 0; n < 5 && (!answer || answer.status === 502); n++) answer = await ask().catch(() => null)
+        if (!answer?.ok) throw new Error(`${path}: ${await answer?.text()}`)
         return ((await answer.json()) as { data: { id: string } }).data.id
       },
       [path, JSON.stringify(body)] as const,

@@ -2,12 +2,14 @@
 // folder of its own. CARDWALL_BIN names another binary than ../bin/cardwall;
 // CARDWALL_URL a server that runs already, with CARDWALL_E2E_EMAIL and
 // CARDWALL_E2E_PASSWORD of a person on it, CARDWALL_E2E_TOKEN of theirs and
-// CARDWALL_E2E_OUTBOX, the folder where it puts letters.
+// CARDWALL_E2E_OUTBOX, the folder where it puts letters. With CARDWALL_NODES it
+// is so many servers (e2e/nodes.ts).
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serveNodes } from './nodes'
 
 /** A server that runs, and what it printed of the demo account. */
 export type Running = {
@@ -28,19 +30,24 @@ export function freePort(): Promise<number> {
 }
 
 /** Starts a server on a folder with data, or one that will have. */
-export async function serve(folder: string, port: number): Promise<Running> {
+export function serve(folder: string, port: number): Promise<Running> {
+  return run(folder, port, `http://localhost:${port}`, ['--demo']) // passkeys want a name
+}
+
+/** Starts a server that people reach at an address. */
+export async function run(folder: string, port: number, url: string, flags: string[]): Promise<Running> {
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
-  const url = `http://localhost:${port}` // passkeys want a name
-  const args = ['serve', '--demo', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url]
+  const args = ['serve', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url, ...flags]
   // Receivers of webhooks are servers of the tests on this machine, tried again soon.
   args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '4s,1s')
   args.push('--operators', 'demo@example.com')
   const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const demo = flags.includes('--demo')
   let said = ''
   const ready = new Promise<void>((up, fail) => {
     const hear = (chunk: Buffer) => {
       said += chunk.toString()
-      if (/password\s+\S+\n/.test(said) && said.includes('"serving"')) up()
+      if ((!demo || /password\s+\S+\n/.test(said)) && said.includes('"serving"')) up()
     }
     server.stdout.on('data', hear)
     server.stderr.on('data', hear)
@@ -66,7 +73,8 @@ export function makeFolder(): { folder: string; remove: () => void } {
 export default async function start(): Promise<() => Promise<void>> {
   if (process.env.CARDWALL_URL) return async () => undefined
   const { folder, remove } = makeFolder()
-  const running = await serve(folder, await freePort())
+  const nodes = process.env.CARDWALL_NODES
+  const running = nodes ? await serveNodes(folder, Number(nodes)) : await serve(folder, await freePort())
   process.env.CARDWALL_URL = running.url
   process.env.CARDWALL_E2E_EMAIL = running.email
   process.env.CARDWALL_E2E_PASSWORD = running.password

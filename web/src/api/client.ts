@@ -2,6 +2,7 @@ import createClient, { type Middleware } from 'openapi-fetch'
 import { randomId } from '../lib/id'
 import type { paths as AppPaths } from './contract'
 import type { paths as PublicPaths } from './schema'
+import { send } from './send'
 
 /** This tab's mark: the live stream says by it whose change an event tells. */
 export const clientId = randomId()
@@ -39,9 +40,9 @@ const marks: Middleware = {
 }
 
 /** The public operations, /api/public/v1. */
-export const api = createClient<PublicPaths>({ baseUrl: '/api/public/v1', fetch: (r) => fetch(r) })
+export const api = createClient<PublicPaths>({ baseUrl: '/api/public/v1', fetch: send })
 /** What only people do, /api/app/v1. */
-export const app = createClient<AppPaths>({ baseUrl: '/api/app/v1', fetch: (r) => fetch(r) })
+export const app = createClient<AppPaths>({ baseUrl: '/api/app/v1', fetch: send })
 api.use(marks)
 app.use(marks)
 

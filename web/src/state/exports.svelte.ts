@@ -1,6 +1,7 @@
 // Exports under way. The server writes two of a person's at a time; more wait
 // here for their turn, and for those of other windows.
 import { ApiError } from '../api/client'
+import { send } from '../api/send'
 
 export type Export = {
   /** The address of the document; an export is known by it. */
@@ -84,7 +85,7 @@ async function run(one: Export): Promise<void> {
 }
 
 async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
-  const answer = await fetch(one.href, { signal })
+  const answer = await send(new Request(one.href, { signal }))
   if (!answer.ok || !answer.body) {
     const told = (await answer.json().catch(() => ({}))) as { error?: { code: string; message: string } }
     throw new ApiError(

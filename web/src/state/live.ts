@@ -127,6 +127,8 @@ function reopenSoon(): void {
 }
 
 let open: string | null = null
+/** How often in a row the stream was refused: a server that stops, or none that is there. */
+let refusals = 0
 
 function reopen(): void {
   if (!leading) return
@@ -143,6 +145,7 @@ function reopen(): void {
   const on = <T>(name: string, then: (data: T) => void) =>
     stream.addEventListener(name, (event) => then(JSON.parse((event as MessageEvent<string>).data) as T))
   on<{ boards: Record<string, number> }>('hello', ({ boards: versions }) => {
+    refusals = 0
     tell({ kind: 'stream', up: true })
     tell({ kind: 'hello', boards: versions })
   })
@@ -153,6 +156,7 @@ function reopen(): void {
   stream.onerror = () => {
     tell({ kind: 'stream', up: false })
     // A refusal ends an EventSource; a lost connection it mends itself.
-    if (stream.readyState === EventSource.CLOSED && source === stream) setTimeout(reopen, 15_000)
+    if (stream.readyState !== EventSource.CLOSED || source !== stream) return
+    setTimeout(reopen, Math.min(1000 * 2 ** refusals++, 15_000) * (0.75 + Math.random() / 2))
   }
 }

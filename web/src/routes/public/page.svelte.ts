@@ -2,10 +2,11 @@
 import createClient from 'openapi-fetch'
 import { ApiError, data, reason } from '../../api/client'
 import type { paths, SharedBoard, SharedCardDetail, SubmittedCard } from '../../api/contract'
+import { send } from '../../api/send'
 import { randomId } from '../../lib/id'
 
 // Without cookies: who is signed in elsewhere is a guest here.
-const client = createClient<paths>({ baseUrl: '/api/app/v1', credentials: 'omit', fetch: (r) => fetch(r) })
+const client = createClient<paths>({ baseUrl: '/api/app/v1', credentials: 'omit', fetch: send })
 
 const lookAgain = 15_000
 const lookAgainAfterTrouble = 60_000

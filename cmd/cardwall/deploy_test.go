@@ -1,0 +1,334 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// readDeploy reads a file that installs the program.
+func readDeploy(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// alert is a rule of Prometheus.
+type alert struct {
+	Alert, Expr, For    string
+	Labels, Annotations map[string]string
+}
+
+func alerts(t *testing.T) (all []alert) {
+	t.Helper()
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []alert
+		}
+	}
+	d := yaml.NewDecoder(bytes.NewReader(readDeploy(t, "prometheus/alerts.yaml")))
+	d.KnownFields(true)
+	if err := d.Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	return all
+}
+
+// dashboardQueries are what the dashboard asks Prometheus, by panel.
+func dashboardQueries(t *testing.T) map[string][]string {
+	t.Helper()
+	var d struct {
+		Panels []struct {
+			Title, Type string
+			Targets     []struct{ Expr string }
+		}
+		Templating struct {
+			List []struct{ Name, Definition string }
+		}
+	}
+	if err := json.Unmarshal(readDeploy(t, "grafana/cardwall.json"), &d); err != nil {
+		t.Fatal(err)
+	}
+	found, rows := map[string][]string{}, 0
+	for _, p := range d.Panels {
+		if p.Type == "row" {
+			rows++
+			continue
+		}
+		if len(p.Targets) == 0 {
+			t.Errorf("the panel %q asks nothing", p.Title)
+		}
+		for _, target := range p.Targets {
+			found[p.Title] = append(found[p.Title], target.Expr)
+		}
+	}
+	if rows != 7 || len(found) < 30 {
+		t.Errorf("the dashboard has %d rows and %d panels", rows, len(found))
+	}
+	for _, v := range d.Templating.List {
+		if v.Definition != "" {
+			found["variable "+v.Name] = []string{v.Definition}
+		}
+	}
+	return found
+}
+
+// What the dashboard and the alerts ask for is what servers tell, and what servers
+// tell of themselves somebody looks at.
+func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
+	t.Parallel()
+	names := metricNames(t)
+	names["up"] = "Prometheus' own."
+	metric := regexp.MustCompile(`\b(?:cardwall|go|process)_[a-z0-9_]+\b|\bup\b`)
+	asked := map[string]bool{}
+	check := func(where, expr string) {
+		t.Helper()
+		found := metric.FindAllString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(expr, ""), -1)
+		if len(found) == 0 {
+			t.Errorf("%s asks for no metric: %s", where, expr)
+		}
+		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") {
+			t.Errorf("%s does not close what it opens: %s", where, expr)
+		}
+		for _, name := range found {
+			base := name
+			for _, end := range []string{"_bucket", "_sum", "_count"} {
+				if without, ok := strings.CutSuffix(name, end); ok && names[name] == "" {
+					base = without
+				}
+			}
+			if asked[base] = true; names[base] == "" {
+				t.Errorf("%s asks for %s, which no server tells", where, name)
+			}
+		}
+	}
+	for panel, queries := range dashboardQueries(t) {
+		for _, q := range queries {
+			check("the panel "+panel, q)
+		}
+	}
+	for _, a := range alerts(t) {
+		check(a.Alert, a.Expr)
+	}
+	for name := range names {
+		if strings.HasPrefix(name, "cardwall_") && !asked[name] {
+			t.Errorf("%s is told, and neither the dashboard nor an alert looks at it", name)
+		}
+	}
+}
+
+// Each alert is explained, and nothing is explained that does not exist.
+func TestAlertsAreExplained(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^### (Cardwall\w+)\n\*(page|ticket)\.\* \S`).FindAllStringSubmatch(string(text), -1) {
+		explained[m[1]] = m[2]
+	}
+	for _, a := range alerts(t) {
+		if explained[a.Alert] != a.Labels["severity"] {
+			t.Errorf("docs/operating.md explains %s as %q, it is %q", a.Alert, explained[a.Alert], a.Labels["severity"])
+		}
+		delete(explained, a.Alert)
+		if want := "docs/operating.md#" + strings.ToLower(a.Alert); a.Annotations["runbook"] != want || a.Annotations["summary"] == "" {
+			t.Errorf("the annotations of %s are %v, want the runbook %s", a.Alert, a.Annotations, want)
+		}
+	}
+	for name := range explained {
+		t.Errorf("docs/operating.md explains %s, which is no alert", name)
+	}
+}
+
+// The servers of the compose file are those of its balancer, and they share what
+// they must.
+func TestComposeFile(t *testing.T) {
+	t.Parallel()
+	var file struct {
+		Services map[string]struct {
+			Image       string
+			Environment map[string]string
+			Volumes     []string
+			Networks    any
+			ReadOnly    bool `yaml:"read_only"`
+		}
+		Networks, Volumes map[string]any
+	}
+	if err := yaml.Unmarshal(readDeploy(t, "compose/compose.yaml"), &file); err != nil {
+		t.Fatal(err)
+	}
+	var servers []string
+	for name, s := range file.Services {
+		if s.Image != "cardwall" {
+			continue
+		}
+		servers = append(servers, "server "+name+" "+name+":8080")
+		for _, shared := range []string{"CARDWALL_DATABASE", "CARDWALL_SECRET_KEY", "CARDWALL_BASE_URL", "CARDWALL_TRUSTED_PROXIES"} {
+			if s.Environment[shared] == "" {
+				t.Errorf("%s does not set %s", name, shared)
+			}
+		}
+		if !s.ReadOnly {
+			t.Errorf("%s may write to its image", name)
+		}
+	}
+	slices.Sort(servers)
+	var balanced []string
+	for _, line := range regexp.MustCompile(`(?m)^\tserver .*$`).FindAllString(string(readDeploy(t, "compose/haproxy.cfg")), -1) {
+		balanced = append(balanced, strings.TrimSpace(line))
+	}
+	if len(servers) != 3 || !slices.Equal(servers, balanced) {
+		t.Errorf("the servers are %v, those of the balancer %v", servers, balanced)
+	}
+}
+
+// need is a program of the machine's own: without it the test is left out, but
+// fails where all must be there.
+func need(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not installed", program)
+	}
+	if err != nil {
+		t.Skipf("%s is not installed", program)
+	}
+	return path
+}
+
+// systemd understands the unit, and finds it guarded.
+func TestUnitFile(t *testing.T) {
+	t.Parallel()
+	analyze := need(t, "systemd-analyze")
+	// The program stands elsewhere where it is not installed.
+	unit := bytes.ReplaceAll(readDeploy(t, "systemd/cardwall.service"), []byte("/usr/local/bin/cardwall"), []byte("/bin/true"))
+	file := filepath.Join(t.TempDir(), "cardwall.service")
+	if err := os.WriteFile(file, unit, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), analyze, "verify", file).CombinedOutput(); err != nil || strings.Contains(string(out), "cardwall.service:") {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=15", file).CombinedOutput(); err != nil {
+		t.Errorf("systemd-analyze security: %v\n%s", err, out)
+	}
+}
+
+// The image is the program, authorities and two folders: this runs it in such a
+// root, as its account, and asks for its health as the engine would.
+func TestProgramRunsInAnEmptyRoot(t *testing.T) {
+	t.Parallel()
+	const account = 65532
+	image := string(readDeploy(t, "Dockerfile"))
+	for _, line := range []string{
+		"CGO_ENABLED=0 go build -trimpath", "FROM scratch", "USER 65532:65532", "ENV CARDWALL_ADDR=:8080 CARDWALL_DATA=/data", "VOLUME /data",
+		`CMD ["/cardwall", "health"]`, `ENTRYPOINT ["/cardwall"]`, `CMD ["serve"]`, "/out/tmp /tmp",
+	} {
+		if !strings.Contains(image, line) {
+			t.Errorf("the Dockerfile does not say %s", line)
+		}
+	}
+	root, err := os.MkdirTemp("", "cardwall-root-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(root, "cardwall"), ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	for _, dir := range []string{"data", "tmp"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inside := &syscall.SysProcAttr{Chroot: root}
+	if os.Geteuid() == 0 {
+		for _, path := range []string{root, filepath.Join(root, "data"), filepath.Join(root, "tmp")} {
+			if err := os.Chown(path, account, account); err != nil {
+				t.Fatal(err)
+			}
+		}
+		inside.Credential = &syscall.Credential{Uid: account, Gid: account}
+	} else { // whose account is another, in a namespace of its own
+		inside.Cloneflags = syscall.CLONE_NEWUSER
+		inside.UidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getuid(), Size: 1}}
+		inside.GidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getgid(), Size: 1}}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	command := func(args ...string) (*exec.Cmd, *bytes.Buffer) {
+		cmd := exec.CommandContext(t.Context(), "/cardwall", args...)
+		cmd.Dir, cmd.SysProcAttr = "/", inside
+		cmd.Env = []string{"CARDWALL_ADDR=:" + port, "CARDWALL_DATA=/data"}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		return cmd, &out
+	}
+	if cmd, out := command("health"); cmd.Run() == nil || !strings.Contains(out.String(), "does not answer") {
+		t.Errorf("without a server health says %q", out)
+	}
+	server, log := command("serve")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	healthy := false
+	for deadline := time.Now().Add(time.Minute); !healthy && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		cmd, out := command("health")
+		healthy = cmd.Run() == nil && strings.TrimSpace(out.String()) == "ready"
+	}
+	if cmd, out := command("user", "add", "--email", "ada@example.com", "--name", "Ada", "--time-zone", "Europe/Berlin"); cmd.Run() != nil {
+		t.Errorf("an account cannot be added beside the server: %s", out)
+	}
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil || !healthy {
+		t.Errorf("healthy %v; the server ended with %v:\n%s", healthy, err, log)
+	}
+	if _, err := os.Stat(filepath.Join(root, "data/cardwall.db")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who asks for health is told so in one line and by the status.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.base, "http://"))
+	for addr, want := range map[string]int{"127.0.0.1:" + port: 0, ":" + port: 0, "0.0.0.0:" + port: 0, "127.0.0.1:1": 1, "nowhere": 1} {
+		var out, problems bytes.Buffer
+		status := run([]string{"health", "--addr", addr}, strings.NewReader(""), &out, &problems)
+		if status != want || (out.String() == "ready\n") != (want == 0) || strings.Count(problems.String(), "\n") != want {
+			t.Errorf("health of %s: %d, %q, %q", addr, status, &out, fmt.Sprint(&problems))
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/catalog"
+	"cardwall/internal/live"
+	"cardwall/internal/store"
+)
+
+// labelValues are the values that each label of our own metrics has.
+func labelValues(text string) map[string]map[string]bool {
+	found := map[string]map[string]bool{}
+	pair := regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(line, "{")
+		if !strings.HasPrefix(name, "cardwall_") {
+			continue
+		}
+		for _, p := range pair.FindAllStringSubmatch(rest, -1) {
+			if found[p[1]] == nil {
+				found[p[1]] = map[string]bool{}
+			}
+			found[p[1]][p[2]] = true
+		}
+	}
+	return found
+}
+
+// What a server tells Prometheus is as Prometheus wants it, and no request makes
+// it tell more than the program has words for.
+func TestMetricsOfTheWholeProgram(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		s := newStation(t, database, nil)
+		const public = "/api/public/v1"
+		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
+		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
+		res, _ := s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format=trello", map[string]any{"odd": 1})
+		if res.StatusCode != http.StatusBadRequest {
+			t.Errorf("a file that is no export is answered %d", res.StatusCode)
+		}
+		for i := range 130 { // more than strangers may
+			odd := fmt.Sprintf("odd7731x%d", i)
+			s.send("GET", public+"/boards?"+odd+"=1", nil, "Authorization", "Bearer "+odd)
+			s.send("GET", public+"/cards/"+odd+"?"+odd+"=1", nil, "X-Request-Id", odd)
+			if i < 10 {
+				s.send("POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": odd, "arguments": map[string]any{}}},
+					"Accept", "application/json, text/event-stream")
+				s.send("ODD7731X"+fmt.Sprint(i), "/"+odd, nil)
+				s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format="+odd, map[string]any{})
+				s.send("PUT", public+"/cards", map[string]any{odd: odd})
+			}
+		}
+		text := s.scrape()
+		problems, err := promlint.New(strings.NewReader(text)).Lint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+		if strings.Contains(strings.ToLower(text), "odd7731") {
+			t.Error("what a client made up is in the metrics")
+		}
+		codes := []string{"ok", "cancelled"}
+		for _, c := range []board.Code{
+			board.CodeInvalidRequest, board.CodeUnauthenticated, board.CodeForbidden, board.CodeInsufficientScope, board.CodeNotFound, board.CodeArchived, board.CodeBoardArchived,
+			board.CodeCapacityFull, board.CodePowerupDisabled, board.CodeLimitReached, board.CodePlanLimit, board.CodePlanReadOnly, board.CodeRateLimited, board.CodeUnavailable, board.CodeInternal,
+		} {
+			codes = append(codes, string(c))
+		}
+		var operations []string
+		for _, o := range catalog.New(catalog.Parts{}).All() {
+			operations = append(operations, o.Name)
+		}
+		known := map[string][]string{
+			"operation": operations, "outcome": append(codes, "refused", "failed", "sent", "later", "given_up"), "door": {"api", "app", "mcp", "probe", "page"},
+			"status": nil, "kind": {"read", "write", "stream"}, "source": {"cache", "database"}, "limit": {"address", "user", "search", "session", "anybody", "guest", "program"},
+			"format": {"trello", "cardwall"}, "le": nil, "version": {"dev"}, "goversion": nil, "done": {"yes", "no"}, "database": {"sqlite", "postgres"}, "class": nil,
+		}
+		got := labelValues(text)
+		for label, values := range got {
+			allowed, ok := known[label]
+			if !ok {
+				t.Errorf("the label %s is not known here: say which values it has", label)
+				continue
+			}
+			for v := range values {
+				if allowed != nil && !slices.Contains(allowed, v) {
+					t.Errorf("the label %s has the value %q", label, v)
+				}
+			}
+			if label != "operation" && label != "le" && len(values) > 30 {
+				t.Errorf("the label %s has %d values: %v", label, len(values), slices.Sorted(maps.Keys(values)))
+			}
+		}
+		for _, want := range []string{
+			`cardwall_operations_total{operation="create_card",outcome="ok"} 2`, `cardwall_operation_seconds_count{operation="create_card"} 2`,
+			`cardwall_imports_total{format="trello",outcome="invalid_request"} 1`, `cardwall_rate_limit_refusals_total{limit="address"}`,
+			`cardwall_http_requests_total{door="api",status="429"}`, `cardwall_credential_lookups_total{source="cache"}`, `cardwall_credential_lookups_total{source="database"}`,
+			`cardwall_transactions_total{kind="write",outcome="ok"}`, `cardwall_commit_seconds_count`, "cardwall_changes_total 3", "cardwall_live_streams 0", "cardwall_letters_waiting 0",
+			"cardwall_http_requests_in_flight 0", `cardwall_build_info{database="` + map[bool]string{true: "postgres", false: "sqlite"}[store.IsPostgres(database)] + `"`,
+		} {
+			if !strings.Contains(text, "\n"+want) {
+				t.Errorf("the metrics do not say %s", want)
+			}
+		}
+		if store.IsPostgres(database) == strings.Contains(text, "cardwall_sqlite_") {
+			t.Error("a database tells of the other's parts")
+		}
+		s.keepsSecrets("a metric", text)
+		if t.Failed() {
+			t.Log(text)
+		}
+	})
+}
+
+// metricNames are those of every metric that a server on either database has, and
+// what it says of itself.
+func metricNames(t *testing.T) map[string]string {
+	t.Helper()
+	about := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)"`)
+	found := map[string]string{}
+	for _, database := range []string{t.TempDir() + "/cardwall.db", apptest.PostgresURL(t)} {
+		g := &globals{log: slog.New(slog.DiscardHandler), env: func(name string) string {
+			return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}[name]
+		}}
+		seen, err := observe(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer seen.stop()
+		db, err := store.Open(t.Context(), store.Options{Database: database, Log: g.log, Metrics: seen.database, Migrate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		hub := live.NewHub(db, g.log)
+		defer hub.Close()
+		descriptions := make(chan *prometheus.Desc)
+		go func() {
+			seen.registry(db, hub).Describe(descriptions)
+			close(descriptions)
+		}()
+		for d := range descriptions {
+			said := about.FindStringSubmatch(d.String())
+			found[said[1]] = said[2]
+		}
+	}
+	return found
+}
+
+func TestMetricsAreNamedAndExplained(t *testing.T) {
+	t.Parallel()
+	names := metricNames(t)
+	if len(names) < 60 {
+		t.Fatalf("there are %d metrics: %v", len(names), names)
+	}
+	for name, help := range names {
+		switch {
+		case strings.HasPrefix(name, "go_"), strings.HasPrefix(name, "process_"): // client_golang's own
+		case !regexp.MustCompile(`^cardwall_[a-z]+(_[a-z]+)*$`).MatchString(name):
+			t.Errorf("%s is no name of a metric of ours", name)
+		case len(help) < 20 || !strings.HasSuffix(help, "."):
+			t.Errorf("%s says of itself %q", name, help)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// at is the same installation as c, with the same key, in another place.
+func (c *crash) at(data string, flags ...string) *crash {
+	c.t.Helper()
+	if data != c.data {
+		key, err := os.ReadFile(filepath.Join(c.data, "secret.key"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(data, "secret.key"), key, 0o600)
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return &crash{t: c.t, binary: c.binary, data: data, flags: flags, token: c.token, list: c.list, client: c.client, sent: map[string]bool{}, acknowledged: map[string]string{}}
+}
+
+// known is a copy of what was acknowledged until now.
+func (c *crash) known() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.acknowledged)
+}
+
+// holds looks whether the list has a card for every key.
+func (c *crash) holds(what string, known map[string]string) (cards int) {
+	c.t.Helper()
+	there := map[string]string{}
+	for cursor, more := "", true; more; more = cursor != "" {
+		var page struct {
+			Data       []struct{ ID, Title string }
+			NextCursor string
+		}
+		c.fetch("/boards/"+c.board()+"/cards?view=compact&limit=200&cursor="+cursor, &page)
+		for _, card := range page.Data {
+			there[card.Title] = card.ID
+		}
+		cursor = page.NextCursor
+	}
+	for key, id := range known {
+		if there[key] != id {
+			c.t.Errorf("%s: %s was acknowledged as %s; the list has %q", what, key, id, there[key])
+		}
+	}
+	return len(there)
+}
+
+// Backups of a server in load are each one moment of it, of either database and
+// into either.
+func TestBackupInLoad(t *testing.T) {
+	t.Parallel()
+	for _, of := range []string{"sqlite", "postgres"} {
+		t.Run(of, func(t *testing.T) {
+			t.Parallel()
+			var flags, other []string
+			if of == "postgres" {
+				flags = []string{"--database", apptest.PostgresURL(t)}
+			} else {
+				other = []string{"--database", apptest.EmptyPostgresURL(t)}
+			}
+			c := newCrash(t, flags...)
+			stop := c.start()
+			type moment struct {
+				file  string
+				known map[string]string
+				most  int
+			}
+			var moments []moment
+			c.load(0, func() {
+				for n := range 3 {
+					time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+					m := moment{file: filepath.Join(c.data, fmt.Sprintf("%d.backup", n)), known: c.known()}
+					if said := c.command("backup", m.file); !strings.Contains(said, "read back and whole") {
+						t.Errorf("backup says %q", said)
+					}
+					c.mu.Lock()
+					m.most = len(c.sent)
+					c.mu.Unlock()
+					moments = append(moments, m)
+				}
+			})
+			stop()
+			for n, m := range moments {
+				there := c.at(t.TempDir())
+				if n == len(moments)-1 {
+					there = c.at(t.TempDir(), other...)
+				}
+				there.command("restore", m.file)
+				if said := there.command("doctor"); said != "The data is sound." {
+					t.Errorf("the doctor says %q", said)
+				}
+				stop := there.start()
+				cards := there.holds("restored", m.known)
+				if cards < len(m.known) || cards > m.most {
+					t.Errorf("backup %d has %d cards; %d were acknowledged before it, %d sent before it ended", n, cards, len(m.known), m.most)
+				}
+				if _, err := there.create("and-on-it-goes"); err != nil {
+					t.Errorf("after the restore: %v", err)
+				}
+				stop()
+				t.Logf("backup %d: %d cards, %d acknowledged before it", n, cards, len(m.known))
+			}
+		})
+	}
+}
+
+const moveRounds = 10
+
+// TestMigrateInLoad kills the move to PostgreSQL ten times at random moments,
+// while a server on the SQLite file is read and written. After each it is ended
+// by the same command, and PostgreSQL has all that was acknowledged.
+func TestMigrateInLoad(t *testing.T) {
+	t.Parallel()
+	first := newCrash(t)
+	stop := first.start()
+	first.load(0, func() { time.Sleep(2 * time.Second) })
+	stop()
+	file := filepath.Join(first.data, "cardwall.db")
+	first.command("doctor") // which leaves all in the one file, for the copies
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes := 2 * time.Second // how long a move takes here, by those before
+	ended := map[string]int{}
+	for round := range moveRounds {
+		c := first.at(t.TempDir())
+		maps.Copy(c.acknowledged, first.acknowledged)
+		if err := os.WriteFile(filepath.Join(c.data, "cardwall.db"), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		target := apptest.PostgresURL(t)
+		if round == 0 {
+			target = apptest.EmptyPostgresURL(t) // where the schema is made first
+		}
+		stop := c.start()
+		reads := c.read()
+		var state string
+		c.load(round+1, func() {
+			time.Sleep(50 * time.Millisecond)
+			move := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data", c.data)
+			if err := move.Start(); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(time.Duration(rand.Int64N(int64(takes) * 5 / 4)))
+			_ = move.Process.Kill()
+			_ = move.Wait()
+			state = c.oneIsWritten(target)
+			ended[state]++
+			if state == "moved" {
+				return
+			}
+			began := time.Now()
+			if out, err := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data", c.data).CombinedOutput(); err != nil {
+				t.Errorf("round %d: migrate after a kill (%s): %v\n%s", round, state, err, out)
+			}
+			takes = time.Since(began)
+		})
+		if n := reads(); n == 0 {
+			t.Error("nothing was read meanwhile")
+		}
+		if state := c.oneIsWritten(target); state != "moved" {
+			t.Errorf("round %d: after the move it is %q", round, state)
+		}
+		stop()
+		there := c.at(c.data, "--database", target)
+		if said := there.command("doctor"); said != "The data is sound." {
+			t.Errorf("the doctor says %q", said)
+		}
+		stop = there.start()
+		there.holds(fmt.Sprintf("round %d", round), c.known())
+		stop()
+	}
+	t.Logf("%d kills: %v; a move takes %s", moveRounds, ended, takes)
+}
+
+// oneIsWritten fails when both databases could be written, or none for a reason
+// that migrate would not mend, and says how far the move is.
+func (c *crash) oneIsWritten(target string) string {
+	c.t.Helper()
+	_, old := c.create(fmt.Sprintf("after-%d", time.Now().UnixNano()))
+	fresh := "empty"
+	db, err := store.Open(context.Background(), store.Options{Database: target})
+	switch {
+	case err == nil:
+		if db.Read(context.Background(), board.System(), func(v *store.View) error {
+			_, err := v.UserByEmail(context.Background(), "ada@example.com")
+			return err
+		}) == nil {
+			fresh = "ready"
+		}
+		_ = db.Close()
+	case strings.Contains(err.Error(), "interrupted"):
+		fresh = "arriving"
+	}
+	switch {
+	case old == nil && fresh == "ready":
+		c.t.Errorf("both can be written")
+	case old == nil:
+		return fresh
+	case fresh == "ready":
+		return "moved"
+	case fresh == "arriving":
+		return "marked"
+	default:
+		c.t.Errorf("none can be written: %v, and PostgreSQL is %s (%v)", old, fresh, err)
+	}
+	return "neither"
+}
+
+// read reads until the function that it returns is called, which answers how often.
+func (c *crash) read() (end func() int64) {
+	var n atomic.Int64
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			body, status, err := c.exchange("GET", "/boards", "", nil)
+			if err != nil || status != http.StatusOK {
+				c.t.Errorf("a read in the move: %d %s %v", status, body, err)
+				return
+			}
+			n.Add(1)
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	return func() int64 { close(done); <-ended; return n.Load() }
+}
+
+func TestMovingFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	c.says("--to must be postgres://", "migrate", "--from", "sqlite")
+	c.says("there is no database at", "backup", filepath.Join(c.data, "x.backup"))
+	c.must("demo")
+	out := c.must("backup", filepath.Join(c.data, "x.backup"))
+	if !strings.Contains(out, "read back and whole") || !strings.Contains(out, "which is not in it") || strings.Contains(out, c.key()) {
+		t.Errorf("backup printed %q", out)
+	}
+	c.says("not empty", "restore", filepath.Join(c.data, "x.backup"))
+	status, text, problems := c.run("", "backup", "-")
+	if status != 0 {
+		t.Fatal(problems)
+	}
+	other := cli{t, t.TempDir()}
+	for _, from := range []string{"-", "x"} {
+		args := []string{"restore", from}
+		if from == "x" {
+			args[1] = filepath.Join(c.data, "x.backup")
+		}
+		// The command line trims what it prints; the last line ends in a line feed.
+		if status, _, problems := other.run(text+"\n", args...); status == 0 || !strings.Contains(problems, "key of this backup is missing") {
+			t.Errorf("without the key: %d %q", status, problems)
+		}
+	}
+	if _, err := os.Stat(other.keyFile()); err == nil {
+		t.Error("restore made a key in the place of the one that is missing")
+	}
+	if err := os.WriteFile(other.keyFile(), []byte(c.key()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, problems := other.run(text+"\n", "restore", "-"); status != 0 || !strings.Contains(out, "Restored ") {
+		t.Errorf("from standard input: %d %q %q", status, out, problems)
+	}
+	if got := other.must("doctor"); got != "The data is sound." {
+		t.Errorf("doctor printed %q", got)
+	}
+	if got := other.must("restore", "--replace", filepath.Join(c.data, "x.backup")); !strings.Contains(got, "before-restore") {
+		t.Errorf("restore --replace printed %q", got)
+	}
+	if got := other.must("doctor", "--mend"); !strings.Contains(got, "Backed up to") || !strings.Contains(got, "Mended 0 things") {
+		t.Errorf("doctor --mend printed %q", got)
+	}
+	target := apptest.EmptyPostgresURL(t)
+	if got := c.must("migrate", "--to", target, "--dry-run"); !strings.Contains(got, "To move: ") || !strings.Contains(got, "by a sample") || strings.Contains(got, "Moved") {
+		t.Errorf("migrate --dry-run printed %q", got)
+	}
+	if got := c.must("migrate", "--from", "sqlite", "--to", target); !strings.Contains(got, "counts and checksums of each table are the same") {
+		t.Errorf("migrate printed %q", got)
+	}
+	c.says("has moved", "user", "add", "--email", "x@example.com", "--name", "X")
+	c.data = other.data // of the same key
+	if got := c.must("doctor", "--database", target); got != "The data is sound." {
+		t.Errorf("doctor printed %q", got)
+	}
+}

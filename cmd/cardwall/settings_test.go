@@ -1,0 +1,155 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// model is the program's flags as kong knows them.
+func model(t *testing.T) *kong.Application {
+	t.Helper()
+	parser, err := kong.New(&commands{}, kong.Name("cardwall"), kong.DefaultEnvars("CARDWALL"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parser.Model
+}
+
+// eachFlag walks the flags of a command and those below it, by the words that lead
+// to the command.
+func eachFlag(n *kong.Node, path string, visit func(path string, f *kong.Flag)) {
+	for _, f := range n.Flags {
+		if f.Name != "help" {
+			visit(path, f)
+		}
+	}
+	for _, child := range n.Children {
+		eachFlag(child, strings.TrimSpace(path+" "+child.Name), visit)
+	}
+}
+
+// Every setting of a server stands in the table of docs/operating.md, with its flag
+// and its default, and nothing else does.
+func TestSettingsAreListed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][2]string{}
+	for _, r := range regexp.MustCompile("(?m)^\\| `(CARDWALL_\\w+)` \\| `([^`]+)` \\| (`[^`]+`|none) \\| \\S.* \\|$").FindAllStringSubmatch(string(text), -1) {
+		rows[r[1]] = [2]string{r[2], strings.Trim(r[3], "`")}
+	}
+	all := map[string]bool{}
+	eachFlag(model(t).Node, "", func(path string, f *kong.Flag) {
+		if len(f.Envs) == 0 && path != "" && path != "serve" {
+			return // one that would be wrong to keep for the next call
+		}
+		if len(f.Envs) != 1 {
+			t.Errorf("--%s of %q is no variable of the environment: %v", f.Name, path, f.Envs)
+			return
+		}
+		all[f.Envs[0]] = true
+		row, listed := rows[f.Envs[0]]
+		flag := strings.TrimSpace(path + " --" + f.Name)
+		if path != "" && path != "serve" && row[0] != flag {
+			return // what one command takes is told by its help
+		}
+		byDefault := f.Default
+		switch {
+		case byDefault == "" && f.IsBool():
+			byDefault = "false"
+		case byDefault == "":
+			byDefault = "none"
+		}
+		if !listed || row != [2]string{flag, byDefault} {
+			t.Errorf("docs/operating.md must have a row: | `%s` | `%s` | `%s` | what it is |; it has %v", f.Envs[0], flag, byDefault, row)
+		}
+	})
+	for name := range rows {
+		if !all[name] {
+			t.Errorf("docs/operating.md lists %s, which nothing reads", name)
+		}
+	}
+}
+
+// What the documents and the files of an installation set is there to be set.
+func TestSettingsThatAreNamedExist(t *testing.T) {
+	t.Parallel()
+	all := map[string]bool{"CARDWALL_TOKEN": true} // of the tour in docs/webhooks.md, in a shell's own variable
+	eachFlag(model(t).Node, "", func(_ string, f *kong.Flag) {
+		for _, e := range f.Envs {
+			all[e] = true
+		}
+	})
+	name := regexp.MustCompile(`\bCARDWALL_[A-Z][A-Z_]*[A-Z]\b`)
+	found := 0
+	look := func(path string) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range name.FindAllString(string(text), -1) {
+			if found++; !all[n] {
+				t.Errorf("%s names %s, which nothing reads", path, n)
+			}
+		}
+	}
+	look("../../README.md")
+	for _, root := range []string{"../../docs", "../../deploy"} {
+		if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && filepath.Ext(path) != ".png" {
+				look(path)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found < 80 {
+		t.Errorf("only %d settings were found: what is looked for is not how they are written", found)
+	}
+}
+
+// The variables of OpenTelemetry that are read are those that are told of.
+func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../../internal/trace/environment.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{}
+	for _, r := range regexp.MustCompile(`get\("(OTEL_\w+)"\)`).FindAllStringSubmatch(string(source), -1) {
+		read[r[1]] = true
+	}
+	for _, r := range regexp.MustCompile(`\bof\("(\w+)"\)`).FindAllStringSubmatch(string(source), -1) {
+		read["OTEL_EXPORTER_OTLP_"+r[1]] = true
+	}
+	told := map[string]bool{}
+	for _, n := range regexp.MustCompile("`(OTEL_[A-Z_]*[A-Z])`").FindAllStringSubmatch(string(text), -1) {
+		told[n[1]] = true
+	}
+	if len(read) < 15 {
+		t.Fatalf("only %v are read", read)
+	}
+	for n := range read {
+		if !told[n] {
+			t.Errorf("docs/operating.md does not tell of %s", n)
+		}
+	}
+	for n := range told {
+		if !read[n] {
+			t.Errorf("docs/operating.md tells of %s, which nothing reads", n)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/store"
+)
+
+// What must be in no log, no trace and no metric of a station.
+const (
+	secretTitle = "Tungsten wedding 7731"
+	secretEmail = "ada.lovelace.7731@example.com"
+	secretPath  = "receiver-path-7731"
+)
+
+// station is the whole program in this process, on a database of its own, with a
+// workspace, a board, a list and a receiver of webhooks.
+type station struct {
+	t                      *testing.T
+	flags                  []string
+	base, metrics          string
+	token, workspace, list string
+	log                    *safeBuffer
+	client                 *http.Client
+}
+
+// newStation boots the program on a database that holds the schema. Variables are
+// those that it reads beside its flags.
+func newStation(t *testing.T, database string, variables map[string]string, flags ...string) *station {
+	t.Helper()
+	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{}}}
+	t.Cleanup(s.client.CloseIdleConnections)
+	if store.IsPostgres(database) {
+		s.flags = []string{"--data", t.TempDir(), "--database", database}
+	} else {
+		s.flags = []string{"--data", filepath.Dir(database)}
+	}
+	s.command("user", "add", "--email", secretEmail, "--name", "Ada")
+	s.workspace = s.command("workspace", "add", "--owner", secretEmail, "--name", "Engines")
+	s.token = s.command("token", "add", "--user", secretEmail, "--name", "x", "--scopes", "read,write,admin")
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	args := append(append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--webhook-allow", "127.0.0.1"}, flags...), s.flags...)
+	go func() {
+		ended <- runUntil(ctx, func(name string) string { return variables[name] }, args, strings.NewReader(""), io.Discard, s.log)
+	}()
+	t.Cleanup(sync.OnceFunc(func() {
+		cancel()
+		if status := <-ended; status != 0 {
+			t.Errorf("the server ended with %d:\n%s", status, s.log)
+		}
+	}))
+	said := func(line string) string {
+		address := regexp.MustCompile(`"msg":"` + line + `","address":"([^"]+)"`)
+		var found []string
+		s.eventually("the server says "+line, func() bool {
+			found = address.FindStringSubmatch(s.log.String())
+			return found != nil
+		})
+		return found[1]
+	}
+	s.metrics, s.base = said("serving metrics"), said("serving")
+	b := s.must("POST", "/api/public/v1/boards", map[string]any{"workspaceId": s.workspace, "name": secretTitle})
+	s.list = s.must("POST", "/api/public/v1/boards/"+b+"/lists", map[string]any{"name": secretTitle})
+	return s
+}
+
+func (s *station) command(args ...string) string {
+	s.t.Helper()
+	var out, problems bytes.Buffer
+	if status := run(append(args, s.flags...), strings.NewReader(""), &out, &problems); status != 0 {
+		s.t.Fatalf("cardwall %v: %s", args, problems.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// eventually waits until something is so.
+func (s *station) eventually(what string, so func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("it does not come that %s; the log:\n%s", what, s.log)
+		}
+	}
+}
+
+// send sends a request with the station's token. Headers are name and value by
+// turns.
+func (s *station) send(method, path string, in any, headers ...string) (*http.Response, []byte) {
+	s.t.Helper()
+	var body io.Reader = http.NoBody
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		body = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	return answer, text
+}
+
+// must is the id of the record that a request makes.
+func (s *station) must(method, path string, in any, headers ...string) string {
+	s.t.Helper()
+	res, text := s.send(method, path, in, headers...)
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil || res.StatusCode/100 != 2 {
+		s.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	}
+	return a.Data.ID
+}
+
+func (s *station) scrape() string {
+	s.t.Helper()
+	res, err := s.client.Get(s.metrics)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatalf("/metrics: %d %v %s", res.StatusCode, err, text)
+	}
+	return string(text)
+}
+
+// keepsSecrets fails the test when a text holds what nobody may read there.
+func (s *station) keepsSecrets(what, text string) {
+	s.t.Helper()
+	for _, secret := range []string{secretTitle, secretEmail, secretPath, s.token, s.token[len("cwl_"):]} {
+		if i := strings.Index(text, secret); i >= 0 {
+			s.t.Errorf("%s holds %q: …%q…", what, secret, text[max(0, i-200):min(len(text), i+100)])
+		}
+	}
+}
+
+// safeBuffer is written by a server and read by its test.
+type safeBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

@@ -1,0 +1,150 @@
+package app_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/op"
+)
+
+// logBuffer is written by a server and read by its test.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// logLine is what a request leaves in the log.
+type logLine struct {
+	Msg, Level, Request, Method, Route, Operation string
+	Status                                        int
+}
+
+// Whatever is called, through either interface and with whatever outcome, the log
+// at its most talkative has one line for each request, and in it nothing that
+// people wrote, no address and nothing that lets somebody in.
+func TestLogTellsNoSecrets(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		var out logBuffer
+		s := apptest.New(t, database, apptest.Options{Log: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		w := newWorld(s)
+		secrets := []string{w.owner.Token, w.other.Token, "whsec_", "@example.com", apptest.Receivers + "/"}
+		var texts func(v any)
+		texts = func(v any) { // what people wrote, as far as it can be told from words of the program
+			switch v := v.(type) {
+			case string:
+				if strings.Contains(v, " ") || strings.HasPrefix(v, "https://") {
+					secrets = append(secrets, v)
+				}
+			case fields:
+				for _, f := range v {
+					texts(f)
+				}
+			case []fields:
+				for _, f := range v {
+					texts(f)
+				}
+			case []string:
+				for _, f := range v {
+					texts(f)
+				}
+			}
+		}
+		for _, o := range s.Registry.All() {
+			in := w.sample(t, o)
+			texts(in)
+			who := w.as(o)
+			a := who.CallWith(o.Name, in, http.Header{"X-Request-Id": {"walk-" + o.Name}})
+			if a.Header.Get("X-Request-Id") != "walk-"+o.Name {
+				t.Errorf("%s: the answer's request is %q", o.Name, a.Header.Get("X-Request-Id"))
+			}
+			if o.Secret && a.Status/100 == 2 {
+				var made struct {
+					Data map[string]any `json:"data"`
+				}
+				if json.Unmarshal(a.Raw, &made) == nil {
+					for name, v := range made.Data {
+						if text, ok := v.(string); ok && len(text) > 16 && (strings.Contains(strings.ToLower(name), "secret") || strings.Contains(name, "token") || strings.Contains(name, "url")) {
+							secrets = append(secrets, text)
+						}
+					}
+				}
+			}
+			broken := fields{"titel": "Broken wording 7731"}
+			for name, v := range in {
+				broken[name] = v
+			}
+			who.CallWith(o.Name, broken, nil)
+			if !o.NoTool {
+				who.Tool(o.Name, in)
+			}
+		}
+		secrets = append(secrets, "Broken wording 7731", "path-7731")
+		for _, path := range []string{"/p/path-7731", "/ical/path-7731.ics", "/api/public/v1/path-7731?token=path-7731", "/reset#path-7731", "/unsubscribe?t=path-7731", "/api/app/v1/path-7731/x"} {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Header.Set("Cookie", "__Host-session=path-7731")
+			r.Header.Set("X-Request-Id", "not plain path-7731")
+			answer := httptest.NewRecorder()
+			s.Handler.ServeHTTP(answer, r)
+			if id := answer.Header().Get("X-Request-Id"); !strings.HasPrefix(id, "req_") {
+				t.Errorf("%s: a request with an odd id is called %q", path, id)
+			}
+		}
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		text := out.text.String()
+		slices.Sort(secrets)
+		for _, secret := range slices.Compact(secrets) {
+			if i := strings.Index(text, secret); i >= 0 {
+				t.Errorf("the log holds %q: …%s…", secret, text[max(0, i-200):min(len(text), i+100)])
+			}
+		}
+		lines := map[string]logLine{}
+		for line := range strings.Lines(text) {
+			var l logLine
+			if err := json.Unmarshal([]byte(line), &l, json.MatchCaseInsensitiveNames(true)); err != nil {
+				t.Fatalf("a line is no JSON: %v: %s", err, line)
+			}
+			if strings.HasSuffix(l.Msg, "request") && strings.HasPrefix(l.Request, "walk-") {
+				if lines[l.Request] != (logLine{}) {
+					t.Errorf("%s has two lines", l.Request)
+				}
+				lines[l.Request] = l
+			}
+		}
+		for _, o := range s.Registry.All() {
+			l := lines["walk-"+o.Name]
+			if l.Operation != o.Name || l.Method != o.Method || !strings.HasSuffix(l.Route, o.Path) || l.Status < 200 || l.Status > 299 {
+				t.Errorf("the line of %s is %+v", o.Name, l)
+			}
+		}
+		if tools := strings.Count(text, `"route":"/mcp","operation":"`); tools < len(offered(s.Registry)) {
+			t.Errorf("%d calls of tools are logged with their operation, of %d", tools, len(offered(s.Registry)))
+		}
+	})
+}
+
+// offered are the operations that are tools.
+func offered(r *op.Registry) (all []*op.Operation) {
+	for _, o := range r.All() {
+		if !o.NoTool {
+			all = append(all, o)
+		}
+	}
+	return all
+}

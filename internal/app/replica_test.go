@@ -1,0 +1,49 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// Whoever changes something finds it in the next report, on whichever server
+// both are done and however far the replica is behind.
+func TestReportsHaveOnesOwnChange(t *testing.T) {
+	t.Parallel()
+	both := apptest.NewReplicated(t)
+	s := apptest.New(t, both.Primary, apptest.Options{Replica: both.Replica})
+	other := s.Node()
+	ada := s.Person("Ada")
+	there := ada.At(other)
+	id := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "One"}).ID()
+	list := ada.Must("create_list", apptest.Fields{"boardId": id, "name": "List"}).ID()
+	finds := func(i int) {
+		t.Helper()
+		word := fmt.Sprintf("turbine%d", i)
+		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": word}).ID()
+		for where, p := range map[string]*apptest.Person{"here": ada, "on the other server": there} {
+			if found := p.All("search_cards", "id", apptest.Fields{"q": word}); len(found) != 1 || found[0] != card {
+				t.Fatalf("%s the search for card %d finds %v", where, i, found)
+			}
+		}
+	}
+	for i := range 30 {
+		finds(i)
+	}
+	both.Exec(both.Replica, "SELECT pg_wal_replay_pause()")
+	for i := 30; i < 40; i++ {
+		finds(i)
+	}
+	both.Exec(both.Replica, "SELECT pg_wal_replay_resume()")
+	both.Exec(both.Replica, "ALTER SYSTEM SET recovery_min_apply_delay = '300ms'")
+	both.Exec(both.Replica, "SELECT pg_reload_conf()")
+	for i := 40; i < 50; i++ {
+		finds(i)
+	}
+	both.KillReplica()
+	for i := 50; i < 60; i++ {
+		finds(i)
+	}
+}

@@ -1,0 +1,107 @@
+package apptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// PoolerURL is the address of a PostgreSQL database of the test's own (one of
+// PostgresURL or EmptyPostgresURL) behind a pgbouncer, which gives each
+// transaction another connection. Where none is installed the test is skipped
+// with the reason, and fails if CI is "true".
+func PoolerURL(t testing.TB, database string) string {
+	t.Helper()
+	program, err := findPooler()
+	switch {
+	case err != nil && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	direct, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not t.TempDir: the path of a socket holds 107 bytes at most.
+	folder, err := os.MkdirTemp("/tmp", "cardwall-pooler-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	config := fmt.Sprintf(`[databases]
+* = host=%s user=%s
+[pgbouncer]
+pool_mode = transaction
+default_pool_size = 8
+max_client_conn = 500
+auth_type = any
+listen_addr =
+listen_port = 6432
+unix_socket_dir = %s
+logfile = %s
+`, direct.Query().Get("host"), direct.User.Username(), folder, filepath.Join(folder, "log"))
+	file := filepath.Join(folder, "pgbouncer.ini")
+	if err := errors.Join(os.WriteFile(file, []byte(config), 0o644), os.Chmod(folder, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	// It ends when its standard input does, however this process ends.
+	run := program + " -q " + file
+	if os.Getuid() == 0 { // as whom it refuses to run
+		run = "setpriv --reuid=postgres --regid=postgres --clear-groups " + run
+	}
+	cmd := exec.Command("sh", "-c", run+` & cat >/dev/null; kill $!; wait`)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	hold, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatalf("start pgbouncer: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(hold.Close(), cmd.Wait()); err != nil {
+			t.Logf("pgbouncer: %v", err)
+		}
+	})
+	query := direct.Query()
+	query.Set("host", folder)
+	query.Set("port", "6432")
+	direct.RawQuery = query.Encode()
+	address := direct.String()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		conn, err := pgx.Connect(context.Background(), address)
+		if err == nil {
+			_ = conn.Close(context.Background())
+			return address
+		}
+		if time.Now().After(deadline) {
+			said, _ := os.ReadFile(filepath.Join(folder, "log"))
+			t.Fatalf("pgbouncer does not answer: %v\n%s", err, said)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func findPooler() (string, error) {
+	for _, folder := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin") {
+		program := filepath.Join(folder, "pgbouncer")
+		if info, err := os.Stat(program); err == nil && !info.IsDir() && !strings.Contains(program, " ") {
+			return program, nil
+		}
+	}
+	return "", errors.New("no pgbouncer is installed; on Debian: apt-get install pgbouncer")
+}

@@ -1,0 +1,66 @@
+package apptest
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Replicated is a PostgreSQL of the test's own with a streaming replica.
+type Replicated struct {
+	Primary, Replica string // addresses, as a superuser's
+	t                testing.TB
+}
+
+// NewReplicated starts both; they end with the test. Where no server is
+// installed the test is skipped, and fails if CI is "true".
+func NewReplicated(t testing.TB) *Replicated {
+	t.Helper()
+	c, err := startCluster("--replica")
+	switch {
+	case errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatalf("start a PostgreSQL cluster with a replica: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.stop(); err != nil {
+			t.Errorf("stop the cluster: %v", err)
+		}
+	})
+	return &Replicated{Primary: c.url, Replica: c.replica, t: t}
+}
+
+// Exec runs a statement on one of the two.
+func (r *Replicated) Exec(address, statement string) {
+	r.t.Helper()
+	if err := execPostgres(address, statement); err != nil {
+		r.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// KillReplica ends the replica as a lost machine does.
+func (r *Replicated) KillReplica() {
+	r.t.Helper()
+	address, err := url.Parse(r.Replica)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(address.Query().Get("host"), "data", "postmaster.pid"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGQUIT)
+	}
+	if err != nil {
+		r.t.Fatalf("end the replica: %v", err)
+	}
+}

@@ -1,0 +1,152 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+const (
+	lookEvery    = 250 * time.Millisecond // at the versions of boards, where other servers write too
+	presentEvery = 4                      // looks, of which one is at who is there
+	callersEvery = time.Second            // whether those are let in still who listen
+	lookTime     = 5 * time.Second
+)
+
+// look finds what other servers changed.
+func (h *Hub) look() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	last, marks, there := map[string]int64{}, map[string]string{}, map[string][]string{}
+	for n := 0; ; n++ {
+		select {
+		case <-h.stop:
+			return
+		case <-tick.C:
+		}
+		ids, people := h.watched()
+		if len(people) == 0 {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+		versions, err := h.db.Versions(ctx, ids)
+		now := map[string]string{}
+		if err == nil {
+			now, err = h.db.NotificationMarks(ctx, people)
+		}
+		if err == nil && n%presentEvery == 0 {
+			there, err = h.lookAround(ctx, ids, there)
+		}
+		cancel()
+		if err != nil {
+			h.log.Warn("live streams cannot see what other servers do", "error", err)
+			continue
+		}
+		var moved []string
+		for _, id := range ids {
+			if v, there := versions[id]; !there || v != last[id] {
+				moved = append(moved, id)
+			}
+		}
+		last = versions
+		h.changed(moved)
+		var told []string
+		for _, id := range people {
+			if now[id] != marks[id] {
+				told = append(told, id)
+			}
+		}
+		marks = now
+		h.notified(told)
+	}
+}
+
+// watched are the boards and the people of the streams.
+func (h *Hub) watched() (boardIDs, userIDs []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id := range h.boards {
+		boardIDs = append(boardIDs, id)
+	}
+	for id := range h.persons {
+		userIDs = append(userIDs, id)
+	}
+	return boardIDs, userIDs
+}
+
+// lookAround has streams told of boards on which others are than before, and
+// answers who is. A person whom another server has seen go, and who is here
+// still, is noted again.
+func (h *Hub) lookAround(ctx context.Context, boardIDs []string, before map[string][]string) (map[string][]string, error) {
+	there, err := h.db.PresentOn(ctx, boardIDs)
+	if err != nil {
+		return before, err
+	}
+	missed := map[string][]string{} // boards, by person
+	h.mu.Lock()
+	for _, id := range boardIDs {
+		for s := range h.boards[id] {
+			if user := s.caller.UserID; !slices.Contains(there[id], user) && !slices.Contains(missed[user], id) {
+				missed[user] = append(missed[user], id)
+			}
+		}
+	}
+	h.mu.Unlock()
+	for user, ids := range missed {
+		if err := h.db.See(ctx, user, ids); err != nil {
+			return before, err
+		}
+	}
+	var other []string
+	for _, id := range boardIDs {
+		if !slices.Equal(there[id], before[id]) {
+			other = append(other, id)
+		}
+	}
+	h.shown(other)
+	return there, nil
+}
+
+// checkCallers ends the streams of those who are not let in any more.
+func (h *Hub) checkCallers() {
+	tick := time.NewTicker(callersEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.stop:
+			return
+		case <-tick.C:
+		}
+		streams := map[string][]*stream{} // by the session or token
+		h.mu.Lock()
+		for _, all := range h.persons {
+			for s := range all {
+				if id := s.caller.SessionID + s.caller.TokenID; id != "" { // it has one of the two
+					streams[id] = append(streams[id], s)
+				}
+			}
+		}
+		h.mu.Unlock()
+		if len(streams) == 0 {
+			continue
+		}
+		ids := make([]string, 0, len(streams))
+		for id := range streams {
+			ids = append(ids, id)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+		let, err := h.db.LetIn(ctx, ids)
+		cancel()
+		if err != nil {
+			h.log.Warn("live streams cannot see who is let in", "error", err)
+			continue
+		}
+		for id, all := range streams {
+			for _, s := range all {
+				if !let[id] {
+					s.endOnce()
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package live
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Collectors are the metrics of the hub, for a registry.
+func (h *Hub) Collectors() []prometheus.Collector {
+	count := func(of func() int) func() float64 {
+		return func() float64 {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return float64(of())
+		}
+	}
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_streams", Help: "Streams of browsers that are open."}, count(func() (n int) {
+			for _, streams := range h.persons {
+				n += len(streams)
+			}
+			return n
+		})),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_boards", Help: "Boards that an open stream shows."}, count(func() int { return len(h.boards) })),
+	}
+}

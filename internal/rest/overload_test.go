@@ -1,0 +1,105 @@
+package rest_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+	"cardwall/internal/store"
+)
+
+// Where there are too many reports, both doors refuse another one with 503 and
+// say when to come back; small work goes on, and so do the signs of life. A
+// client that goes makes room.
+func TestReportsAreShedAtBothDoors(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	var held atomic.Int64
+	registry := func() *op.Registry {
+		r := app.Operations()
+		r.In("Tests", "What only a test calls.")
+		op.Query(r, "read_all", "GET /all", "Read everything.", func(ctx context.Context, _ *store.View, _ app.Nothing) (app.Deleted, error) {
+			held.Add(1)
+			defer held.Add(-1)
+			select {
+			case <-hold:
+			case <-ctx.Done():
+			}
+			return app.Deleted{ID: "all"}, ctx.Err()
+		}, op.Report)
+		return r
+	}
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{Registry: registry})
+	ada := s.Person("Ada")
+	workspace := ada.Workspace("Engines", board.PlanTeam)
+	reads, _ := s.DB.Places()
+	places := max(2, reads/8)
+	var all sync.WaitGroup
+	ctx, leave := context.WithCancel(t.Context())
+	for i := range places {
+		r := httptest.NewRequest(http.MethodGet, "/api/public/v1/all", nil)
+		if i == 0 {
+			r = r.WithContext(ctx)
+		}
+		r.Header.Set("Authorization", "Bearer "+ada.Token)
+		all.Go(func() { s.Handler.ServeHTTP(httptest.NewRecorder(), r) })
+	}
+	for held.Load() < int64(places) {
+		time.Sleep(time.Millisecond)
+	}
+	if a := ada.Call("read_all", nil); a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable || a.Header.Get("Retry-After") != "5" {
+		t.Errorf("one more over REST: %d %s %v", a.Status, a.Raw, a.Header)
+	}
+	if a := ada.Tool("read_all", nil); !a.Failed || a.Code != board.CodeUnavailable {
+		t.Errorf("one more over MCP: %+v", a)
+	}
+	begun := time.Now()
+	ada.Must("list_boards", nil)
+	ada.Must("create_board", fields{"workspaceId": workspace, "name": "Small"})
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if a := ada.Do(httptest.NewRequest(http.MethodGet, path, nil)); a.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, a.Status, a.Raw)
+		}
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("small work took %s", took)
+	}
+	leave()
+	for held.Load() == int64(places) {
+		time.Sleep(time.Millisecond)
+	}
+	close(hold)
+	if a := ada.Call("read_all", nil); a.Status != http.StatusOK {
+		t.Errorf("with a free place: %d %s", a.Status, a.Raw)
+	}
+	all.Wait()
+}
+
+// While a server takes its leave it is not ready, answers all the same, and has
+// connections closed behind its answers.
+func TestReadyUntilTheServerStops(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	ada := s.Person("Ada")
+	ask := func(path string) apptest.Answer { return ada.Do(httptest.NewRequest(http.MethodGet, path, nil)) }
+	if a := ask("/readyz"); a.Status != http.StatusOK || a.Header.Get("Connection") != "" {
+		t.Errorf("before: %d %v", a.Status, a.Header)
+	}
+	s.Draining.Store(true)
+	if a := ask("/readyz"); a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
+		t.Errorf("while it stops /readyz answers %d %s", a.Status, a.Raw)
+	}
+	for _, path := range []string{"/healthz", "/api/public/v1/me"} {
+		if a := ask(path); a.Status != http.StatusOK || a.Header.Get("Connection") != "close" {
+			t.Errorf("while it stops %s answers %d %v", path, a.Status, a.Header)
+		}
+	}
+}

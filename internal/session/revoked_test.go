@@ -1,0 +1,118 @@
+package session_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// What ends counts at every server within a second, by the clock on the wall: at
+// none longer, and at each for whoever it is about alone.
+func TestWhatEndsIsRefusedAtEveryServerWithinASecond(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
+	nodes := []*apptest.Service{s, s.Node(), s.Node()}
+	ada := s.Person("Ada")
+	workspace := ada.Workspace("Engines", board.PlanBusiness)
+	organization := ada.Must("get_workspace", fields{"workspaceId": workspace}).Text("organizationId")
+	open := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+	change := func(plan *board.Plan, readOnly *bool) {
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.UpdateOrganization(ctx, organization, plan, readOnly)
+		})
+	}
+	write := func(p *apptest.Person) apptest.Answer {
+		return p.Call("create_list", fields{"boardId": open, "name": "L"})
+	}
+	look := func(p *apptest.Person) apptest.Answer { return p.Call("get_board", fields{"boardId": open}) }
+	for _, c := range []struct {
+		what string
+		call func(p *apptest.Person) apptest.Answer
+		end  func(p *apptest.Person)
+		want int
+	}{
+		{"a revoked token", look, func(p *apptest.Person) {
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+				_, err := tx.RevokeTokens(ctx, p.ID, "test")
+				return err
+			})
+		}, http.StatusUnauthorized},
+		{"an ended session", func(p *apptest.Person) apptest.Answer { return p.Call("get_session", nil) }, func(p *apptest.Person) {
+			s.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error { return tx.EndOtherSessions(ctx) })
+		}, http.StatusUnauthorized},
+		{"a removed member", look, func(p *apptest.Person) {
+			ada.Must("remove_member", fields{"workspaceId": workspace, "userId": p.ID})
+		}, http.StatusNotFound},
+		{"an organization that is read-only", write, func(*apptest.Person) { change(nil, new(true)) }, http.StatusPaymentRequired},
+	} {
+		p := s.Person("P"+c.what[len(c.what)-4:]).Joins(workspace, board.WorkspaceMember)
+		if c.what == "an ended session" {
+			p = browserOf(s, p)
+		}
+		for _, node := range nodes {
+			if a := c.call(p.At(node)); a.Status/100 != 2 {
+				t.Fatalf("%s, before: %d %s", c.what, a.Status, a.Raw)
+			}
+		}
+		c.end(p)
+		ended := time.Now()
+		for i, node := range nodes {
+			for {
+				asked := time.Since(ended)
+				a := c.call(p.At(node))
+				if a.Status == c.want {
+					break
+				}
+				if asked > time.Second {
+					t.Errorf("%s: after %s server %d answers %d", c.what, asked, i, a.Status)
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}
+		change(nil, new(false))
+		for i, node := range nodes {
+			if a := look(ada.At(node)); a.Status != http.StatusOK {
+				t.Errorf("%s: server %d answers another person %d", c.what, i, a.Status)
+			}
+		}
+	}
+}
+
+// browserOf is a browser in which a person is signed in.
+func browserOf(s *apptest.Service, p *apptest.Person) *apptest.Person {
+	b := s.Browser()
+	b.ID = p.ID
+	secret := board.NewSessionSecret()
+	hash, _ := board.SessionHash(secret)
+	s.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, tx.NewID("ses_"), hash) })
+	b.Cookies[apptest.Cookie] = secret
+	return b
+}
+
+// Another plan is that of every server within a second.
+func TestAnotherPlanCountsAtEveryServerWithinASecond(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{RateLimits: true})
+	nodes := []*apptest.Service{s, s.Node(), s.Node()}
+	ada := s.Person("Ada")
+	workspace := ada.Workspace("Engines", board.PlanBusiness)
+	organization := ada.Must("get_workspace", fields{"workspaceId": workspace}).Text("organizationId")
+	for _, node := range nodes {
+		ada.At(node).Must("get_me", nil)
+	}
+	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.UpdateOrganization(ctx, organization, new(board.PlanTeam), nil)
+	})
+	time.Sleep(time.Second)
+	for i, node := range nodes {
+		if limit, _, _ := rate(t, ada.At(node).Must("get_me", nil)); limit != 300 {
+			t.Errorf("server %d counts to %d", i, limit)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package session_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/rest"
+	"cardwall/internal/session"
+	"cardwall/internal/store"
+)
+
+// three are servers on one PostgreSQL, whose clock stands still so that all of a
+// test is in one window.
+func three(t *testing.T) []*apptest.Service {
+	t.Helper()
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{RateLimits: true})
+	s.Clock.Stop()
+	return []*apptest.Service{s, s.Node(), s.Node()}
+}
+
+// knock sends what costs next to nothing but counts, and tells whether it was
+// let in. It may be called by many at once.
+func knock(p *apptest.Person) bool {
+	r := httptest.NewRequest(http.MethodDelete, rest.Prefix+"/me", nil)
+	r.Header.Set("Authorization", "Bearer "+p.Token)
+	w := httptest.NewRecorder()
+	p.Handler.ServeHTTP(w, r)
+	return w.Code != http.StatusTooManyRequests
+}
+
+// The limit of a plan is the limit whichever server answers: who stays below it
+// is never refused, and what is too much is a hundredth for each other server.
+func TestLimitOfAPlanIsThatOfAllServers(t *testing.T) {
+	t.Parallel()
+	nodes := three(t)
+	for plan, limit := range map[board.Plan]int{board.PlanFree: 60, board.PlanTeam: 300, board.PlanBusiness: 1200} {
+		for _, way := range []struct {
+			what string
+			node func(i int) int
+		}{
+			{"in turn", func(i int) int { return i % 3 }},
+			{"one after the other", func(i int) int { return min(2, i/(limit/3)) }},
+			{"nearly all at one", func(i int) int { return max(0, i%10-7) }},
+		} {
+			t.Run(fmt.Sprintf("%s %s", plan, way.what), func(t *testing.T) {
+				p := nodes[0].Person(fmt.Sprintf("P%d", time.Now().UnixNano()))
+				p.Workspace("Engines", plan)
+				at := []*apptest.Person{p, p.At(nodes[1]), p.At(nodes[2])}
+				var asked, refusedAt atomic.Int64
+				var let atomic.Int64
+				var clients sync.WaitGroup
+				refusedAt.Store(-1)
+				for range 6 {
+					clients.Go(func() {
+						for {
+							i := asked.Add(1) - 1
+							if i >= int64(limit)*3/2 {
+								return
+							}
+							if knock(at[way.node(int(i))]) {
+								let.Add(1)
+							} else {
+								refusedAt.CompareAndSwap(-1, let.Load())
+							}
+						}
+					})
+				}
+				clients.Wait()
+				over := 2 * max(1, limit/100)
+				if n := int(let.Load()); n < limit || n > limit+over {
+					t.Errorf("%d requests were let in; the limit is %d, and %d more at most may be", n, limit, over)
+				}
+				if n := int(refusedAt.Load()); n < limit-6 { // six are under way
+					t.Errorf("the first was refused after %d of %d", n, limit)
+				}
+				t.Logf("%d of %d were let in", let.Load(), limit)
+			})
+		}
+	}
+}
+
+// The headers say at one server what was used at another, a quarter of a second
+// later and to a hundredth of each.
+func TestRateHeadersTellOfAllServers(t *testing.T) {
+	t.Parallel()
+	nodes := three(t)
+	ada := nodes[0].Person("Ada")
+	ada.Workspace("Engines", board.PlanTeam)
+	for range 150 {
+		knock(ada)
+	}
+	for range 20 { // so that the second server asks
+		knock(ada.At(nodes[1]))
+	}
+	time.Sleep(600 * time.Millisecond)
+	if _, remaining, _ := rate(t, ada.At(nodes[1]).Must("get_me", nil)); remaining < 300-171 || remaining > 300-171+2*3 {
+		t.Errorf("the second server says %d of 300 remain after 171", remaining)
+	}
+}
+
+// A server that dies keeps nothing from the others: what it counted counts, and
+// when the window is over all is as new.
+func TestADeadServerStarvesNobody(t *testing.T) {
+	t.Parallel()
+	nodes := three(t)
+	ada := nodes[0].Person("Ada")
+	ada.Workspace("Engines", board.PlanTeam)
+	other := apptest.New(t, nodes[0].Database, apptest.Options{RateLimits: true})
+	for range 40 {
+		knock(ada.At(other)) // whose windows are by another clock, and and which tells nobody more
+	}
+	let := 0
+	for range 400 {
+		if knock(ada) {
+			let++
+		}
+	}
+	if let < 300-40 {
+		t.Errorf("only %d of 300 were let in beside a server that let in 40 and died", let)
+	}
+	nodes[0].Clock.Advance(time.Minute)
+	let = 0
+	for i := range 400 {
+		if knock(ada.At(nodes[i%3])) {
+			let++
+		}
+	}
+	if let < 300 || let > 306 {
+		t.Errorf("%d of 300 were let in in the next window", let)
+	}
+}
+
+// Guesses count at all servers together, to the last one; who got in has all
+// of them again, everywhere.
+func TestAttemptsAreThoseOfAllServers(t *testing.T) {
+	t.Parallel()
+	nodes := three(t)
+	attempts := make([]*session.Attempts, 3)
+	for i := range attempts {
+		attempts[i] = session.NewAttempts(false)
+	}
+	guess := session.Subject{Limit: session.Limit{Name: "guess", Most: 10, Window: 15 * time.Minute}, Of: "ada"}
+	wide := session.Subject{Limit: session.Limit{Name: "wide", Most: 50, Window: 15 * time.Minute}, Of: "net"}
+	take := func(i int) error { return attempts[i].Take(nodes[i].DB, guess, wide) }
+	for round := range 2 {
+		for n := range 10 {
+			if err := take(n % 3); err != nil {
+				t.Fatalf("round %d, guess %d: %v", round, n+1, err)
+			}
+		}
+		for i := range 3 {
+			f, ok := board.AsFault(take(i))
+			if !ok || f.Code != board.CodeRateLimited || f.RetryAfter < 14*time.Minute || f.RetryAfter > 15*time.Minute {
+				t.Errorf("round %d: the eleventh guess at server %d: %v", round, i, f)
+			}
+		}
+		nodes[0].Clock.Advance(time.Second)
+		attempts[1].Forgive(nodes[1].DB, guess, wide)
+		nodes[0].Clock.Advance(time.Second)
+	}
+}
+
+// While the database does not answer each server counts alone: it refuses
+// nobody sooner, and nobody later than a single server would.
+func TestLimitsGoOnWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
+	db, err := store.Open(t.Context(), store.Options{Database: s.Database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := session.NewAttempts(false)
+	guess := session.Subject{Limit: session.Limit{Name: "guess", Most: 10, Window: time.Hour}, Of: "ada"}
+	for n := range 10 {
+		if err := a.Take(db, guess); err != nil {
+			t.Fatalf("guess %d: %v", n+1, err)
+		}
+	}
+	if err := a.Take(db, guess); !board.IsCode(err, board.CodeRateLimited) {
+		t.Errorf("the eleventh: %v", err)
+	}
+}
+
+// What a request costs that is counted: on SQLite as ever, on PostgreSQL with
+// what is told to the others.
+func BenchmarkCountedRequest(b *testing.B) {
+	for name, database := range map[string]func() string{
+		"sqlite":   func() string { return b.TempDir() + "/cardwall.db" },
+		"postgres": func() string { return apptest.PostgresURL(b) },
+	} {
+		for _, limits := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s limits=%v", name, limits), func(b *testing.B) {
+				s := apptest.New(b, database(), apptest.Options{RateLimits: limits})
+				people := make([]*apptest.Person, 20)
+				for i := range people {
+					people[i] = s.Person(fmt.Sprint("P", i))
+					people[i].Workspace("Engines", board.PlanBusiness)
+				}
+				n, before := 0, processorTime()
+				for b.Loop() {
+					if n++; n%(20*1000) == 0 {
+						b.StopTimer()
+						s.Clock.Advance(time.Minute)
+						b.StartTimer()
+					}
+					if !knock(people[n%20]) {
+						b.Fatal("refused")
+					}
+				}
+				b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op") // whoever else works on the machine
+			})
+		}
+	}
+}
+
+// processorTime is what this process has had of the processors.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// searchChecks compare what search finds with what the cards say.
+func (db *DB) searchChecks() []check {
+	out := []check{{
+		what: "card %s: search knows other texts than it has",
+		find: staleTexts,
+		mend: func(ctx context.Context, tx *Tx, id string) error {
+			if err := tx.lock(ctx, cardLock, id); err != nil {
+				return err
+			}
+			if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1", id); err != nil {
+				return err
+			}
+			return tx.indexCard(ctx, id)
+		},
+	}}
+	if !db.engine.dialect().lock {
+		out = append(out, check{
+			what: "search: %s texts are not in the index of words",
+			text: `SELECT CAST(n AS TEXT) FROM (SELECT count(*) AS n FROM texts t WHERE t.id <= (SELECT upto FROM texts_indexed)
+				AND NOT EXISTS (SELECT 1 FROM texts_words_docsize d WHERE d.id = t.id)) WHERE n > 0`,
+			mend: rebuildWords,
+		})
+	}
+	return out
+}
+
+// rebuildWords makes SQLite's index of words anew, also where it is damaged.
+func rebuildWords(ctx context.Context, tx *Tx, _ string) error {
+	var made string
+	if found, err := tx.one(ctx, "SELECT sql FROM sqlite_schema WHERE name = 'texts_words'", nil, &made); err != nil || !found {
+		return errors.Join(errors.New("the index of words is not in the schema"), err)
+	}
+	type setting struct {
+		name  string
+		value any
+	}
+	var settings []setting
+	if err := tx.each(ctx, "SELECT k, v FROM texts_words_config WHERE k <> 'version'", nil, func(rows *sql.Rows) error {
+		var s setting
+		err := rows.Scan(&s.name, &s.value)
+		settings = append(settings, s)
+		return err
+	}); err != nil {
+		return fmt.Errorf("read the settings of the index: %w", err)
+	}
+	if err := tx.exec(ctx, "DROP TABLE texts_words"); err != nil {
+		return fmt.Errorf("drop the index: %w", err)
+	}
+	if err := tx.exec(ctx, made); err != nil {
+		return fmt.Errorf("make the index: %w", err)
+	}
+	for _, s := range settings {
+		if err := tx.exec(ctx, "INSERT INTO texts_words (texts_words, rank) VALUES ($1, $2)", s.name, s.value); err != nil {
+			return fmt.Errorf("set %s of the index: %w", s.name, err)
+		}
+	}
+	for _, text := range []string{
+		"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts ORDER BY id",
+		"UPDATE texts_indexed SET upto = (SELECT COALESCE(max(id), 0) FROM texts)",
+		"DELETE FROM texts_gone",
+	} {
+		if err := tx.exec(ctx, text); err != nil {
+			return fmt.Errorf("index words: %w", err)
+		}
+	}
+	return nil
+}
+
+// The texts of the cards of which $1 < id <= $2.
+const cardTexts = `SELECT c.id, 'title', '', c.title FROM cards c WHERE c.id > $1 AND c.id <= $2
+	UNION ALL SELECT c.id, 'description', '', c.description FROM cards c WHERE c.id > $1 AND c.id <= $2
+	UNION ALL SELECT m.card_id, 'comment', m.id, m.text FROM comments m WHERE m.card_id > $1 AND m.card_id <= $2
+	UNION ALL SELECT k.card_id, 'checklist', k.id, k.title FROM checklists k WHERE k.card_id > $1 AND k.card_id <= $2
+	UNION ALL SELECT k.card_id, 'checklist', i.id, i.title FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id WHERE k.card_id > $1 AND k.card_id <= $2`
+
+// staleTexts finds the cards of which the table texts does not hold what they
+// say, some hundred at a time.
+func staleTexts(ctx context.Context, v *View, wrong func(string) bool) error {
+	type text struct{ card, place, ref string }
+	for behind := ""; ; {
+		ids, err := v.texts(ctx, "SELECT id FROM cards WHERE id > $1 ORDER BY id LIMIT $2", behind, fillBatch)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		page := []any{behind, ids[len(ids)-1]}
+		known := map[text]string{}
+		if err := v.each(ctx, "SELECT card_id, place, ref, words FROM texts WHERE card_id > $1 AND card_id <= $2", page, func(rows *sql.Rows) error {
+			var (
+				t     text
+				words string
+			)
+			err := rows.Scan(&t.card, &t.place, &t.ref, &words)
+			known[t] = words
+			return err
+		}); err != nil {
+			return err
+		}
+		var stale []string
+		if err := v.each(ctx, cardTexts, page, func(rows *sql.Rows) error {
+			var (
+				t    text
+				says string
+			)
+			if err := rows.Scan(&t.card, &t.place, &t.ref, &says); err != nil {
+				return err
+			}
+			if known[t] != indexed(says) {
+				stale = append(stale, t.card)
+			}
+			delete(known, t)
+			return nil
+		}); err != nil {
+			return err
+		}
+		for t := range known { // of what is no longer said
+			stale = append(stale, t.card)
+		}
+		for _, id := range stale {
+			if !wrong(id) {
+				return nil
+			}
+		}
+		behind = ids[len(ids)-1]
+	}
+}

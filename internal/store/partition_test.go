@@ -1,0 +1,291 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+const day = 24 * time.Hour
+
+// openAt is open with a clock.
+func openAt(t *testing.T, database string, clock *apptest.Clock) *store.DB {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Clock: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// makeDelivery writes a delivery of now, which is over unless it is open.
+func makeDelivery(t *testing.T, db *store.DB, open bool) (id string) {
+	t.Helper()
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		id = board.DeliveryID(tx.NewID("itg_"), 1)
+		var due any
+		if open {
+			due = int64(tx.Now())
+		}
+		return tx.Change(t.Context(), `INSERT INTO deliveries (id, webhook_id, version, kind, status, due_at, reason, created_at, log, body)
+			VALUES ($1, 'whk_x', 1, 'card.created', 'pending', $2, '', $3, '[]', '{}')`, id, due, int64(tx.Now()))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func makeAudit(t *testing.T, db *store.DB) {
+	t.Helper()
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		return tx.Change(t.Context(), "INSERT INTO audit (id, at, workspace_id, operation, actor_type, details) VALUES ($1, $2, 'wsp_x', 'create_card', 'system', '{}')",
+			tx.NewID("aud_"), int64(tx.Now()))
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// partsOf are the parts of a table with the number of their rows, by name.
+func partsOf(t *testing.T, db *store.DB, table string) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	for _, name := range rows(t, db, "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass($1)", table) {
+		out[name] = 0
+		for range rows(t, db, "SELECT id FROM "+name) {
+			out[name]++
+		}
+	}
+	return out
+}
+
+// In 120 days parts are made ahead of their time and dropped when all in them
+// has had its time. Nothing is lost that is younger than 30 days, or still open;
+// not either when nobody kept house for three weeks.
+func TestPartsComeAndGo(t *testing.T) {
+	t.Parallel()
+	clock := &apptest.Clock{}
+	clock.Stop()
+	db := openAt(t, apptest.PostgresURL(t), clock)
+	made := map[string]time.Time{} // deliveries that are over
+	open := map[string]bool{}
+	var done store.Partitioned
+	inRest, audits := 0, 0
+	for n := range 120 {
+		for range 4 {
+			made[makeDelivery(t, db, false)] = clock.Now()
+		}
+		if n%10 == 3 {
+			open[makeDelivery(t, db, true)] = true
+		}
+		makeAudit(t, db)
+		audits++
+		if n < 50 || n > 71 {
+			kept, err := db.KeepPartitions(t.Context())
+			if err != nil {
+				t.Fatalf("day %d: %v", n, err)
+			}
+			done.Made, done.Dropped = append(done.Made, kept.Made...), append(done.Dropped, kept.Dropped...)
+		}
+		there := map[string]bool{}
+		for _, id := range rows(t, db, "SELECT id FROM deliveries") {
+			there[id] = true
+		}
+		for id, at := range made {
+			if !there[id] && clock.Now().Sub(at) <= board.DeliveryLifetime {
+				t.Fatalf("day %d: a delivery of %s is lost", n, at.Format(time.DateOnly))
+			}
+		}
+		for id := range open {
+			if !there[id] {
+				t.Fatalf("day %d: the open delivery %s is lost", n, id)
+			}
+		}
+		if n == 71 {
+			inRest = partsOf(t, db, "deliveries")["deliveries_rest"]
+		}
+		clock.Advance(day)
+	}
+	if inRest == 0 {
+		t.Error("three weeks without housekeeping put nothing into the rest")
+	}
+	parts := partsOf(t, db, "deliveries")
+	if len(parts) > 9 || len(done.Made) < 17 || len(done.Dropped) < 12 {
+		t.Errorf("after 120 days there are the parts %v; made %v, dropped %v", parts, done.Made, done.Dropped)
+	}
+	// What is over and older goes with its part, and what the rest holds of that by its age.
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		_, err := tx.PurgeDeliveries(t.Context())
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	oldest := clock.Now().Add(-board.DeliveryLifetime - 8*day)
+	for _, id := range rows(t, db, "SELECT id FROM deliveries WHERE due_at IS NULL") {
+		if made[id].Before(oldest) {
+			t.Errorf("a delivery of %s is still there", made[id].Format(time.DateOnly))
+		}
+	}
+	if n := len(rows(t, db, "SELECT id FROM audit")); n != audits {
+		t.Errorf("of %d entries the audit has %d", audits, n)
+	}
+	if parts := partsOf(t, db, "audit"); len(parts) < 3 {
+		t.Errorf("the audit has the parts %v", parts)
+	}
+	few(t, db, clock)
+}
+
+// few asks what parts the queries look into, as PostgreSQL plans them.
+func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
+	t.Helper()
+	id := makeDelivery(t, db, false)
+	touched := func(table string, plans []string) (names []string) {
+		for _, line := range strings.Split(strings.Join(plans, "\n"), "\n") {
+			if strings.Contains(line, "never executed") {
+				continue
+			}
+			for name := range partsOf(t, db, table) {
+				if (strings.Contains(line, " on "+name+" ") || strings.Contains(line, " on "+name+"\n")) && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+		return names
+	}
+	for what, q := range map[string]struct {
+		table string
+		most  int
+		fn    func(*store.View) error
+	}{
+		"a delivery by its id": {"deliveries", 1, func(v *store.View) error {
+			_, err := v.Delivery(t.Context(), id)
+			if board.IsCode(err, board.CodeNotFound) {
+				return nil // its webhook is not there
+			}
+			return err
+		}},
+		"the log of a webhook": {"deliveries", 8, func(v *store.View) error {
+			_, err := v.Deliveries(t.Context(), "whk_x", "", "", 50)
+			return err
+		}},
+		"the audit of the last week": {"audit", 3, func(v *store.View) error {
+			_, err := v.AuditEntries(t.Context(), board.Workspace{ID: "wsp_x"}, store.AuditFilter{From: board.InstantOf(clock.Now().Add(-7 * day)), Until: board.InstantOf(clock.Now())}, "", 50)
+			return err
+		}},
+	} {
+		var plans []string
+		if err := db.Read(t.Context(), board.System(), func(v *store.View) (err error) {
+			plans, err = v.Explained(q.fn)
+			return err
+		}); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if names := touched(q.table, plans); len(names) == 0 || len(names) > q.most {
+			t.Errorf("%s looks into %v of %d parts:\n%s", what, names, len(partsOf(t, db, q.table)), strings.Join(plans, "\n"))
+		}
+	}
+}
+
+// Parts are made and dropped under those who write: nobody is refused and
+// nothing is lost, and what had fallen into the rest moves into its part.
+func TestPartsAreKeptBesideWork(t *testing.T) {
+	t.Parallel()
+	clock := &apptest.Clock{}
+	db := openAt(t, apptest.PostgresURL(t), clock)
+	clock.Advance(60 * day) // behind all parts that the migration made
+	before := makeDelivery(t, db, false)
+	var (
+		wg  sync.WaitGroup
+		mu  sync.Mutex
+		ids = []string{before}
+	)
+	stop := make(chan struct{})
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				id := makeDelivery(t, db, false)
+				mu.Lock()
+				ids = append(ids, id)
+				mu.Unlock()
+			}
+		})
+	}
+	kept, err := db.KeepPartitions(t.Context())
+	for again := 0; err != nil && again < 10; again++ {
+		t.Logf("it gave up, as it may: %v", err)
+		kept, err = db.KeepPartitions(t.Context())
+	}
+	close(stop)
+	wg.Wait()
+	if err != nil || !slices.Contains(kept.Dropped, "deliveries_first") {
+		t.Fatalf("kept %+v: %v", kept, err)
+	}
+	there := rows(t, db, "SELECT id FROM deliveries")
+	slices.Sort(there)
+	slices.Sort(ids)
+	if !slices.Equal(there, ids) {
+		t.Errorf("%d were written, %d are there", len(ids), len(there))
+	}
+	if n := partsOf(t, db, "deliveries")["deliveries_rest"]; n != 0 {
+		t.Errorf("the rest still holds %d", n)
+	}
+}
+
+// What older programs wrote becomes the first part as it stands; ids of a clock
+// that ran ahead are not lost either. When one table cannot be changed, none is.
+func TestOldRowsBecomeTheFirstPart(t *testing.T) {
+	t.Parallel()
+	address := apptest.EmptyPostgresURL(t)
+	if err := store.MigratePostgresTo(t.Context(), address, 18); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(text string) {
+		t.Helper()
+		if err := apptest.ExecPostgres(address, text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	for i, id := range []string{"itg_0000000000", store.NewID("itg_"), store.NewID("itg_"), "itg_7zzzzzzzzzzzzzzzzzzzzzzzzz"} {
+		exec(fmt.Sprintf(`INSERT INTO deliveries (id, webhook_id, version, kind, status, reason, created_at, log, body)
+			VALUES ('%s', 'whk_x', %d, 'card.created', 'delivered', '', 1, '[]', 'body %d')`, id, i, i))
+	}
+	exec("INSERT INTO audit (id, at, operation, actor_type, details) VALUES ('" + store.NewID("aud_") + "', 1, 'create_card', 'system', '{}')")
+	exec("CREATE TABLE audit_rest (taken INTEGER)")
+	if db, err := store.Open(t.Context(), store.Options{Database: address, Migrate: true}); err == nil || !strings.Contains(err.Error(), "audit_rest") {
+		_ = db.Close()
+		t.Fatalf("it migrated, or not for that reason: %v", err)
+	}
+	exec("DROP TABLE audit_rest")
+	if err := apptest.ExecPostgres(address, "SELECT * FROM deliveries_first"); err == nil {
+		t.Fatal("half of the migration was done")
+	}
+	db := open(t, address)
+	if bodies := rows(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies, []string{"body 0", "body 1", "body 2", "body 3"}) {
+		t.Errorf("the deliveries are %q", bodies)
+	}
+	if parts := partsOf(t, db, "deliveries"); parts["deliveries_first"] != 3 || parts["deliveries_rest"] != 1 {
+		t.Errorf("the parts are %v", parts)
+	}
+	if parts := partsOf(t, db, "audit"); parts["audit_first"] != 1 {
+		t.Errorf("the parts of the audit are %v", parts)
+	}
+	if kept, err := db.KeepPartitions(t.Context()); err != nil || len(kept.Made) < 2 || len(kept.Dropped) > 0 {
+		t.Errorf("kept %+v: %v", kept, err)
+	}
+}

@@ -1,0 +1,129 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// raise fails a transaction as the database does that finds a race lost.
+func raise(ctx context.Context, tx *store.Tx, code string) error {
+	return tx.Change(ctx, "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '"+code+"'; END $$")
+}
+
+// A transaction that lost a race runs again, a few times and not for ever; of
+// what it did before nothing remains. Any other failure is one.
+func TestLostRacesAreRunAgain(t *testing.T) {
+	t.Parallel()
+	db := open(t, apptest.EmptyPostgresURL(t))
+	for _, code := range []string{"40001", "40P01"} {
+		for lost := range 8 {
+			tries := 0
+			key := fmt.Sprint(code, lost)
+			err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				if err := tx.Change(t.Context(), "INSERT INTO settings (key, value) VALUES ($1, 'x')", key); err != nil {
+					return err
+				}
+				if tries++; tries <= lost {
+					return raise(t.Context(), tx, code)
+				}
+				return nil
+			})
+			if err != nil || tries != lost+1 || len(rows(t, db, "SELECT key FROM settings WHERE key = $1", key)) != 1 {
+				t.Errorf("%s, lost %d times: %d tries, %v", code, lost, tries, err)
+			}
+		}
+		tries, begun := 0, time.Now()
+		err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+			tries++
+			return raise(t.Context(), tx, code)
+		})
+		if !board.IsCode(err, board.CodeUnavailable) || tries != 8 || time.Since(begun) > 5*time.Second {
+			t.Errorf("%s for ever: %d tries in %s, %v", code, tries, time.Since(begun), err)
+		}
+	}
+	tries := 0
+	err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		tries++
+		return raise(t.Context(), tx, "23505")
+	})
+	if err == nil || tries != 1 {
+		t.Errorf("another failure: %d tries, %v", tries, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	tries = 0
+	err = db.Write(ctx, board.System(), func(tx *store.Tx) error {
+		tries++
+		cancel()
+		return raise(context.WithoutCancel(ctx), tx, "40001")
+	})
+	if err == nil || tries > 2 {
+		t.Errorf("without somebody who waits: %d tries, %v", tries, err)
+	}
+}
+
+// Transactions that lock the same two rows each in another order, and those that
+// the database cannot put in one, come to be in the end, once.
+func TestTransactionsInEachOthersWay(t *testing.T) {
+	t.Parallel()
+	db := open(t, apptest.EmptyPostgresURL(t))
+	change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0'), ('b', '0')")
+	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = $1"
+	for _, way := range []struct {
+		name   string
+		before string
+		text   [2]string
+		adds   int64 // of a transaction
+	}{
+		{"deadlocks", "SET LOCAL deadlock_timeout = '20ms'", [2]string{more, more}, 2},
+		{"serialization failures", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", [2]string{"UPDATE settings SET value = value WHERE key = $1 AND false", more}, 1},
+	} {
+		change(t, db, "UPDATE settings SET value = '0' WHERE key IN ('a', 'b')")
+		var (
+			clients sync.WaitGroup
+			tries   atomic.Int64
+			done    atomic.Int64
+		)
+		const each = 10
+		for c := range 4 {
+			order := []string{"a", "b"}
+			if c%2 == 1 {
+				order = []string{"b", "a"}
+			}
+			clients.Go(func() {
+				for range each {
+					err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+						tries.Add(1)
+						err := tx.Change(t.Context(), way.before)
+						for i, key := range order {
+							err = errors.Join(err, tx.Change(t.Context(), way.text[i], key))
+							time.Sleep(2 * time.Millisecond)
+						}
+						return err
+					})
+					if err == nil {
+						done.Add(1)
+					} else if !board.IsCode(err, board.CodeUnavailable) {
+						t.Errorf("%s: %v", way.name, err)
+					}
+				}
+			})
+		}
+		clients.Wait()
+		t.Logf("%s: %d tries, of %d transactions %d came to be", way.name, tries.Load(), 4*each, done.Load())
+		if tries.Load() == 4*each {
+			t.Errorf("%s: nothing ever got in the way of anything", way.name)
+		}
+		if sum := rows(t, db, "SELECT sum(value::int)::text FROM settings WHERE key IN ('a', 'b')")[0]; sum != fmt.Sprint(done.Load()*way.adds) || done.Load() < 3*each {
+			t.Errorf("%s: of %d transactions that came to be the sum is %s", way.name, done.Load(), sum)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+)
+
+// RateCount is how much of a limit was used in a window, by all servers.
+type RateCount struct {
+	Key  string
+	Used int
+	Ends board.Instant // of the window
+}
+
+// CountRates adds what this server counted to what all servers did, and answers
+// the sums in the order of their keys. A window that has ended at that time
+// begins anew, and ends when this server says; of one that goes on the first
+// server has said it. Each key comes once.
+func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCount) (sums []RateCount, err error) {
+	slices.SortFunc(counted, func(a, b RateCount) int { return strings.Compare(a.Key, b.Key) }) // so that servers wait for each other in one order
+	rows := make([][]any, len(counted))
+	for i, c := range counted {
+		rows[i] = []any{c.Key, c.Used, int64(c.Ends), int64(at)}
+	}
+	err = db.Write(ctx, board.System(), func(tx *Tx) error {
+		sums = nil
+		return batches(rows, func(n int, args []any) error {
+			return tx.each(ctx, "INSERT INTO rate_counts (key, used, ends, at) VALUES "+valuesOf(n, 4)+` ON CONFLICT (key) DO UPDATE SET
+				used = CASE WHEN rate_counts.ends > excluded.at THEN rate_counts.used + excluded.used ELSE excluded.used END,
+				ends = CASE WHEN rate_counts.ends > excluded.at THEN rate_counts.ends ELSE excluded.ends END,
+				at = excluded.at RETURNING key, used, ends`, args, func(rows *sql.Rows) error {
+				var c RateCount
+				err := rows.Scan(&c.Key, &c.Used, &c.Ends)
+				sums = append(sums, c)
+				return err
+			})
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count rates: %w", err)
+	}
+	slices.SortFunc(sums, func(a, b RateCount) int { return strings.Compare(a.Key, b.Key) })
+	return sums, nil
+}
+
+// PurgeRateCounts forgets windows that have ended.
+func (tx *Tx) PurgeRateCounts(ctx context.Context) error {
+	return tx.exec(ctx, "DELETE FROM rate_counts WHERE ends < $1", int64(tx.now))
+}

@@ -1,0 +1,142 @@
+package store_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// said keeps what is logged.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) contains(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Contains(s.text.String(), text)
+}
+
+// replicated is a store that reads reports on a replica.
+func replicated(t *testing.T, primary, replica string) (*store.DB, *said) {
+	t.Helper()
+	log := &said{}
+	db, err := store.Open(t.Context(), store.Options{Database: primary, Replica: replica, Migrate: true, Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db, log
+}
+
+// report reads the organizations, and tells whether a replica did.
+func report(t *testing.T, db *store.DB) (names []string, elsewhere bool) {
+	t.Helper()
+	if err := db.Report(t.Context(), board.System(), func(v *store.View) (err error) {
+		if names, err = v.Select(t.Context(), "SELECT name FROM organizations ORDER BY id"); err != nil {
+			return err
+		}
+		where, err := v.Select(t.Context(), "SELECT CAST(pg_is_in_recovery() AS TEXT)")
+		elsewhere = len(where) == 1 && where[0] == "true"
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return names, elsewhere
+}
+
+// Reports are read on the replica while it keeps up; on the primary while it
+// does not, is away, or is another installation's. None misses a change.
+func TestReportsAreReadOnTheReplica(t *testing.T) {
+	t.Parallel()
+	both := apptest.NewReplicated(t)
+	db, log := replicated(t, both.Primary, both.Replica)
+	n := 0
+	next := func(want bool) (got bool) {
+		t.Helper()
+		n++
+		change(t, db, fmt.Sprintf("INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_%03d', 'O%d', 'team', 1)", n, n))
+		names, elsewhere := report(t, db)
+		if len(names) != n || names[n-1] != fmt.Sprintf("O%d", n) {
+			t.Fatalf("change %d is not in the report that follows it, on the replica: %v", n, elsewhere)
+		}
+		return elsewhere == want
+	}
+	comes := func(want bool) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); !next(want); time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("reports are not read on the replica = %v", want)
+			}
+		}
+	}
+	comes(true)
+	both.Exec(both.Replica, "SELECT pg_wal_replay_pause()")
+	comes(false)
+	if !log.contains("reports are read on the primary") || !log.contains("behind") {
+		t.Errorf("the log does not say so: %s", log.text.String())
+	}
+	both.Exec(both.Replica, "SELECT pg_wal_replay_resume()")
+	comes(true)
+	both.Exec(both.Replica, "ALTER SYSTEM SET recovery_min_apply_delay = '2s'")
+	both.Exec(both.Replica, "SELECT pg_reload_conf()")
+	comes(false)
+	both.Exec(both.Replica, "ALTER SYSTEM RESET recovery_min_apply_delay")
+	both.Exec(both.Replica, "SELECT pg_reload_conf()")
+	comes(true)
+	// Short reads stay on the primary.
+	if where := rows(t, db, "SELECT CAST(pg_is_in_recovery() AS TEXT)"); where[0] != "false" {
+		t.Error("a read that is no report was done on the replica")
+	}
+	both.KillReplica()
+	for range 20 {
+		if next(true) {
+			t.Fatal("a report was read on a replica that is gone")
+		}
+	}
+}
+
+// A replica is one of the same installation, or it is not read.
+func TestReplicaOfSomethingElseIsNotRead(t *testing.T) {
+	t.Parallel()
+	both := apptest.NewReplicated(t)
+	both.Exec(both.Primary, "CREATE DATABASE another")
+	other := func(address string) string { return strings.Replace(address, "/postgres?", "/another?", 1) }
+	open(t, other(both.Primary))
+	for what, c := range map[string]struct{ primary, replica, because string }{
+		"another installation": {both.Primary, other(both.Replica), "another installation"},
+		"a primary":            {both.Primary, both.Primary, "primary itself"},
+		"nobody":               {both.Primary, "postgres://postgres@127.0.0.1:1/postgres?connect_timeout=1", "the replica cannot be read"},
+	} {
+		db, log := replicated(t, c.primary, c.replica)
+		for range 3 {
+			if _, elsewhere := report(t, db); elsewhere {
+				t.Errorf("%s: it was read", what)
+			}
+		}
+		if !log.contains(c.because) {
+			t.Errorf("%s: the log says %s", what, log.text.String())
+		}
+	}
+	if _, err := store.Open(t.Context(), store.Options{Database: t.TempDir() + "/cardwall.db", Migrate: true, Replica: both.Replica}); err == nil {
+		t.Error("a file with a replica was opened")
+	}
+}

@@ -1,0 +1,73 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// PostgreSQL tells of a commit that no standby has by a warning alone. Here a
+// trigger at the commit gives the same one.
+func TestACommitThatDidNotWaitForItsStandbyIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	db := open(t, apptest.PostgresURL(t))
+	ctx := t.Context()
+	change := func(texts ...string) error {
+		return db.Write(ctx, board.System(), func(tx *store.Tx) error {
+			for _, text := range texts {
+				if err := tx.Change(ctx, text); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := change(`CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+			RAISE WARNING USING ERRCODE = '01000', MESSAGE = 'canceling wait for synchronous replication due to user request'; RETURN NULL; END $f$`,
+		"CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON settings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.key = 'alone') EXECUTE FUNCTION warn()"); err != nil {
+		t.Fatal(err)
+	}
+	var f *board.Fault
+	if err := change("INSERT INTO settings (key, value) VALUES ('alone', 'x')"); !errors.As(err, &f) || f.Code != board.CodeUnavailable {
+		t.Errorf("a commit that no standby has ended with %v, want unavailable", err)
+	}
+	if got := rows(t, db, "SELECT value FROM settings WHERE key = 'alone'"); len(got) != 1 {
+		t.Errorf("the commit is not there (%q): the trigger did not stand for what PostgreSQL does", got)
+	}
+	if err := change("INSERT INTO settings (key, value) VALUES ('together', 'x')"); err != nil {
+		t.Errorf("the next commit ended with %v", err)
+	}
+}
+
+// The answer to a key is given again only once a synchronous standby has what the
+// first call did. PostgreSQL waits for it at the end of a transaction that wrote.
+func TestARepeatedAnswerWaitsForTheStandbyLikeAWrite(t *testing.T) {
+	t.Parallel()
+	db := open(t, apptest.PostgresURL(t))
+	claim := func() (stored *store.Stored, wrote []string) {
+		t.Helper()
+		if err := db.Write(t.Context(), board.Person("usr_x"), func(tx *store.Tx) (err error) {
+			if stored, err = tx.Claim(t.Context(), "key", "create_card", []byte("sum")); err != nil {
+				return err
+			}
+			if stored == nil {
+				return tx.Keep(t.Context(), "key", store.Stored{Answer: []byte("{}")})
+			}
+			wrote, err = tx.Select(context.WithoutCancel(t.Context()), "SELECT pg_current_xact_id_if_assigned()::text WHERE pg_current_xact_id_if_assigned() IS NOT NULL")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return stored, wrote
+	}
+	if stored, _ := claim(); stored != nil {
+		t.Fatalf("the first call found an answer: %+v", stored)
+	}
+	if stored, wrote := claim(); stored == nil || len(wrote) != 1 {
+		t.Errorf("the second call found %+v and wrote %d transactions, want an answer and one", stored, len(wrote))
+	}
+}

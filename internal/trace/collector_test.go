@@ -1,0 +1,80 @@
+package trace_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	collector "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// receiver is a collector that keeps what it gets, read by the messages that
+// OpenTelemetry publishes.
+type receiver struct {
+	*httptest.Server
+	t        *testing.T
+	mu       sync.Mutex
+	answers  []int // to the next requests; 200 when there is none
+	requests []*http.Request
+	got      []*spans.ResourceSpans
+}
+
+func newReceiver(t *testing.T, answers ...int) *receiver {
+	r := &receiver{t: t, answers: answers}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body := io.Reader(q.Body)
+	if q.Header.Get("Content-Encoding") == "gzip" {
+		var err error
+		if body, err = gzip.NewReader(q.Body); err != nil {
+			r.t.Errorf("the body is not packed: %v", err)
+			return
+		}
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		r.t.Errorf("read the body: %v", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = append(r.requests, q)
+	status := http.StatusOK
+	if len(r.answers) > 0 {
+		status, r.answers = r.answers[0], r.answers[1:]
+	}
+	if status == http.StatusOK {
+		var m collector.ExportTraceServiceRequest
+		if err := proto.Unmarshal(text, &m); err != nil {
+			r.t.Errorf("the collector cannot read the body: %v", err)
+		}
+		if unknown := m.ProtoReflect().GetUnknown(); len(unknown) > 0 {
+			r.t.Errorf("the message has fields that OTLP does not know: %x", unknown)
+		}
+		r.got = append(r.got, m.ResourceSpans...)
+	}
+	w.WriteHeader(status)
+}
+
+// spans are all that came, by name.
+func (r *receiver) spans() map[string]*spans.Span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[string]*spans.Span{}
+	for _, resource := range r.got {
+		for _, scope := range resource.ScopeSpans {
+			for _, s := range scope.Spans {
+				found[s.Name] = s
+			}
+		}
+	}
+	return found
+}

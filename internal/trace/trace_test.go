@@ -1,0 +1,320 @@
+package trace_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	spans "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+
+	"cardwall/internal/trace"
+)
+
+// tracer sends to an address as variables say; the last two come by turns.
+func tracer(t *testing.T, address string, variables ...string) *trace.Tracer {
+	t.Helper()
+	set := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": address}
+	for i := 0; i < len(variables); i += 2 {
+		set[variables[i]] = variables[i+1]
+	}
+	o, on, err := trace.FromEnvironment(func(name string) string { return set[name] })
+	if err != nil || !on {
+		t.Fatalf("the settings are not taken: %v %v", on, err)
+	}
+	o.Version, o.Log = "1.2.3", slog.New(slog.NewTextHandler(t.Output(), nil))
+	made := trace.New(o)
+	t.Cleanup(func() { made.Close(context.Background()) })
+	return made
+}
+
+func request(headers ...string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return r
+}
+
+const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+func TestSpansReachACollector(t *testing.T) {
+	t.Parallel()
+	for _, packing := range []string{"none", "gzip"} {
+		t.Run(packing, func(t *testing.T) {
+			t.Parallel()
+			r := newReceiver(t)
+			to := tracer(t, r.URL+"/", "OTEL_EXPORTER_OTLP_COMPRESSION", packing, "OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x=y",
+				"OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test", "OTEL_SERVICE_NAME", "wall")
+			_, cause := to.Start(t.Context(), "cause", trace.Internal, trace.Link{})
+			ctx, root := to.Receive(request("Traceparent", parent, "Tracestate", "a=1,b=2"), "GET")
+			header := http.Header{}
+			root.Answer(header)
+			_, below := trace.Begin(ctx, "below", trace.Client)
+			below.Text("db.query.text", strings.Repeat("é", 3000))
+			below.Number("rows", -7)
+			below.Fail("unavailable")
+			below.End()
+			began := time.Now()
+			root.Past("past", began.Add(-time.Second), began).End()
+			root.Name("GET /cards")
+			root.End()
+			cause.End()
+			_, linked := to.Start(t.Context(), "linked", trace.Client, cause.Link())
+			linked.End()
+			to.Close(t.Context())
+
+			q := r.requests[0]
+			if q.Method != http.MethodPost || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" || q.Header.Get("Api-Key") != "a b" || q.Header.Get("X") != "y" {
+				t.Errorf("the collector got %s %s with %v", q.Method, q.URL, q.Header)
+			}
+			about := map[string]string{}
+			for _, a := range r.got[0].Resource.Attributes {
+				about[a.Key] = a.Value.GetStringValue()
+			}
+			if about["service.name"] != "wall" || about["service.version"] != "1.2.3" || about["deployment.environment.name"] != "test" {
+				t.Errorf("the resource says %v", about)
+			}
+			got := r.spans()
+			whole, part, past, other := got["GET /cards"], got["below"], got["past"], got["linked"]
+			if whole == nil || part == nil || past == nil || other == nil || got["cause"] == nil {
+				t.Fatalf("of five spans came %v", got)
+			}
+			if hex.EncodeToString(whole.TraceId) != parent[3:35] || hex.EncodeToString(whole.ParentSpanId) != parent[36:52] || whole.TraceState != "a=1,b=2" || whole.Kind != spans.Span_SPAN_KIND_SERVER || whole.Flags != 0x301 {
+				t.Errorf("the trace of the caller is not gone on with: %v", whole)
+			}
+			if want := "00-" + parent[3:35] + "-" + hex.EncodeToString(whole.SpanId) + "-01"; header.Get("Traceresponse") != want {
+				t.Errorf("the caller is told %q, want %q", header.Get("Traceresponse"), want)
+			}
+			if !bytes.Equal(part.ParentSpanId, whole.SpanId) || !bytes.Equal(part.TraceId, whole.TraceId) || part.Kind != spans.Span_SPAN_KIND_CLIENT || part.Flags != 0x101 {
+				t.Errorf("the span below is not below: %v", part)
+			}
+			if part.Status.GetCode() != spans.Status_STATUS_CODE_ERROR || whole.Status.GetCode() != spans.Status_STATUS_CODE_UNSET {
+				t.Errorf("the states are %v and %v", part.Status, whole.Status)
+			}
+			if a := part.Attributes; len(a) != 3 || len(a[0].Value.GetStringValue()) != 2048 || a[1].Value.GetIntValue() != -7 || a[2].Key != "error.type" || a[2].Value.GetStringValue() != "unavailable" {
+				t.Errorf("the attributes are %v", part.Attributes)
+			}
+			if took := past.EndTimeUnixNano - past.StartTimeUnixNano; took != uint64(time.Second) {
+				t.Errorf("what is past took %d ns", took)
+			}
+			if part.EndTimeUnixNano < part.StartTimeUnixNano || part.StartTimeUnixNano < whole.StartTimeUnixNano || part.EndTimeUnixNano > whole.EndTimeUnixNano {
+				t.Errorf("the span below lasts from %d to %d, the one above from %d to %d", part.StartTimeUnixNano, part.EndTimeUnixNano, whole.StartTimeUnixNano, whole.EndTimeUnixNano)
+			}
+			if l := other.Links; len(l) != 1 || !bytes.Equal(l[0].TraceId, got["cause"].TraceId) || !bytes.Equal(l[0].SpanId, got["cause"].SpanId) || bytes.Equal(other.TraceId, l[0].TraceId) {
+				t.Errorf("the links are %v", l)
+			}
+			if to.Sent() != 5 || to.Lost() != 0 {
+				t.Errorf("%d sent and %d lost, want 5 and 0", to.Sent(), to.Lost())
+			}
+		})
+	}
+}
+
+func TestTraceparent(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	to := tracer(t, r.URL)
+	const id, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for given, follows := range map[string]bool{
+		parent:                              true,
+		"00-" + id + "-" + span + "-03":     true,
+		"cc-" + id + "-" + span + "-01":     true, // of a later version
+		"cc-" + id + "-" + span + "-01-new": true,
+		"":                                  false,
+		"00":                                false,
+		"ff-" + id + "-" + span + "-01":     false,
+		"00-" + id + "-" + span + "-01-new": false,
+		"cc-" + id + "-" + span + "-01new":  false,
+		"00-" + strings.ToUpper(id) + "-" + span + "-01":     false,
+		"00-" + strings.Repeat("0", 32) + "-" + span + "-01": false,
+		"00-" + id + "-" + strings.Repeat("0", 16) + "-01":   false,
+		"00-" + id + "-" + span[1:] + "g-01":                 false,
+		"00_" + id + "-" + span + "-01":                      false,
+	} {
+		q := request()
+		if given != "" {
+			q.Header.Set("Traceparent", given)
+		}
+		_, s := to.Receive(q, "x")
+		if got := s.TraceID() == id; s == nil || got != follows {
+			t.Errorf("traceparent %q: followed %v, want %v", given, got, follows)
+		}
+		s.End()
+	}
+	_, s := to.Receive(request("Traceparent", parent, "Traceparent", parent), "x")
+	if s.TraceID() == id {
+		t.Error("of two headers one is followed")
+	}
+	s.End()
+}
+
+func TestSamplers(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	const unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+	for _, c := range []struct {
+		sampler, argument     string
+		alone, sampled, other bool // whether a request without a parent, with a sampled one, with another is recorded
+	}{
+		{"", "", true, true, false},
+		{"always_on", "", true, true, true},
+		{"always_off", "", false, false, false},
+		{"traceidratio", "0", false, false, false},
+		{"traceidratio", "1", true, true, true},
+		{"parentbased_always_off", "", false, true, false},
+		{"parentbased_traceidratio", "0.0", false, true, false},
+		{"parentbased_traceidratio", "", true, true, false},
+	} {
+		to := tracer(t, r.URL, "OTEL_TRACES_SAMPLER", c.sampler, "OTEL_TRACES_SAMPLER_ARG", c.argument)
+		for header, want := range map[string]bool{"": c.alone, parent: c.sampled, unsampled: c.other} {
+			q := request()
+			if header != "" {
+				q.Header.Set("Traceparent", header)
+			}
+			ctx, s := to.Receive(q, "x")
+			if (s != nil) != want || trace.Of(ctx) != s {
+				t.Errorf("%s %s: a request with %q is recorded: %v, want %v", c.sampler, c.argument, header, s != nil, want)
+			}
+			s.End()
+		}
+	}
+	half, recorded := tracer(t, r.URL, "OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", "0.25"), 0
+	for range 10_000 {
+		if _, s := half.Start(t.Context(), "x", trace.Internal, trace.Link{}); s != nil {
+			recorded++
+		}
+	}
+	if recorded < 2_200 || recorded > 2_800 { // more than six deviations
+		t.Errorf("of 10,000 traces a quarter is to be recorded, and %d are", recorded)
+	}
+}
+
+func TestCollectorThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		answers    []int
+		sent, lost int64
+		requests   int
+	}{
+		{"again after 503", []int{503}, 1, 0, 2},
+		{"not after 400", []int{400, 200}, 0, 1, 1},
+		{"not to another address", []int{302, 200}, 0, 1, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newReceiver(t, c.answers...)
+			to := tracer(t, r.URL)
+			_, s := to.Start(t.Context(), "x", trace.Internal, trace.Link{})
+			s.End()
+			to.Close(t.Context())
+			if to.Sent() != c.sent || to.Lost() != c.lost || len(r.requests) != c.requests {
+				t.Errorf("%d sent, %d lost in %d requests; want %d, %d in %d", to.Sent(), to.Lost(), len(r.requests), c.sent, c.lost, c.requests)
+			}
+		})
+	}
+	t.Run("nobody holds up the program", func(t *testing.T) {
+		t.Parallel()
+		stuck := make(chan struct{})
+		hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stuck }))
+		t.Cleanup(hangs.Close)
+		t.Cleanup(func() { close(stuck) })
+		to := tracer(t, hangs.URL, "OTEL_BSP_MAX_QUEUE_SIZE", "4", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")
+		begun := time.Now()
+		for range 1000 {
+			_, s := to.Start(t.Context(), "x", trace.Internal, trace.Link{})
+			s.End()
+		}
+		if to.Lost() < 990 {
+			t.Errorf("%d of 1000 spans were dropped while the collector hangs, want almost all", to.Lost())
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		to.Close(ctx)
+		_, late := to.Start(t.Context(), "late", trace.Internal, trace.Link{})
+		late.End()
+		if to.Lost() != 1001 || time.Since(begun) > 9*time.Second { // the request's own time-out is ten
+			t.Errorf("%d lost, and it took %s to end", to.Lost(), time.Since(begun))
+		}
+	})
+}
+
+func TestNothingIsRecordedUnlessAsked(t *testing.T) {
+	var none *trace.Tracer
+	ctx := t.Context()
+	q := request("Traceparent", parent)
+	if n := testing.AllocsPerRun(100, func() {
+		_, s := none.Start(ctx, "x", trace.Client, trace.Link{})
+		_, r := none.Receive(q, "x")
+		below, b := trace.Begin(ctx, "x", trace.Internal)
+		if s != nil || r != nil || b != nil || below != ctx {
+			t.Fatal("a span was made")
+		}
+		b.Text("a", "b")
+		b.Number("a", 1)
+		b.Begin("x", trace.Client).End()
+		b.Fail("x")
+		b.End()
+	}); n != 0 {
+		t.Errorf("it costs %v allocations to record nothing", n)
+	}
+	none.Close(ctx)
+}
+
+func TestLogsNameTheTrace(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	to := tracer(t, r.URL)
+	ctx, s := to.Receive(request("Traceparent", parent), "x")
+	defer s.End()
+	var out bytes.Buffer
+	log := slog.New(trace.Logs(slog.NewTextHandler(&out, nil))).With("a", "b")
+	log.InfoContext(ctx, "one")
+	log.Info("two")
+	one, two, _ := strings.Cut(out.String(), "\n")
+	if want := "trace_id=" + parent[3:35] + " span_id=" + s.ID(); !strings.Contains(one, want) || !strings.Contains(one, "a=b") || strings.Contains(two, "trace_id") {
+		t.Errorf("the lines are %q and %q, want %q in the first alone", one, two, want)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	read := func(variables ...string) (trace.Options, bool, error) {
+		set := map[string]string{}
+		for i := 0; i < len(variables); i += 2 {
+			set[variables[i]] = variables[i+1]
+		}
+		return trace.FromEnvironment(func(name string) string { return set[name] })
+	}
+	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	for _, off := range [][]string{nil, {endpoint, "http://c:4318", "OTEL_SDK_DISABLED", "true"}, {endpoint, "http://c:4318", "OTEL_TRACES_EXPORTER", "none"}} {
+		if _, on, err := read(off...); on || err != nil {
+			t.Errorf("%v: on %v %v", off, on, err)
+		}
+	}
+	o, on, err := read(endpoint, "https://c/otlp", "OTEL_EXPORTER_OTLP_TIMEOUT", "250", "OTEL_BSP_SCHEDULE_DELAY", "10")
+	if !on || err != nil || o.Endpoint != "https://c/otlp/v1/traces" || o.Timeout != 250*time.Millisecond || o.Delay != 10*time.Millisecond || o.Service != "cardwall" {
+		t.Errorf("read %+v (%v, %v)", o, on, err)
+	}
+	if o, _, err := read(endpoint, "http://c", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t:1/x"); err != nil || o.Endpoint != "http://t:1/x" {
+		t.Errorf("the endpoint of traces is %s (%v)", o.Endpoint, err)
+	}
+	for _, bad := range [][]string{
+		{endpoint, "c:4317"}, {endpoint, "ftp://c"}, {endpoint, "http://c", "OTEL_TRACES_EXPORTER", "zipkin"},
+		{endpoint, "http://c", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, {endpoint, "http://c", "OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"},
+		{endpoint, "http://c", "OTEL_EXPORTER_OTLP_HEADERS", "secret-without-a-name"}, {endpoint, "http://c", "OTEL_RESOURCE_ATTRIBUTES", "=x"},
+		{endpoint, "http://c", "OTEL_TRACES_SAMPLER", "sometimes"}, {endpoint, "http://c", "OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", "NaN"},
+		{endpoint, "http://c", "OTEL_BSP_MAX_QUEUE_SIZE", "0"}, {endpoint, "http://c", "OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere"},
+		{endpoint, "http://c", "OTEL_EXPORTER_OTLP_CLIENT_KEY", "/nowhere"},
+	} {
+		if _, on, err := read(bad...); err == nil || on || !strings.Contains(err.Error(), "OTEL_") || strings.Contains(err.Error(), "secret-without") {
+			t.Errorf("%v: on %v, error %v; want one that names the variable", bad, on, err)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// columns are the titles; the first and the last two are text, the rest numbers.
+func columns() []string {
+	return []string{"trial", "rounds", "acknowledged", "lost", "duplicated", "events missing", "unavailable s, worst", "took s", "verdict", "note"}
+}
+
+func isText(column int) bool { return column == 0 || column >= 8 }
+
+// cells answers the line, a cell a column; what a trial does not count is empty.
+func (o *outcome) cells() []string {
+	cells := make([]string, len(columns()))
+	cells[0], cells[1] = o.name, strconv.Itoa(o.rounds)
+	if o.counted {
+		cells[2], cells[3], cells[4], cells[5] = strconv.Itoa(o.acknowledged), strconv.Itoa(o.lost), strconv.Itoa(o.duplicated), strconv.Itoa(o.missing)
+	}
+	if o.unavailable > 0 {
+		cells[6] = seconds(o.unavailable)
+	}
+	cells[7] = strconv.Itoa(int(o.took.Seconds()))
+	cells[8], cells[9] = o.verdict(), o.note
+	return cells
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) }
+
+// printTable writes the rows, as plain text or as Markdown, with columns of one width in both, and below them what went
+// wrong.
+func printTable(w io.Writer, rows []outcome, markdown bool) error {
+	lines := [][]string{columns()}
+	for _, r := range rows {
+		lines = append(lines, r.cells())
+	}
+	widths := make([]int, len(lines[0]))
+	for _, cells := range lines {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	rule := make([]string, len(widths))
+	for i, n := range widths {
+		rule[i] = strings.Repeat("-", n)
+		if markdown && !isText(i) {
+			rule[i] = strings.Repeat("-", n-1) + ":"
+		}
+	}
+	lines = append(lines[:1], append([][]string{rule}, lines[1:]...)...)
+	var out strings.Builder
+	for _, cells := range lines {
+		padded := make([]string, len(cells))
+		for i, cell := range cells {
+			blanks := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if isText(i) {
+				padded[i] = cell + blanks
+			} else {
+				padded[i] = blanks + cell
+			}
+		}
+		if markdown {
+			out.WriteString("| " + strings.Join(padded, " | ") + " |\n")
+		} else {
+			out.WriteString(strings.TrimRight(strings.Join(padded, "  "), " ") + "\n")
+		}
+	}
+	for _, r := range rows {
+		for _, f := range r.faults {
+			out.WriteString("\n" + r.name + ": " + f)
+		}
+	}
+	out.WriteString("\n")
+	_, err := io.WriteString(w, out.String())
+	return err
+}
