@@ -4,7 +4,7 @@
 // server after the other is killed and started again, every ten seconds.
 // CARDWALL_TEST_POSTGRES is the database (tools/with-postgres).
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import { freePort, run, type Running } from './server'
+import { freePort, run, type Running } from './running'
 
 const killEvery = 10_000
 

@@ -1,7 +1,7 @@
 // The server goes and comes back: work goes on, and is sent once.
 import type { Page } from '@playwright/test'
 import { expect, test, titles } from './fixtures'
-import { freePort, makeFolder, serve } from './server'
+import { freePort, makeFolder, serve } from './running'
 
 /** The kinds of what happened on a board, oldest first. */
 async function happened(page: Page, boardId: string): Promise<string[]> {

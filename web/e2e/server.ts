@@ -1,74 +1,11 @@
 // One server for all browser tests: the built binary with demo data in a
-// folder of its own. CARDWALL_BIN names another binary than ../bin/cardwall;
-// CARDWALL_URL a server that runs already, with CARDWALL_E2E_EMAIL and
+// folder of its own. CARDWALL_URL names a server that runs already, with CARDWALL_E2E_EMAIL and
 // CARDWALL_E2E_PASSWORD of a person on it, CARDWALL_E2E_TOKEN of theirs and
 // CARDWALL_E2E_OUTBOX, the folder where it puts letters. With CARDWALL_NODES it
 // is so many servers (e2e/nodes.ts).
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveNodes } from './nodes'
-
-/** A server that runs, and what it printed of the demo account. */
-export type Running = {
-  url: string
-  email: string
-  password: string
-  token: string
-  stop: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((found) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => found(port))
-    })
-  })
-}
-
-/** Starts a server on a folder with data, or one that will have. */
-export function serve(folder: string, port: number): Promise<Running> {
-  return run(folder, port, `http://localhost:${port}`, ['--demo']) // passkeys want a name
-}
-
-/** Starts a server that people reach at an address. */
-export async function run(folder: string, port: number, url: string, flags: string[]): Promise<Running> {
-  const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
-  const args = ['serve', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url, ...flags]
-  // Receivers of webhooks are servers of the tests on this machine, tried again soon.
-  args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '4s,1s')
-  args.push('--operators', 'demo@example.com')
-  const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const demo = flags.includes('--demo')
-  let said = ''
-  const ready = new Promise<void>((up, fail) => {
-    const hear = (chunk: Buffer) => {
-      said += chunk.toString()
-      if ((!demo || /password\s+\S+\n/.test(said)) && said.includes('"serving"')) up()
-    }
-    server.stdout.on('data', hear)
-    server.stderr.on('data', hear)
-    server.on('error', fail)
-    server.on('exit', () => fail(new Error(`the server ended:\n${said}`)))
-  })
-  await ready
-  const word = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(said)?.[1] ?? ''
-  const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
-    if (server.exitCode !== null || server.signalCode !== null) return
-    const gone = new Promise((done) => server.once('close', done))
-    server.kill(signal)
-    await gone
-  }
-  return { url, email: word('e-mail'), password: word('password'), token: word('API token'), stop }
-}
-
-export function makeFolder(): { folder: string; remove: () => void } {
-  const folder = mkdtempSync(join(tmpdir(), 'cardwall-e2e-'))
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
-}
+import { freePort, makeFolder, serve } from './running'
 
 export default async function start(): Promise<() => Promise<void>> {
   if (process.env.CARDWALL_URL) return async () => undefined
