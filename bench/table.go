@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"cardwall/tools/table"
 )
 
 // row is one line of the table: a measure, or a single figure.
@@ -87,39 +88,7 @@ func printTable(w io.Writer, rows []row, markdown bool) error {
 	for _, r := range rows {
 		lines = append(lines, r.cells())
 	}
-	widths := make([]int, len(lines[0]))
-	for _, cells := range lines {
-		for i, cell := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	rule := make([]string, len(widths))
-	for i, n := range widths {
-		rule[i] = strings.Repeat("-", n)
-		if markdown && !isText(i) {
-			rule[i] = strings.Repeat("-", n-1) + ":"
-		}
-	}
-	lines = append(lines[:1], append([][]string{rule}, lines[1:]...)...)
-
-	var out strings.Builder
-	for _, cells := range lines {
-		padded := make([]string, len(cells))
-		for i, cell := range cells {
-			blanks := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if isText(i) {
-				padded[i] = cell + blanks
-			} else {
-				padded[i] = blanks + cell
-			}
-		}
-		if markdown {
-			out.WriteString("| " + strings.Join(padded, " | ") + " |\n")
-		} else {
-			out.WriteString(strings.TrimRight(strings.Join(padded, "  "), " ") + "\n")
-		}
-	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, table.Of(lines, isText, markdown))
 	return err
 }
 

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"cardwall/tools/table"
 )
 
 // columns are the titles; the first and the last two are text, the rest numbers.
@@ -39,37 +40,8 @@ func printTable(w io.Writer, rows []outcome, markdown bool) error {
 	for _, r := range rows {
 		lines = append(lines, r.cells())
 	}
-	widths := make([]int, len(lines[0]))
-	for _, cells := range lines {
-		for i, cell := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	rule := make([]string, len(widths))
-	for i, n := range widths {
-		rule[i] = strings.Repeat("-", n)
-		if markdown && !isText(i) {
-			rule[i] = strings.Repeat("-", n-1) + ":"
-		}
-	}
-	lines = append(lines[:1], append([][]string{rule}, lines[1:]...)...)
 	var out strings.Builder
-	for _, cells := range lines {
-		padded := make([]string, len(cells))
-		for i, cell := range cells {
-			blanks := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if isText(i) {
-				padded[i] = cell + blanks
-			} else {
-				padded[i] = blanks + cell
-			}
-		}
-		if markdown {
-			out.WriteString("| " + strings.Join(padded, " | ") + " |\n")
-		} else {
-			out.WriteString(strings.TrimRight(strings.Join(padded, "  "), " ") + "\n")
-		}
-	}
+	out.WriteString(table.Of(lines, isText, markdown))
 	for _, r := range rows {
 		for _, f := range r.faults {
 			out.WriteString("\n" + r.name + ": " + f)
