@@ -126,7 +126,7 @@ func TestADeadServerStarvesNobody(t *testing.T) {
 	if let < 300-40 {
 		t.Errorf("only %d of 300 were let in beside a server that let in 40 and died", let)
 	}
-	nodes[0].Clock.Advance(time.Minute)
+	nodes[0].Clock.Advance(2 * time.Minute) // the window may be the dead one's, whose clock was another
 	let = 0
 	for i := range 400 {
 		if knock(ada.At(nodes[i%3])) {
