@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -77,7 +78,7 @@ type days struct {
 	list, card string // the card is due, and Ada's
 	cards      []string
 	guard      *hook.Guard
-	purged     int64 // answers to keys
+	purged     atomic.Int64 // answers to keys
 
 	mu       sync.Mutex
 	taken    map[string]int // deliveries, by id
@@ -247,7 +248,7 @@ func (d *days) housekeep(ctx context.Context, holder string) {
 		if err != nil && ctx.Err() == nil {
 			d.t.Errorf("housekeeping: %v", err)
 		}
-		d.purged += done.Keys
+		d.purged.Add(done.Keys)
 	}
 }
 
@@ -362,12 +363,12 @@ func (d *days) compare() {
 	if !maps.Equal(d.digests, want) {
 		d.t.Errorf("daily letters left %v, want %v", d.digests, want)
 	}
-	if d.purged < int64(len(d.cards)) {
-		d.t.Errorf("%d answers to keys were forgotten, of more than %d", d.purged, len(d.cards))
+	if d.purged.Load() < int64(len(d.cards)) {
+		d.t.Errorf("%d answers to keys were forgotten, of more than %d", d.purged.Load(), len(d.cards))
 	}
 	findings, err := d.db.Examine(d.t.Context())
 	if err != nil || len(findings) > 0 {
 		d.t.Errorf("the data is not sound: %v %v", findings, err)
 	}
-	d.t.Logf("%d cards, %d deliveries of which %d were attempted again, %d answers forgotten", len(d.cards), len(d.taken), again, d.purged)
+	d.t.Logf("%d cards, %d deliveries of which %d were attempted again, %d answers forgotten", len(d.cards), len(d.taken), again, d.purged.Load())
 }
