@@ -17,6 +17,23 @@ func (s *site) knownCard() (id string, err error) {
 	return w.id, nil
 }
 
+// onDisk is a server whose data is on a disk of its own, of so many megabytes, and
+// a card on it to read.
+func (t *torment) onDisk(megabytes int) (d *disk, n *node, s *site, card string, err error) {
+	if d, err = t.newDisk("disk", megabytes); err != nil {
+		return nil, nil, nil, "", err
+	}
+	if n, err = t.newNode("data", ""); err != nil {
+		return nil, nil, nil, "", err
+	}
+	n.data = filepath.Join(d.folder, "data")
+	if s, err = t.newSite(n); err != nil {
+		return nil, nil, nil, "", err
+	}
+	card, err = s.knownCard()
+	return d, n, s, card, err
+}
+
 // refusals asks for writes and reads while nothing can be written, until it has seen so long of refusals. A write that is
 // not made must be answered 503, and each read be answered. Where none can be made, firmly, none may be acknowledged; on a
 // full disk a small one may still find room.
@@ -57,20 +74,7 @@ func (s *site) resumed(most time.Duration) (took time.Duration, err error) {
 
 // fillDisk fills the disk in load, again and again, and makes room again.
 func fillDisk(t *torment) error {
-	d, err := t.newDisk("disk", 400)
-	if err != nil {
-		return err
-	}
-	n, err := t.newNode("data", "")
-	if err != nil {
-		return err
-	}
-	n.data = filepath.Join(d.folder, "data")
-	s, err := t.newSite(n)
-	if err != nil {
-		return err
-	}
-	known, err := s.knownCard()
+	d, n, s, known, err := t.onDisk(400)
 	if err != nil {
 		return err
 	}

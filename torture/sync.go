@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/rand"
 	"errors"
-	"path/filepath"
 	"time"
 )
 
@@ -12,20 +11,7 @@ func randomKey() string { return rand.Text() }
 // failSync has every sync of the server fail for a while. In turns the disk comes to itself again, and what is written then
 // has to outlast a power cut; or the server is killed before that, and the next one has to distrust what it finds.
 func failSync(t *torment) error {
-	d, err := t.newDisk("disk", 640)
-	if err != nil {
-		return err
-	}
-	n, err := t.newNode("data", "")
-	if err != nil {
-		return err
-	}
-	n.data = filepath.Join(d.folder, "data")
-	s, err := t.newSite(n)
-	if err != nil {
-		return err
-	}
-	known, err := s.knownCard()
+	d, n, s, known, err := t.onDisk(640)
 	if err != nil {
 		return err
 	}
