@@ -46,12 +46,6 @@ func (w *Writer[T]) Write(record *T) (Written[T], error) {
 	return Written[T]{bytes.TrimSuffix(w.text.Bytes()[begin:], []byte("\n"))}, nil
 }
 
-// Read is the record as it was written.
-func (w Written[T]) Read() (record T, err error) {
-	err = json.Unmarshal(w.text, &record)
-	return record, err
-}
-
 // Appender is an answer that writes its JSON itself: the same as its fields
 // would be written.
 type Appender interface {
@@ -76,12 +70,6 @@ func AppendArray[T any](b []byte, records []Written[T]) []byte {
 
 // MarshalJSONTo puts down what was written.
 func (w Written[T]) MarshalJSONTo(enc *jsontext.Encoder) error { return enc.WriteValue(w.text) }
-
-// UnmarshalJSON reads what MarshalJSONTo put down.
-func (w *Written[T]) UnmarshalJSON(b []byte) error {
-	w.text = bytes.Clone(b)
-	return nil
-}
 
 // Schema is T's.
 func (w Written[T]) Schema(r huma.Registry) *huma.Schema {

@@ -9,8 +9,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// A record that was written ahead stands in an answer as one that was not, and
-// is read as it was.
+// A record that was written ahead stands in an answer as one that was not.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	type record struct {
@@ -42,14 +41,5 @@ func TestWritten(t *testing.T) {
 	}
 	if got := op.AppendArray(nil, written); string(got) != string(want) {
 		t.Errorf("appends %.200s, want %.200s", got, want)
-	}
-	var back []op.Written[record]
-	if err := json.Unmarshal(want, &back); err != nil {
-		t.Fatal(err)
-	}
-	for i := range back {
-		if got, err := back[i].Read(); err != nil || got.Title != records[i].Title {
-			t.Errorf("read back as %+v, %v", got, err)
-		}
 	}
 }
