@@ -303,26 +303,13 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *s
 			continue
 		}
 		s.progress("measuring %s", prefix+name)
-		var found [2]*result
-		for range rounds {
-			for i, side := range sides {
-				l := load{
-					name: prefix + name, clients: 1, pid: side.srv.proc.pid(), others: others, client: side.f.client, source: side.sources[name],
-					warm: s.warm / rounds, window: s.window / rounds,
-				}
-				res, err := l.run(ctx)
-				if err != nil {
-					return err
-				}
-				for _, sample := range res.samples {
-					s.progress("  error: %s", sample)
-				}
-				if found[i] == nil {
-					found[i] = res
-				} else {
-					found[i].add(res)
-				}
-			}
+		var loads []*load
+		for _, side := range sides {
+			loads = append(loads, &load{name: prefix + name, clients: 1, pid: side.srv.proc.pid(), others: others, client: side.f.client, source: side.sources[name]})
+		}
+		found, err := s.byTurns(ctx, loads, rounds)
+		if err != nil {
+			return err
 		}
 		here, there := found[0].latency.quantile(0.5), found[1].latency.quantile(0.5)
 		ratio := float64(here) / float64(max(there, 1))

@@ -196,19 +196,32 @@ func (s *suite) measureLoad(ctx context.Context, l *load) error {
 
 // measureLoads runs loads, several by turns, and notes what each found.
 func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
-	found, times := make([]*result, len(loads)), 1
+	times := 1
 	if len(loads) > 1 {
 		times = rounds
 	}
-	for round := range times {
+	for _, l := range loads {
+		s.progress("measuring %s", l.name)
+	}
+	found, err := s.byTurns(ctx, loads, times)
+	if err != nil {
+		return err
+	}
+	for i, l := range loads {
+		s.rows = append(s.rows, row{name: l.name, result: found[i]})
+	}
+	return nil
+}
+
+// byTurns runs loads one after the other, so many times, and answers what each found in all.
+func (s *suite) byTurns(ctx context.Context, loads []*load, times int) ([]*result, error) {
+	found := make([]*result, len(loads))
+	for range times {
 		for i, l := range loads {
-			if round == 0 {
-				s.progress("measuring %s", l.name)
-			}
 			l.warm, l.window = s.warm/time.Duration(times), s.window/time.Duration(times)
 			res, err := l.run(ctx)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			for _, sample := range res.samples {
 				s.progress("  error: %s", sample)
@@ -220,10 +233,7 @@ func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
 			}
 		}
 	}
-	for i, l := range loads {
-		s.rows = append(s.rows, row{name: l.name, result: found[i]})
-	}
-	return nil
+	return found, nil
 }
 
 // random answers a sequence of its own for a client, the same in each run.
