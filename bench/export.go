@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"cardwall/tools/proc"
 )
 
 // The largest board that the default limits allow.
@@ -80,7 +82,7 @@ func (s *suite) exportBoard(ctx context.Context, srv *server, dir string) error 
 	if !strings.HasSuffix(got.end, `"complete":true}`) || !strings.Contains(got.end, `"cards":`+strconv.Itoa(exportCards)+",") {
 		return fmt.Errorf("the export ends in %q", got.end)
 	}
-	peak, err := processMemory(srv.proc.pid(), "VmHWM")
+	peak, err := proc.Memory(srv.proc.pid(), "VmHWM")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"cardwall/tools/proc"
 )
 
 // The soak is measured only when it is asked for by name:
@@ -47,10 +49,10 @@ type reading struct {
 
 func (w *hookWorld) reading() (r reading, err error) {
 	pid := w.srv.proc.pid()
-	if r.resident, err = processMemory(pid, "VmRSS"); err != nil {
+	if r.resident, err = proc.Memory(pid, "VmRSS"); err != nil {
 		return r, err
 	}
-	if r.anonymous, err = processMemory(pid, "RssAnon"); err != nil {
+	if r.anonymous, err = proc.Memory(pid, "RssAnon"); err != nil {
 		return r, err
 	}
 	handles, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")

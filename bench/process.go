@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -121,28 +120,6 @@ func ownCPU() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// processMemory answers a figure of /proc/PID/status in bytes: "VmRSS" is the resident memory, "VmHWM" its peak.
-func processMemory(pid int, figure string) (int64, error) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, fmt.Errorf("read memory: %w", err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		if name != figure {
-			continue
-		}
-		kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("read memory: %w", err)
-		}
-		return kilobytes << 10, nil
-	}
-	return 0, fmt.Errorf("read memory: /proc/PID/status has no %s", figure)
 }
 
 // folderSize answers the bytes of all files below dir. A file that vanishes meanwhile counts nothing.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"cardwall/tools/proc"
 )
 
 // cardsPerBoard is when the create measure takes a new board, below the default limit of open cards.
@@ -174,11 +176,11 @@ func (s *suite) measureStart(ctx context.Context, srv *server, name string) erro
 
 // measureMemory notes the server's resident memory, which has to stay below the limit, and its peak so far.
 func (s *suite) measureMemory(srv *server, name, figure string, limit int64) error {
-	now, err := processMemory(srv.proc.pid(), figure)
+	now, err := proc.Memory(srv.proc.pid(), figure)
 	if err != nil {
 		return err
 	}
-	peak, err := processMemory(srv.proc.pid(), "VmHWM")
+	peak, err := proc.Memory(srv.proc.pid(), "VmHWM")
 	if err != nil {
 		return err
 	}

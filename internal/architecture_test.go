@@ -67,8 +67,8 @@ var layers = []layer{
 	{"cmd/*", everything, nil, "a command wires the packages together"},
 	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows nothing of what is in them"},
 	{"web", nothing, nothing, "it embeds the built pages and nothing more"},
-	{"bench", []string{"tools/table"}, nil, "it measures the binary from outside, as a client would"},
-	{"torture", []string{"tools/table"}, nothing, "it breaks the binary from outside, and must build while the program does not"},
+	{"bench", []string{"tools/proc", "tools/table"}, nil, "it measures the binary from outside, as a client would"},
+	{"torture", []string{"tools/proc", "tools/table"}, nothing, "it breaks the binary from outside, and must build while the program does not"},
 	{"tools/*", nothing, nothing, "a tool must build while the program does not"},
 }
 

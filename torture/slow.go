@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"cardwall/tools/proc"
 )
 
 const (
@@ -85,7 +87,7 @@ func crowd(t *torment) error {
 	if err != nil {
 		return err
 	}
-	memory, err := processMemory(n.proc.pid(), "VmHWM")
+	memory, err := proc.Memory(n.proc.pid(), "VmHWM")
 	if err != nil {
 		return err
 	}
