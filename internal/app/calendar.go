@@ -18,7 +18,6 @@ import (
 const (
 	calendarDays  = 92   // of a window, at most
 	calendarCards = 5000 // in a window, at most
-	calendarBatch = 512  // cards are understood while more are read
 	// zonesApart is by how many days the date in two zones can differ: they are
 	// up to 26 hours apart.
 	zonesApart = 2
@@ -56,6 +55,44 @@ func (w WorkspaceCalendar) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(strconv.AppendInt(append(b, `,"undatedCount":`...), int64(w.UndatedCount), 10), '}'), nil
 }
 
+// appendCalendarCard appends a card as its fields say.
+func appendCalendarCard(b []byte, c *board.CalendarCard) (_ []byte, err error) {
+	for _, text := range [...]struct{ before, is string }{{`{"id":`, c.ID}, {`,"boardId":`, c.BoardID}, {`,"listId":`, c.ListID}} {
+		if b, err = jsontext.AppendQuote(append(b, text.before...), text.is); err != nil {
+			return nil, err
+		}
+	}
+	b = strconv.AppendInt(append(b, `,"number":`...), int64(c.Number), 10)
+	if b, err = jsontext.AppendQuote(append(b, `,"title":`...), c.Title); err != nil {
+		return nil, err
+	}
+	b = strconv.AppendBool(append(b, `,"done":`...), c.Done)
+	for _, day := range [...]struct {
+		before string
+		is     *string
+		at     *board.Instant
+	}{
+		{`,"firstDay":`, &c.FirstDay, nil}, {`,"lastDay":`, &c.LastDay, nil},
+		{`,"dueDate":`, c.DueDate, nil}, {`,"dueAt":`, nil, c.DueAt},
+		{`,"startDate":`, c.StartDate, nil}, {`,"startAt":`, nil, c.StartAt}, {`,"timeZone":`, c.TimeZone, nil},
+	} {
+		b = append(b, day.before...)
+		switch {
+		case day.is != nil:
+			b, err = jsontext.AppendQuote(b, *day.is)
+		case day.at != nil:
+			b, err = day.at.AppendText(append(b, '"'))
+			b = append(b, '"')
+		default:
+			b = append(b, "null"...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
 // GetWorkspaceCalendar shows what touches a window of days.
 func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCalendarInput) (WorkspaceCalendar, error) {
 	var out WorkspaceCalendar
@@ -83,52 +120,37 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	out = WorkspaceCalendar{From: in.From, To: in.To, TimeZone: days.zone.String()}
 	window := store.CalendarWindow{
 		WorkspaceID: in.WorkspaceID, From: query.DayEdge(first, days.zone), To: query.DayEdge(last.AddDate(0, 0, 1), days.zone),
-		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout), Limit: calendarCards + 1,
+		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout),
 	}
 	after := last.AddDate(0, 0, zonesApart+1)
 	window.After = after.Format(board.DateLayout)
 	window.MonthBefore = after.AddDate(0, -1, 1-after.Day()).Format(board.DateLayout)
-	cards := make([]calendarEntry, 0, 1000)
+	var (
+		found  int
+		cards  = make([]calendarEntry, 0, 1000)
+		writer = op.Writer[board.CalendarCard]{Append: appendCalendarCard}
+	)
+	write := func(c board.CalendarCard) error {
+		c.FirstDay, c.LastDay = days.span(c.Due)
+		text, err := writer.Write(&c)
+		cards = append(cards, calendarEntry{dayNumber(c.FirstDay)<<32 | dayNumber(c.LastDay), c.ID, text})
+		return err
+	}
 	if err := beside(func(then func(func() error)) error {
-		var (
-			rows   []store.CalendarRow
-			writer op.Writer[board.CalendarCard]
-		)
-		hand := func() {
-			some := rows
-			rows = make([]store.CalendarRow, 0, calendarBatch)
-			then(func() error {
-				for _, row := range some {
-					c, err := row.Card()
-					if err != nil {
-						return err
-					}
-					c.FirstDay, c.LastDay = days.span(c.Due)
-					text, err := writer.Write(&c)
-					if err != nil {
-						return err
-					}
-					cards = append(cards, calendarEntry{c.FirstDay, c.LastDay, c.ID, text})
-				}
-				return nil
-			})
-		}
-		if err := v.Calendar(ctx, window, func(row store.CalendarRow) {
-			if rows = append(rows, row); len(rows) >= calendarBatch {
-				hand()
+		if err := v.Calendar(ctx, window, func(b store.CalendarBoard) error {
+			if found += b.Len(); found > calendarCards {
+				return board.Refuse(board.CodeLimitReached, "The window from %s to %s holds more than %d cards; ask for fewer days.", in.From, in.To, calendarCards)
 			}
+			then(func() error { return b.Each(write) })
+			return nil
 		}); err != nil {
 			return err
 		}
-		hand()
 		var err error
 		out.UndatedCount, err = v.CountUndated(ctx, in.WorkspaceID)
 		return err
 	}); err != nil {
 		return out, err
-	}
-	if len(cards) > calendarCards {
-		return out, board.Refuse(board.CodeLimitReached, "The window from %s to %s holds more than %d cards; ask for fewer days.", in.From, in.To, calendarCards)
 	}
 	out.Cards = inOrder(cards)
 	return out, nil
@@ -136,17 +158,28 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 
 // calendarEntry is a card of a calendar and what its place in it depends on.
 type calendarEntry struct {
-	first, last, id string
-	card            CalendarCard
+	days uint64 // the number of the first day, and below it that of the last
+	id   string
+	card CalendarCard
+}
+
+// dayNumber is 20260301 for 2026-03-01.
+func dayNumber(day string) (n uint64) {
+	for _, c := range day {
+		if c != '-' {
+			n = 10*n + uint64(c-'0')
+		}
+	}
+	return n
 }
 
 // inOrder are the cards by first day, last day and id.
 func inOrder(entries []calendarEntry) []CalendarCard {
 	slices.SortFunc(entries, func(a, b calendarEntry) int {
-		if a.first != b.first {
-			return cmp.Compare(a.first, b.first)
+		if a.days != b.days {
+			return cmp.Compare(a.days, b.days)
 		}
-		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.id, b.id))
+		return cmp.Compare(a.id, b.id)
 	})
 	cards := make([]CalendarCard, len(entries))
 	for i, e := range entries {

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -74,6 +75,10 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 				if err := json.Unmarshal(a.Raw, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
 					t.Fatal(err)
 				}
+				// The operation writes the cards itself.
+				if want, err := json.Marshal(got.Data.Cards); err != nil || !bytes.Contains(a.Raw, append([]byte(`"cards":`), want...)) {
+					rt.Errorf("the answer is %s, %v, without the cards %s", a.Raw, err, want)
+				}
 				shown := []string{}
 				for _, c := range got.Data.Cards {
 					shown = append(shown, c.FirstDay+" "+c.LastDay+" "+c.ID)
@@ -97,16 +102,17 @@ func TestCalendarAcrossZones(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		_, lists, _ := newWall(ada, workspace, 1, 0)
+		const allDay = `all "day" <ü> \ 😀`
 		for _, due := range []string{"00:00", "23:59"} {
 			ada.Must("create_card", fields{"listId": lists[0], "title": due, "due": fields{"dueDate": "2027-03-14", "dueTime": due, "timeZone": "America/St_Johns"}})
 		}
-		ada.Must("create_card", fields{"listId": lists[0], "title": "all day", "due": fields{"dueDate": "2027-03-14"}})
+		ada.Must("create_card", fields{"listId": lists[0], "title": allDay, "due": fields{"dueDate": "2027-03-14"}})
 		for _, c := range []struct {
 			zone, day, want string
 		}{
-			{"America/St_Johns", "2027-03-14", "00:00 23:59 all day"}, {"America/St_Johns", "2027-03-13", ""}, {"America/St_Johns", "2027-03-15", ""},
-			{"Pacific/Kiritimati", "2027-03-14", "00:00 all day"}, {"Pacific/Kiritimati", "2027-03-15", "23:59"},
-			{"Pacific/Pago_Pago", "2027-03-13", "00:00"}, {"Pacific/Pago_Pago", "2027-03-14", "23:59 all day"},
+			{"America/St_Johns", "2027-03-14", "00:00 23:59 " + allDay}, {"America/St_Johns", "2027-03-13", ""}, {"America/St_Johns", "2027-03-15", ""},
+			{"Pacific/Kiritimati", "2027-03-14", "00:00 " + allDay}, {"Pacific/Kiritimati", "2027-03-15", "23:59"},
+			{"Pacific/Pago_Pago", "2027-03-13", "00:00"}, {"Pacific/Pago_Pago", "2027-03-14", "23:59 " + allDay},
 		} {
 			a := ada.Must("get_workspace_calendar", fields{"workspaceId": workspace, "from": c.day, "to": c.day, "timeZone": c.zone})
 			var titles []string

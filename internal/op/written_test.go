@@ -22,8 +22,11 @@ func TestWritten(t *testing.T) {
 		records = append(records, record{Title: strings.Repeat("x", i)})
 	}
 	var (
-		writer  op.Writer[record]
 		written []op.Written[record]
+		writer  = op.Writer[record]{Append: func(b []byte, r *record) ([]byte, error) {
+			text, err := json.Marshal(r)
+			return append(b, text...), err
+		}}
 	)
 	for i := range records {
 		w, err := writer.Write(&records[i])

@@ -122,7 +122,7 @@ func (l *ReportList) Between() (oldest, newest string) {
 // ReportLists calls fn for every open list of those boards.
 func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCut, fn func(ReportList)) error {
 	var a arguments
-	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(" + cut.state(&a) + " || c.updated_at || ':' || c.id, ' ') FROM cards c" +
+	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(concat(" + cut.state(&a) + ", c.updated_at, ':', c.id), ' ') FROM cards c" +
 		" WHERE c.list_id = l.id AND c.archived_at IS NULL) FROM lists l WHERE l.archived_at IS NULL" +
 		" AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -207,7 +207,7 @@ func (f ReportFlow) Each(fn func(created, done, moved board.Instant)) error {
 func (v *View) ReportFlows(ctx context.Context, workspaceID string, since board.Instant, fn func(ReportFlow)) error {
 	var a arguments
 	from := a.add(int64(since))
-	text := "SELECT (SELECT string_agg(CASE WHEN c.done_at >= " + from + ` THEN c.created_at || ':' || c.done_at || ':' || COALESCE(c.moved_at, 0) ELSE CAST(c.created_at AS TEXT) END, ' ')
+	text := "SELECT (SELECT string_agg(CASE WHEN c.done_at >= " + from + ` THEN concat_ws(':', c.created_at, c.done_at, c.moved_at) ELSE CAST(c.created_at AS TEXT) END, ' ')
 		FROM cards c WHERE c.list_id = l.id AND (c.created_at >= ` + from + " OR c.done_at >= " + from + `))
 		FROM lists l WHERE l.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -255,38 +255,66 @@ func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error
 	return out, v.dress(ctx, out)
 }
 
-// CalendarWindow is a window of days, and how many cards it may hold.
+// CalendarWindow is a window of days.
 type CalendarWindow struct {
 	WorkspaceID     string
 	From, To        query.Edge // the beginning of the first day, and of the day behind the last
 	Earliest, After string     // the window's dates in whatever zone: wider by what zones differ
 	MonthBefore     string     // the first day of the month before that of After
-	Limit           int
 }
 
-// CalendarRow is a card of a calendar as the database tells it: one text, since
-// a row costs SQLite as much for each of its columns as for being found.
-type CalendarRow struct{ text string }
+// CalendarBoard is what a board has in a calendar, as the database tells it: a
+// line for each card, since a row of its own costs SQLite as much as finding it.
+type CalendarBoard struct{ id, lines string }
 
-// calendarParts are those of a row's text: the title is the last, for it alone
-// may hold spaces.
-const calendarParts = 11
+// Len is how many cards they are.
+func (b CalendarBoard) Len() int {
+	if b.lines == "" {
+		return 0
+	}
+	return strings.Count(b.lines, "\n") + 1
+}
 
-// Card is the card; its days are for the caller to find.
-func (r CalendarRow) Card() (c board.CalendarCard, err error) {
+// Each calls fn for every card; its days are for the caller to find.
+func (b CalendarBoard) Each(fn func(board.CalendarCard) error) error {
+	if b.lines == "" {
+		return nil
+	}
+	for line := range strings.SplitSeq(b.lines, "\n") {
+		c, err := calendarCard(line)
+		if err != nil {
+			return err
+		}
+		c.BoardID = b.id
+		if err := fn(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calendarLine is the line of the card c. Its title is the last part, for it
+// alone may hold spaces; what ends a line it cannot hold.
+const (
+	calendarLine = `concat_ws(' ', c.id, c.list_id, c.number, CASE WHEN c.done_at IS NULL THEN '' ELSE 'd' END, COALESCE(c.due_date, ''),
+		COALESCE(CAST(c.due_at AS TEXT), ''), COALESCE(c.start_date, ''), COALESCE(CAST(c.start_at AS TEXT), ''), COALESCE(c.time_zone, ''), c.title)`
+	calendarParts = 10
+)
+
+func calendarCard(line string) (c board.CalendarCard, err error) {
 	var parts [calendarParts]string
-	rest := r.text
+	rest := line
 	for i := range parts[:calendarParts-1] {
 		parts[i], rest, _ = strings.Cut(rest, " ")
 	}
-	c.ID, c.BoardID, c.ListID, c.Done, c.Title = parts[0], parts[1], parts[2], parts[4] != "", rest
-	if c.Number, err = strconv.Atoi(parts[3]); err != nil {
+	c.ID, c.ListID, c.Done, c.Title = parts[0], parts[1], parts[3] != "", rest
+	if c.Number, err = strconv.Atoi(parts[2]); err != nil {
 		return c, fmt.Errorf("number of %s in the calendar: %w", c.ID, err)
 	}
 	for _, text := range []struct {
 		part string
 		to   **string
-	}{{parts[5], &c.DueDate}, {parts[7], &c.StartDate}, {parts[9], &c.TimeZone}} {
+	}{{parts[4], &c.DueDate}, {parts[6], &c.StartDate}, {parts[8], &c.TimeZone}} {
 		if text.part != "" {
 			*text.to = &text.part
 		}
@@ -294,7 +322,7 @@ func (r CalendarRow) Card() (c board.CalendarCard, err error) {
 	for _, instant := range []struct {
 		part string
 		to   **board.Instant
-	}{{parts[6], &c.DueAt}, {parts[8], &c.StartAt}} {
+	}{{parts[5], &c.DueAt}, {parts[7], &c.StartAt}} {
 		if instant.part == "" {
 			continue
 		}
@@ -313,11 +341,12 @@ func (r CalendarRow) Card() (c board.CalendarCard, err error) {
 const monthsOver = "12 * CAST(substr(c.due_date, 1, 4) AS INTEGER) + CAST(substr(c.due_date, 6, 2) AS INTEGER)" +
 	" - 12 * CAST(substr(c.start_date, 1, 4) AS INTEGER) - CAST(substr(c.start_date, 6, 2) AS INTEGER)"
 
-// Calendar calls fn for the cards whose span touches the window, in no order: not
-// archived, in open lists, on open boards of the workspace that the caller sees
-// and whose feature calendar is on. Where a due instant lies before the date
-// of the start in the caller's zone, the span is that between the two.
-func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarRow)) error {
+// Calendar calls fn with the cards whose span touches the window, some at a time
+// and in no order: not archived, in open lists, on open boards of the workspace
+// that the caller sees and whose feature calendar is on. Where a due instant
+// lies before the date of the start in the caller's zone, the span is that
+// between the two. An error of fn ends it.
+func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarBoard) error) error {
 	var a arguments
 	touches := func(comparison string, e query.Edge) string {
 		at, day := a.add(int64(e.At)), a.add(e.Day)
@@ -325,25 +354,31 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarR
 			comparison, at, day)
 	}
 	earliest, after, monthBefore := a.add(w.Earliest), a.add(w.After), a.add(w.MonthBefore)
-	with, on := v.onCalendar(w.WorkspaceID, &a)
-	touch := on + " AND c.archived_at IS NULL AND c.list_id NOT IN (SELECT g.id FROM away g) AND " + touches(">=", w.From) + " AND " + touches("<", w.To)
-	cards := `SELECT concat_ws(' ', c.id, c.board_id, c.list_id, c.number, CASE WHEN c.done_at IS NULL THEN '' ELSE 'd' END,
-		COALESCE(c.due_date, ''), COALESCE(CAST(c.due_at AS TEXT), ''), COALESCE(c.start_date, ''), COALESCE(CAST(c.start_at AS TEXT), ''), COALESCE(c.time_zone, ''), c.title)
-		FROM cards c WHERE `
+	touch := " AND c.archived_at IS NULL AND c.list_id NOT IN (SELECT g.id FROM away g) AND " + touches(">=", w.From) + " AND " + touches("<", w.To)
+	lines := func(which string) string {
+		return "(SELECT string_agg(" + calendarLine + ", " + a.add("\n") + ") FROM cards c WHERE c.board_id = t.id AND " + which + touch + ")"
+	}
 	// What ends in the window, and what begins before its end and outlasts it, in
 	// its month or the one before, or long ago. Each has an index: cards_span,
 	// cards_started and cards_long.
 	ends := "COALESCE(c.due_date, c.start_date) >= " + earliest + " AND COALESCE(c.due_date, c.start_date) < " + after
 	outlasts := "c.start_date < " + after + " AND c.due_date >= " + after
-	long := outlasts + " AND c.start_date < " + monthBefore + " AND " + monthsOver + " > 1"
-	text := with + cards + ends + " AND " + touch +
-		" UNION ALL " + cards + outlasts + " AND c.start_date >= " + monthBefore + " AND " + touch +
-		" UNION ALL " + cards + long + " AND " + touch + " LIMIT " + a.add(w.Limit)
+	text := v.onCalendar(w.WorkspaceID, &a) + "SELECT t.id, " + lines(ends) + ", " + lines(outlasts+" AND c.start_date >= "+monthBefore) + ", " +
+		lines(outlasts+" AND c.start_date < "+monthBefore+" AND "+monthsOver+" > 1") + " FROM taking t"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
-		var r CalendarRow
-		err := rows.Scan(&r.text)
-		fn(r)
-		return err
+		var (
+			id    string
+			parts [3]sql.NullString
+		)
+		if err := rows.Scan(&id, &parts[0], &parts[1], &parts[2]); err != nil {
+			return err
+		}
+		for _, lines := range parts {
+			if err := fn(CalendarBoard{id, lines.String}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -351,18 +386,17 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarR
 // have neither due date nor start.
 func (v *View) CountUndated(ctx context.Context, workspaceID string) (int, error) {
 	var a arguments
-	with, on := v.onCalendar(workspaceID, &a)
 	undated := "c.archived_at IS NULL AND COALESCE(c.due_date, c.start_date) IS NULL AND COALESCE(c.start_date, c.due_date) IS NULL AND c.done_at IS NULL"
-	return v.count(ctx, with+"SELECT (SELECT count(*) FROM cards c WHERE "+on+" AND "+undated+") - (SELECT count(*) FROM away g JOIN cards c ON c.list_id = g.id WHERE "+undated+")", a...)
+	text := v.onCalendar(workspaceID, &a) + "SELECT (SELECT count(*) FROM cards c WHERE c.board_id " + v.db.engine.dialect().among("SELECT t.id FROM taking t") + " AND " + undated +
+		") - (SELECT count(*) FROM away g JOIN cards c ON c.list_id = g.id WHERE " + undated + ")"
+	return v.count(ctx, text, a...)
 }
 
 // onCalendar begins a query with taking, the boards that take part in a
-// calendar, and away, their lists in the archive; on is that the card c is of
-// one of the boards.
-func (v *View) onCalendar(workspaceID string, a *arguments) (with, on string) {
-	with = "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.add(board.Features{Calendar: true}.Bits()) + `) <> 0),
+// calendar, and away, their lists in the archive.
+func (v *View) onCalendar(workspaceID string, a *arguments) string {
+	return "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.add(board.Features{Calendar: true}.Bits()) + `) <> 0),
 		away AS MATERIALIZED (SELECT l.id FROM lists l WHERE l.archived_at IS NOT NULL AND l.board_id IN (SELECT t.id FROM taking t)) `
-	return with, "c.board_id " + v.db.engine.dialect().among("SELECT t.id FROM taking t")
 }
 
 // FirstCards are the first cards of a page without descriptions, and how many
