@@ -4,20 +4,22 @@
 //	512 passed, 0 failed
 //
 // It prints the line that go test prints for each package, the output of the
-// tests that failed, and each skipped test with its reason, since nothing is
-// skipped in silence. Tests and their subtests count alike; a package that
+// tests that failed, each skipped test with its reason, since nothing is
+// skipped in silence, and the tests that took longest. Tests and their subtests count alike; a package that
 // failed outside any test counts as one failure. It fails when a test failed,
 // when go test failed, and when no test ran at all.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +30,7 @@ type event struct {
 	ImportPath string // stands in for Package in the output of builds
 	Test       string
 	Output     string
+	Elapsed    float64 // seconds
 }
 
 func main() {
@@ -58,6 +61,9 @@ func run(args []string, out io.Writer) error {
 	if err != nil && counts.failed == 0 {
 		counts.failed = 1
 	}
+	for _, t := range counts.slowest {
+		fmt.Fprintf(out, "%4.0f s %s\n", t.seconds, t.name)
+	}
 	fmt.Fprintln(out, counts)
 	switch {
 	case err != nil:
@@ -70,7 +76,29 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-type counts struct{ passed, failed, skipped int }
+const (
+	slow        = 10 // seconds
+	mostSlowest = 20
+)
+
+type timed struct {
+	name    string
+	seconds float64
+}
+
+type counts struct {
+	passed, failed, skipped int
+	slowest                 []timed // those above slow, without their subtests
+}
+
+func (c *counts) took(e event) {
+	if e.Elapsed < slow || e.Test == "" || strings.Contains(e.Test, "/") {
+		return
+	}
+	c.slowest = append(c.slowest, timed{e.Package + " " + e.Test, e.Elapsed})
+	slices.SortFunc(c.slowest, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+	c.slowest = c.slowest[:min(len(c.slowest), mostSlowest)]
+}
 
 func (c counts) String() string {
 	line := fmt.Sprintf("%d passed, %d failed", c.passed, c.failed)
@@ -98,6 +126,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				e = event{Action: "output", Output: string(line)}
 			}
 			k := key{e.Package, e.Test}
+			total.took(e)
 			switch {
 			case e.Action == "build-output":
 				fmt.Fprint(out, e.Output)

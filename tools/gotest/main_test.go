@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,15 @@ func TestReport(t *testing.T) {
 `,
 			want: counts{},
 		},
+		"the slow tests are named, slowest first": {
+			events: `{"Action":"pass","Package":"p","Test":"TestA/sub","Elapsed":30}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":31.5}
+{"Action":"pass","Package":"p","Test":"TestB","Elapsed":9.9}
+{"Action":"fail","Package":"p","Test":"TestC","Elapsed":40}
+{"Action":"fail","Package":"p","Elapsed":82}
+`,
+			want: counts{passed: 3, failed: 1, slowest: []timed{{"p TestC", 40}, {"p TestA", 31.5}}},
+		},
 		"a last line without its end is read": {
 			events: `{"Action":"pass","Package":"p","Test":"TestA"}`,
 			want:   counts{passed: 1},
@@ -62,7 +72,7 @@ func TestReport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			got, err := report(strings.NewReader(c.events), &out)
-			if err != nil || got != c.want {
+			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("counted %+v (%v), want %+v", got, err, c.want)
 			}
 			for _, want := range c.prints {
