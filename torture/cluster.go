@@ -94,8 +94,9 @@ func (c *cluster) startEtcd(i int) (err error) {
 	args := h.inside("etcd", "--name", fmt.Sprintf("h%d", i), "--data-dir", filepath.Join(c.memory(), fmt.Sprintf("host-%d", i+1)),
 		"--listen-peer-urls", own+":2380", "--initial-advertise-peer-urls", own+":2380",
 		"--listen-client-urls", own+":2379", "--advertise-client-urls", own+":2379",
+		// Who comes back asks before it has everybody vote again, as releases of etcd since 3.5 do by themselves.
 		"--initial-cluster", strings.Join(peers, ","), "--initial-cluster-state", "new", "--initial-cluster-token", "cardwall",
-		"--heartbeat-interval", "250", "--election-timeout", "2500", "--logger", "zap", "--log-level", "error")
+		"--heartbeat-interval", "250", "--election-timeout", "2500", "--pre-vote=true", "--enable-v2=true", "--logger", "zap", "--log-level", "error")
 	cmd := command(args[0], args[1:]...)
 	cmd.Dir = "/"
 	c.etcd[i], err = startProcess(cmd, c.folder(i)+".etcd.log")
@@ -118,7 +119,10 @@ func (c *cluster) startPatroni(i int) error {
 	return err
 }
 
-// configuration is what Patroni reads on a host.
+// configuration is what Patroni reads on a host. It speaks the older interface
+// of etcd, in which a primary keeps its lock only if the lock still is its own:
+// by the newer one Patroni 3.0.2 of Debian 12 writes it over after a partition,
+// which makes two primaries.
 func (c *cluster) configuration(i int) (string, error) {
 	programs, err := postgresPrograms()
 	if err != nil {
@@ -132,7 +136,7 @@ func (c *cluster) configuration(i int) (string, error) {
 	return fmt.Sprintf(`scope: cardwall
 name: h%d
 restapi: {listen: '%s:8008', connect_address: '%s:8008'}
-etcd3: {hosts: '%s'}
+etcd: {hosts: '%s'}
 bootstrap:
   dcs:
     ttl: %d
