@@ -251,17 +251,17 @@ func batches(rows [][]any, fn func(n int, args []any) error) error {
 
 // valuesOf is ($1, $2), ($3, $4) … for so many rows of so many columns.
 func valuesOf(rows, columns int) string {
-	var b strings.Builder
+	b := make([]byte, 0, len("$1234, ")*rows*columns+len("(), ")*rows)
 	for i := range rows * columns {
 		switch {
 		case i == 0:
-			b.WriteString("(")
+			b = append(b, '(')
 		case i%columns == 0:
-			b.WriteString("), (")
+			b = append(b, "), ("...)
 		default:
-			b.WriteString(", ")
+			b = append(b, ", "...)
 		}
-		b.WriteString("$" + strconv.Itoa(i+1))
+		b = strconv.AppendInt(append(b, '$'), int64(i+1), 10)
 	}
-	return b.String() + ")"
+	return string(append(b, ')'))
 }

@@ -76,12 +76,17 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 // is always due: one of a time to come was written before the clock was set back.
 func (db *DB) Due(ctx context.Context, webhookID string, limit int) (due []Dispatch, next board.Instant, err error) {
 	const (
-		of  = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL ORDER BY due_at, id LIMIT $2"
-		yet = "WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3"
+		of    = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL ORDER BY due_at, id LIMIT $2"
+		yet   = "WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3"
+		later = "SELECT COALESCE(min(due_at), 0) FROM deliveries WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at > $2"
 	)
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		var err error
 		if due, err = v.dispatches(ctx, of, webhookID, limit); err != nil {
+			return err
+		}
+		// Most webhooks have no retry at all.
+		if _, err := v.one(ctx, later, []any{webhookID, int64(0)}, &next); err != nil || next == 0 || next > v.now {
 			return err
 		}
 		again, err := v.dispatches(ctx, yet, webhookID, int64(v.now), limit)
@@ -89,8 +94,7 @@ func (db *DB) Due(ctx context.Context, webhookID string, limit int) (due []Dispa
 			return err
 		}
 		due = append(due, again...)
-		_, err = v.one(ctx, "SELECT COALESCE(min(due_at), 0) FROM deliveries WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at > $2",
-			[]any{webhookID, int64(v.now)}, &next)
+		_, err = v.one(ctx, later, []any{webhookID, int64(v.now)}, &next)
 		return err
 	})
 	return due, next, err
@@ -331,9 +335,11 @@ func nullable(at board.Instant) any {
 	return int64(at)
 }
 
-// recordOutcomes writes deliveries, and answers the ids of those that it wrote.
+// recordOutcomes writes deliveries, and answers the ids of those that it wrote
+// when one of them bears on its webhook.
 func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[string]bool, error) {
-	recorded := make(map[string]bool, len(outcomes))
+	recorded := map[string]bool{}
+	bears := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.bears() })
 	rows := make([][]any, len(outcomes))
 	for i, o := range outcomes {
 		log, err := json.Marshal(o.Log)
@@ -359,11 +365,16 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 	}
 	return recorded, batches(rows, func(n int, args []any) error {
 		first, last := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
-		return tx.each(ctx, `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (`+typedValues(n, "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT")+`)
+		text := `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (` + typedValues(n, "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT") + `)
 			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
 			http_status = v.http_status, ended_at = v.ended_at, log = v.log
 			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL
-			AND deliveries.id >= `+first+` AND deliveries.id <= `+last+` RETURNING deliveries.id`, append(args, lowest, highest), func(rows *sql.Rows) error {
+			AND deliveries.id >= ` + first + ` AND deliveries.id <= ` + last
+		args = append(args, lowest, highest)
+		if !bears {
+			return tx.exec(ctx, text, args...)
+		}
+		return tx.each(ctx, text+" RETURNING deliveries.id", args, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			recorded[id] = true
