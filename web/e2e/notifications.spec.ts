@@ -86,8 +86,10 @@ test('a board is watched, and no more', async ({ page, world, browser }) => {
   const grace = await another(browser, world)
   await grace.page.goto(`/boards/${world.boardId}`)
   const menu = async () => {
+    const item = grace.page.getByRole('menuitemcheckbox', { name: 'Watch this board' })
+    await expect(item).toBeHidden() // the menu that it was in is closed
     await grace.page.getByRole('button', { name: 'Board menu' }).click()
-    return grace.page.getByRole('menuitemcheckbox', { name: 'Watch this board' })
+    return item
   }
   await (await menu()).click()
   await expect(await menu()).toHaveAttribute('aria-checked', 'true')
