@@ -12,8 +12,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -140,15 +142,15 @@ func schemaName() (string, error) {
 	return "cardwall_schema_" + hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// patient is a database whose statements wait twenty seconds for a lock.
-func patient(t testing.TB, database string) string {
+// LockWait is a PostgreSQL database whose statements wait so long for a lock.
+func LockWait(t testing.TB, database string, wait time.Duration) string {
 	t.Helper()
 	address, err := url.Parse(database)
 	if err != nil {
 		t.Fatalf("%s is no URL: %v", database, err)
 	}
 	query := address.Query()
-	query.Set("lock_timeout", "20000")
+	query.Set("lock_timeout", strconv.FormatInt(wait.Milliseconds(), 10))
 	address.RawQuery = query.Encode()
 	return address.String()
 }

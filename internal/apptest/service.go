@@ -84,7 +84,7 @@ func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
 	t.Helper()
 	Databases(t, func(t *testing.T, database string) {
 		if store.IsPostgres(database) {
-			database = patient(t, database)
+			database = LockWait(t, database, 20*time.Second)
 		}
 		fn(t, New(t, database, opts))
 	})

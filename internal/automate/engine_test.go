@@ -1,6 +1,7 @@
 package automate_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"cardwall/internal/apptest"
+	"cardwall/internal/automate"
 	"cardwall/internal/board"
 	"cardwall/internal/hook"
 	"cardwall/internal/store"
@@ -354,4 +356,44 @@ func TestSeveralServersRunARuleOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A rule whose board somebody else holds too long waits, and then runs.
+func TestARuleWaitsForItsBoard(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.LockWait(t, apptest.PostgresURL(t), 50*time.Millisecond), apptest.Options{})
+	w := newWorld(s)
+	rule := w.rule(fields{"event": "card_created"}, "", action("add_comment", fields{"text": "Made."}))
+	card := w.card(nil)
+	held, release := make(chan struct{}), make(chan struct{})
+	var holder sync.WaitGroup
+	holder.Go(func() {
+		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Board(ctx, w.board, board.Administer)
+			close(held)
+			<-release
+			return err
+		})
+	})
+	<-held
+	errors := make(said, 100)
+	engineWith(s, automate.Options{Log: slog.New(slog.NewTextHandler(errors, &slog.HandlerOptions{Level: slog.LevelError}))})
+	time.Sleep(time.Second) // in which what fails unexpectedly has been tried for the last time
+	close(release)
+	holder.Wait()
+	w.until("the card is commented on", func() bool { return len(w.comments(card)) == 1 })
+	if got := w.runs(rule); !slices.Equal(got, []string{"done"}) {
+		t.Errorf("the runs are %v", got)
+	}
+	if len(errors) > 0 {
+		t.Errorf("to wait was an error: %s", <-errors)
+	}
+}
+
+// said is what is written.
+type said chan string
+
+func (c said) Write(text []byte) (int, error) {
+	c <- string(text)
+	return len(text), nil
 }

@@ -2,7 +2,6 @@ package automate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,17 +85,20 @@ func (t *turn) action(ctx context.Context, i int) (p op.Part, err error) {
 // take decides whether the rule runs now, and has it run.
 func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	tx, r, o := t.tx, t.rule, t.occurrence
-	_, err := tx.Board(ctx, r.BoardID, board.Administer) // locks it; the owner must still be its admin
-	now, err2 := tx.RuleNow(ctx, r.ID, o.Key, t.cardID(), tx.Now()-minute)
+	_, denied := tx.Board(ctx, r.BoardID, board.Administer) // locks it; the owner must still be its admin
+	if _, ok := refusal(denied); denied != nil && !ok {
+		return "", denied // on PostgreSQL nothing more can be read
+	}
+	now, err := tx.RuleNow(ctx, r.ID, o.Key, t.cardID(), tx.Now()-minute)
 	switch {
-	case err2 != nil:
-		return "", err2
+	case err != nil:
+		return "", err
 	case !now.On || now.Ran || r.When.Event.AboutCard() && !now.Here || !r.When.Event.Timed() && o.BoardVersion <= now.Since:
 		return "", nil
-	case board.IsCode(err, board.CodeNotFound), board.IsCode(err, board.CodeForbidden):
+	case board.IsCode(denied, board.CodeNotFound), board.IsCode(denied, board.CodeForbidden):
 		return t.disowned(ctx)
-	case err != nil:
-		return t.stop(ctx, err, o.Key)
+	case denied != nil:
+		return t.stop(ctx, denied, o.Key)
 	case !tx.On(r.BoardID).Features.Has(board.Automation):
 		return "", nil
 	}
@@ -121,13 +123,20 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 		at, err = t.act(ctx)
 		return err
 	}); err != nil {
-		f, ok := board.AsFault(err)
-		if !ok || f.Code == board.CodeUnavailable || f.Code == board.CodeInternal {
+		f, ok := refusal(err)
+		if !ok {
 			return "", err
 		}
 		return t.stop(ctx, board.Refuse(f.Code, "%s: %s", at.Operation, f.Message), o.Key)
 	}
 	return t.write(ctx, board.RunDone, "", o.Key, len(r.Then))
+}
+
+// refusal is why something is not to be done; ok is false where the service
+// failed, and the transaction may have ended.
+func refusal(err error) (f *board.Fault, ok bool) {
+	f, ok = board.AsFault(err)
+	return f, ok && f.Code != board.CodeUnavailable && f.Code != board.CodeInternal
 }
 
 // minute is what the brake of a card counts in.
@@ -271,8 +280,8 @@ func (t *turn) disowned(ctx context.Context) (board.RunStatus, error) {
 // stop writes why a run was not to be: refused where the board or the card takes
 // no change just now, failed where the rule should be looked at.
 func (t *turn) stop(ctx context.Context, why error, key string) (board.RunStatus, error) {
-	var f *board.Fault
-	if !errors.As(why, &f) || f.Code == board.CodeUnavailable || f.Code == board.CodeInternal {
+	f, ok := refusal(why)
+	if !ok {
 		return "", why
 	}
 	switch f.Code {

@@ -54,10 +54,13 @@ func newWorld(s *apptest.Service) *world {
 // engine runs rules on a service until stop is called, at the test's end at the
 // latest.
 func engine(s *apptest.Service, clock time.Duration) (stop func()) {
+	return engineWith(s, automate.Options{Clock: clock, Log: slog.New(slog.NewTextHandler(s.T.Output(), nil))})
+}
+
+func engineWith(s *apptest.Service, o automate.Options) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	e := automate.New(automate.Options{
-		DB: s.DB, Registry: s.Registry, Holder: store.NewID("srv_"), Clock: clock, Log: slog.New(slog.NewTextHandler(s.T.Output(), nil)),
-	})
+	o.DB, o.Registry, o.Holder = s.DB, s.Registry, store.NewID("srv_")
+	e := automate.New(o)
 	var under sync.WaitGroup
 	under.Go(func() { e.Run(ctx) })
 	stop = sync.OnceFunc(func() { cancel(); under.Wait() })
