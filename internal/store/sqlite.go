@@ -476,6 +476,9 @@ func sqliteFault(err error) error {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
 		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL:
 		return fmt.Errorf("%w: %w", errUnavailable, err)
+	// A disk that is gone in the middle of a read looks like this too.
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: the disk fails or the file is damaged, which cardwall doctor tells: %w", errUnavailable, err)
 	}
 	return err
 }

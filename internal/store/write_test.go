@@ -1,8 +1,11 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -64,4 +67,32 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			t.Errorf("there are %v, want %v", got, want)
 		}
 	})
+}
+
+// A file that is damaged, or a disk that reads something else than was written,
+// is a failure of the service: not one that nobody expected.
+func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
+	ada := s.Person("Ada")
+	b := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Board"}).ID()
+	l := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "List"}).ID()
+	database := filepath.Join(t.TempDir(), "damaged.db")
+	damaged := s.Copy(database)
+	file, err := os.OpenFile(database, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096 // the first says what there is
+	if _, err := file.WriteAt(bytes.Repeat([]byte{0xa5}, int(info.Size())-page), page); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ada.At(damaged).Refused(board.CodeUnavailable, "create_card", apptest.Fields{"listId": l, "title": "Card"})
 }
