@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
@@ -14,6 +15,7 @@ type plan struct {
 	caller  board.Caller
 	dialect dialect
 	where   query.And
+	indexed []string      // what the index of words is asked for, see indexedIn
 	lead    int           // the term whose index the cards are read from; -1 for none
 	found   int           // how many cards or texts the lead finds
 	bySpan  bool          // the cards are read by their due times, board by board
@@ -27,13 +29,16 @@ func (v *View) plan(ctx context.Context, p CardPage) (plan, error) {
 		return plan{}, err
 	}
 	out := plan{CardPage: p, caller: v.caller, dialect: v.db.engine.dialect(), where: where.(query.And)}
+	if out.indexed, err = v.indexedIn(ctx, p, out.where); err != nil {
+		return plan{}, fmt.Errorf("read workspaces: %w", err)
+	}
 	err = v.lead(ctx, &out)
 	return out, err
 }
 
 // condition is the SQL of the query over the card alias c.
 func (p plan) condition(a *arguments) string {
-	c := compiler{a, p.caller}
+	c := compiler{a, p.caller, p.indexed}
 	text := c.archived(p.Query.Archived)
 	for i, n := range p.where {
 		if i != p.lead {

@@ -135,6 +135,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err := db.fillTexts(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.close())
 	}
+	if err := db.fillWorkspaces(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("index texts by workspace: %w", err), e.close())
+	}
 	return db, nil
 }
 

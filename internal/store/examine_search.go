@@ -22,7 +22,19 @@ func (db *DB) searchChecks() []check {
 			return tx.indexCard(ctx, id)
 		},
 	}}
-	if !db.engine.dialect().lock {
+	if db.engine.dialect().lock {
+		out = append(out, check{
+			what: "card %s: search looks for its texts in another workspace",
+			text: `SELECT DISTINCT c.id FROM texts t JOIN cards c ON c.id = t.card_id JOIN boards b ON b.id = c.board_id
+				WHERE t.workspace_id IS DISTINCT FROM b.workspace_id AND NOT EXISTS (SELECT 1 FROM settings s WHERE s.key = 'texts_workspace')`,
+			mend: func(ctx context.Context, tx *Tx, id string) error {
+				if err := tx.lock(ctx, cardLock, id); err != nil {
+					return err
+				}
+				return tx.exec(ctx, "UPDATE texts SET workspace_id = (SELECT b.workspace_id FROM cards c JOIN boards b ON b.id = c.board_id WHERE c.id = $1) WHERE card_id = $1", id)
+			},
+		})
+	} else {
 		out = append(out, check{
 			what: "search: %s texts are not in the index of words",
 			text: `SELECT CAST(n AS TEXT) FROM (SELECT count(*) AS n FROM texts t WHERE t.id <= (SELECT upto FROM texts_indexed)
@@ -64,7 +76,7 @@ func rebuildWords(ctx context.Context, tx *Tx, _ string) error {
 		}
 	}
 	for _, text := range []string{
-		"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts ORDER BY id",
+		"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts_by_workspace ORDER BY id",
 		"UPDATE texts_indexed SET upto = (SELECT COALESCE(max(id), 0) FROM texts)",
 		"DELETE FROM texts_gone",
 	} {

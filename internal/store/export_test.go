@@ -17,7 +17,7 @@ func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 // CanLead tells whether a term of the query has an index.
 func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 	p, err := v.plan(ctx, CardPage{Query: q})
-	_, ok := compiler{&arguments{}, v.caller}.candidates(p.dialect, p.where[i], false)
+	_, ok := compiler{&arguments{}, v.caller, p.indexed}.candidates(p.dialect, p.where[i], false)
 	return err == nil && ok
 }
 

@@ -143,7 +143,8 @@ func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCu
 // newest one and those between, in other workspaces too.
 func (v *View) ReportPeople(ctx context.Context, workspaceID, oldest, newest string, fn func(u board.UserRef, cards string)) error {
 	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id AND k.card_id >= $2 AND k.card_id <= $3)
-		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION SELECT p.id FROM users p WHERE p.email IS NULL)`,
+		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION
+			SELECT p.id FROM former_members f JOIN users p ON p.id = f.user_id WHERE f.workspace_id = $1 AND p.email IS NULL)`,
 		[]any{workspaceID, oldest, newest}, func(rows *sql.Rows) error {
 			var (
 				u     board.UserRef

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cardwall/internal/board"
@@ -14,7 +15,9 @@ import (
 // the words of query.Words; whether a card matches is read from there, alike on
 // both databases. The index of words (FTS5 on SQLite, GIN on PostgreSQL) only
 // finds candidates, and only where they are few: a word that a great many texts
-// hold is looked for in the cards themselves, newest first.
+// hold is looked for in the cards themselves, newest first. It is held by
+// workspace, so that others' texts cost nothing; triggers of migration 021 keep
+// it, also when a card goes to another workspace.
 
 // indexText keeps what a text of a card says. A text that says the same words
 // as before stays; one without words is not kept.
@@ -108,6 +111,63 @@ func (db *DB) fillTexts(ctx context.Context) error {
 
 // fillBatch is how many cards are indexed in one transaction.
 const fillBatch = 500
+
+// fillWorkspaces gives the texts of all cards their workspace on PostgreSQL, once
+// after the migration that made the column. Servers of the version before may
+// work beside it. Ending early does no harm: the next start goes on.
+func (db *DB) fillWorkspaces(ctx context.Context) error {
+	if !db.engine.dialect().lock {
+		return nil
+	}
+	var (
+		state  string
+		boards [][2]string // with their workspaces
+	)
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		boards = nil
+		missing, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{"texts_workspace"}, &state)
+		if err != nil || !missing {
+			return err
+		}
+		return v.each(ctx, "SELECT id, workspace_id FROM boards ORDER BY id", nil, func(rows *sql.Rows) error {
+			var b [2]string
+			err := rows.Scan(&b[0], &b[1])
+			boards = append(boards, b)
+			return err
+		})
+	})
+	if err != nil || state == "" {
+		return err
+	}
+	if len(boards) > 0 {
+		db.opts.Progress("indexing the words of all cards by their workspaces")
+	}
+	for _, b := range boards {
+		for behind := ""; ; {
+			var cards []string
+			if err := db.Write(ctx, board.System(), func(tx *Tx) (err error) {
+				if err := tx.lock(ctx, boardLock, b[0]); err != nil {
+					return err
+				}
+				cards, err = tx.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", b[0], behind, fillBatch)
+				if err != nil || len(cards) == 0 {
+					return err
+				}
+				return tx.exec(ctx, `UPDATE texts SET workspace_id = $1 WHERE workspace_id IS NULL
+					AND card_id IN (SELECT id FROM cards WHERE board_id = $2 AND id > $3 AND id <= $4)`, b[1], b[0], behind, cards[len(cards)-1])
+			}); err != nil {
+				return err
+			}
+			if len(cards) < fillBatch {
+				break
+			}
+			behind = cards[len(cards)-1]
+		}
+	}
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "DELETE FROM settings WHERE key = $1", "texts_workspace")
+	})
+}
 
 // indexBoard keeps the texts of a locked board's cards, from behind an id on,
 // at most limit cards; more tells whether further ones may follow.
@@ -262,6 +322,47 @@ func (v *View) boardsOf(p CardPage, a *arguments) string {
 }
 
 const (
+	// mostWorkspaces is in how many workspaces a word is looked up at once. Who is
+	// in more finds it in the cards themselves.
+	mostWorkspaces = 1000
+	// workspaceEnd is how much of a workspace's id stands in front of its words in
+	// the index; migrations 021 and 022 say so too.
+	workspaceEnd = 8
+)
+
+// indexedIn are what stands in front of the words of a page's workspaces in the
+// index of words; nil when that is not to be asked.
+func (v *View) indexedIn(ctx context.Context, p CardPage, where query.And) ([]string, error) {
+	isText := func(n query.Node) bool { _, ok := n.(query.Text); return ok }
+	if !slices.ContainsFunc(slices.Collect(query.Leaves(where)), isText) {
+		return nil, nil
+	}
+	var a arguments
+	text := "SELECT b.workspace_id FROM boards b WHERE b.id = "
+	if p.BoardID != "" {
+		text += a.add(p.BoardID)
+	} else {
+		text = "SELECT m.workspace_id FROM workspace_members m WHERE m.user_id = " + a.add(v.caller.UserID)
+		for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
+			if w != "" {
+				text += " AND m.workspace_id = " + a.add(w)
+			}
+		}
+	}
+	in, err := v.texts(ctx, fmt.Sprintf("%s LIMIT %d", text, mostWorkspaces+1), a...)
+	if err != nil || len(in) > mostWorkspaces {
+		return nil, err
+	}
+	for i, id := range in {
+		in[i] = id[max(0, len(id)-workspaceEnd):]
+		if strings.Trim(in[i], crockford) != "" {
+			return nil, nil // not an id of ours, and maybe an operator of the index
+		}
+	}
+	return in, nil
+}
+
+const (
 	// fewCards is how many candidates are worth collecting before the first
 	// card is read. Reading them costs as much as looking through the newest
 	// cards for a page of what more texts than that hold.
@@ -284,7 +385,7 @@ func (v *View) lead(ctx context.Context, p *plan) error {
 	for i, n := range p.where {
 		var a arguments
 		few := fewCards
-		text, ok := compiler{&a, v.caller}.candidates(p.dialect, n, true)
+		text, ok := compiler{&a, v.caller, p.indexed}.candidates(p.dialect, n, true)
 		span := !ok
 		if span {
 			few = fewSpans
@@ -322,7 +423,7 @@ func (v *View) spans(p CardPage, n query.Node, a *arguments) (text string, ok bo
 	if !ok || due.Field != query.FieldDue || p.BoardID != "" || p.Assigned || p.Query.Archived != query.ArchivedNo {
 		return "", false
 	}
-	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.engine.dialect().among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + compiler{a, v.caller}.near(due), true
+	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.engine.dialect().among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + compiler{args: a}.near(due), true
 }
 
 // candidates selects the ids of the cards that satisfy a node from an index;
@@ -350,7 +451,7 @@ func (c compiler) candidates(d dialect, n query.Node, probe bool) (text string, 
 		case query.RefList, query.RefBoard, query.RefCreator, query.RefCommenter:
 		}
 	case query.Text:
-		match, ok := d.match(n)
+		match, ok := d.match(n, c.indexed)
 		switch {
 		case !ok:
 			return "", false
@@ -372,33 +473,39 @@ const (
 )
 
 // match asks the index of words for all words of a text or, of a long one, for
-// some of them. This and the two after it are the one place where the full-text
-// engines differ. ok is false when the index is not worth asking. Words are
-// letters, marks and digits, and each is quoted: nothing in them is an operator.
-func (d dialect) match(n query.Text) (match string, ok bool) {
+// some of them, in each workspace. This and the two after it are the one place
+// where the full-text engines differ. ok is false when the index is not worth
+// asking. Words are letters, marks and digits, as is what stands in front of
+// them, and each is quoted: nothing in them is an operator.
+func (d dialect) match(n query.Text, workspaces []string) (match string, ok bool) {
 	words, prefix := n.Words, ""
 	if n.Prefix {
 		words, prefix = n.Words[:len(n.Words)-1], n.Words[len(n.Words)-1]
 	}
 	words = rarest(words)
-	if len(words) == 0 && len(prefix) < matchPrefix {
+	if len(words) == 0 && len(prefix) < matchPrefix || len(workspaces) == 0 {
 		return "", false
 	}
-	quote, and, star := `"`, " AND ", "*"
+	quote, and, or, star := `"`, " AND ", " OR ", "*"
 	if d.lock {
-		quote, and, star = "'", " & ", ":*"
+		quote, and, or, star = "'", " & ", " | ", ":*"
 	}
-	if len(words) == 0 {
-		return quote + prefix + quote + star, true
+	parts := make([]string, len(workspaces))
+	for i, w := range workspaces {
+		if len(words) == 0 {
+			parts[i] = quote + w + prefix + quote + star
+			continue
+		}
+		parts[i] = "(" + quote + w + strings.Join(words, quote+and+quote+w) + quote + ")"
 	}
-	return quote + strings.Join(words, quote+and+quote) + quote, true
+	return strings.Join(parts, or), true
 }
 
 // matches is that the index finds the text t. On SQLite that is true of the
 // newest texts too, which the index does not know yet.
 func (d dialect) matches(match string) string {
 	if d.lock {
-		return "array_to_tsvector(string_to_array(btrim(t.words), ' ')) @@ " + match + "::tsquery"
+		return "array_to_tsvector(string_to_array(btrim(replace(rtrim(t.words), ' ', ' ' || right(t.workspace_id, 8))), ' ')) @@ " + match + "::tsquery"
 	}
 	return "t.id IN (" + d.found(match) + ")"
 }
