@@ -14,6 +14,15 @@ func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 	return p.lead, err
 }
 
+// MostWorkspaces is in how many workspaces a word is looked up at once.
+const MostWorkspaces = mostWorkspaces
+
+// Led is how many texts or cards the lead of a page finds; 0 without one.
+func (v *View) Led(ctx context.Context, p CardPage) (int, error) {
+	out, err := v.plan(ctx, p)
+	return out.found, err
+}
+
 // CanLead tells whether a term of the query has an index.
 func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 	p, err := v.plan(ctx, CardPage{Query: q})
