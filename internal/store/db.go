@@ -49,6 +49,7 @@ type DB struct {
 	cursors []byte // the key that signs cursors, the same on every node
 	sender  atomic.Pointer[func([]Dispatch)]
 	teller  atomic.Pointer[func(userIDs []string)]
+	cards   atomic.Pointer[cardCount]
 
 	watching sync.Mutex
 	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching

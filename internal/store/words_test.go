@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -301,3 +303,77 @@ func TestReportPeopleAreOfTheWorkspace(t *testing.T) {
 		}
 	})
 }
+
+// What is asked on SQLite about one workspace, or by one person, finds its rows by
+// indexes that lead from there: no query reads a table from end to end, nor all
+// people who have no address.
+func TestReadsStayInTheWorkspace(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
+	w := newTwoWorkspaces(t, s)
+	ctx, workspace := t.Context(), w.workspaces[0]
+	search := func(q string) func(v *store.View) error {
+		return func(v *store.View) error {
+			tree, err := query.ParseSearch(q, query.Env{Now: s.DB.Now(), Me: w.ada.ID})
+			if err != nil {
+				return err
+			}
+			tree.Sort = query.Sort{By: query.SortUpdated, Desc: true}
+			_, _, err = v.Cards(ctx, store.CardPage{Query: tree, OpenLists: true, Limit: 51})
+			return err
+		}
+	}
+	for name, fn := range map[string]func(v *store.View) error{
+		"boards":       func(v *store.View) error { _, err := v.Boards(ctx, "", true, "", 1000); return err },
+		"boards of":    func(v *store.View) error { _, err := v.Boards(ctx, workspace, false, "brd_0", 50); return err },
+		"in trash":     func(v *store.View) error { _, err := v.TrashedBoards(ctx, workspace, "", 50); return err },
+		"workspaces":   func(v *store.View) error { _, err := v.Workspaces(ctx, "", 1000); return err },
+		"in trash too": func(v *store.View) error { _, err := v.TrashedWorkspaces(ctx); return err },
+		"visits":       func(v *store.View) error { _, err := v.Visits(ctx); return err },
+		"activity": func(v *store.View) error {
+			_, err := v.RecentActivity(ctx, store.ActivityMark{At: v.Now(), BoardID: "brd_z"}, 50)
+			return err
+		},
+		"my cards": func(v *store.View) error {
+			_, _, err := v.Cards(ctx, store.CardPage{Assigned: true, Query: query.Query{Sort: query.Sort{By: query.SortDue}}, Limit: 51})
+			return err
+		},
+		"report": func(v *store.View) error {
+			_, err := v.ReportBoards(ctx, workspace)
+			return errors.Join(err,
+				v.ReportLists(ctx, workspace, store.ReportCut{}, func(store.ReportList) {}),
+				v.ReportPeople(ctx, workspace, "crd_", "crd_z", func(board.UserRef, string) {}),
+				v.ReportLabels(ctx, workspace, func(string, board.Color, string) {}),
+				v.ReportFlows(ctx, workspace, 0, func(store.ReportFlow) {}))
+		},
+		"calendar": func(v *store.View) error {
+			_, err := v.CountUndated(ctx, workspace)
+			return errors.Join(err, v.Calendar(ctx, store.CalendarWindow{WorkspaceID: workspace}, func(store.CalendarBoard) error { return nil }))
+		},
+		"search":        search("thrustplate"),
+		"search of two": search("thrustplate label:bug"),
+		"no search":     search("-thrustplate"),
+	} {
+		if err := s.DB.Read(ctx, board.Person(w.ada.ID), func(v *store.View) error {
+			plans, err := v.Explained(fn)
+			if len(plans) == 0 {
+				t.Errorf("%s asked nothing", name)
+			}
+			for _, plan := range plans {
+				for line := range strings.Lines(plan) {
+					if step := strings.TrimSpace(line); scanned.MatchString(step) || strings.HasSuffix(step, "users_email (email=?)") {
+						t.Errorf("%s: %s in\n%s", name, step, plan)
+					}
+				}
+			}
+			return err
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// scanned is a table that is read from end to end, or from an id on. Not meant
+// are the index of words, which is asked for words, what a query has put together
+// before (t, g, n, s, f, e, p and subqueries), and nothing.
+var scanned = regexp.MustCompile(`^SCAN (?:[abcdhijklmoqruvwxyz]|[a-z]{2,})\b(?:$| USING (?:COVERING )?INDEX)|^SEARCH .*\(id>\?\)$`)
