@@ -96,7 +96,7 @@ const (
 
 // looks are how many of the newest cards of the caller's boards are looked
 // through, one after the other, before the boards are read after all.
-func looks() []int { return []int{1000, 5000, 20000} }
+func looks() []int { return []int{400, 2000, 20000} }
 
 // recent are how many of the server's newest cards to look through, so that about
 // as many of them as looks says are of the caller's boards; none when the page is
