@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // searchChecks compare what search finds with what the cards say.
@@ -40,9 +41,39 @@ func (db *DB) searchChecks() []check {
 			text: `SELECT CAST(n AS TEXT) FROM (SELECT count(*) AS n FROM texts t WHERE t.id <= (SELECT upto FROM texts_indexed)
 				AND NOT EXISTS (SELECT 1 FROM texts_words_docsize d WHERE d.id = t.id)) WHERE n > 0`,
 			mend: rebuildWords,
+		}, check{
+			what: "search: %s texts stand in the index of words under another workspace",
+			find: strayWords,
+			mend: rebuildWords,
 		})
 	}
 	return out
+}
+
+// strayWords counts the texts that SQLite's index of words holds, but under none
+// of the words of the workspace that they are in.
+func strayWords(ctx context.Context, v *View, wrong func(string) bool) error {
+	ids, err := v.texts(ctx, "SELECT id FROM workspaces ORDER BY id")
+	if err != nil {
+		return err
+	}
+	strayed := 0
+	for _, id := range ids {
+		key, ok := wordKey(id)
+		if !ok {
+			continue
+		}
+		n, err := v.count(ctx, `SELECT count(*) FROM boards b JOIN cards c ON c.board_id = b.id JOIN texts t ON t.card_id = c.id
+			JOIN texts_words_docsize d ON d.id = t.id WHERE b.workspace_id = $1 AND t.id NOT IN (SELECT rowid FROM texts_words WHERE texts_words MATCH $2)`, id, `"`+key+`"*`)
+		if err != nil {
+			return err
+		}
+		strayed += n
+	}
+	if strayed > 0 {
+		wrong(strconv.Itoa(strayed))
+	}
+	return nil
 }
 
 // rebuildWords makes SQLite's index of words anew, also where it is damaged.

@@ -109,6 +109,7 @@ func TestDoctorFindsAndMends(t *testing.T) {
 			{how: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: search looks for its texts in another workspace", post: true},
 			{how: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ('CARD', 'usr_x', 1); DELETE FROM former_members",
 				want: "its dashboard overlooks somebody without an address who has cards"},
+			{how: "DELETE FROM texts_words WHERE rowid = 5; INSERT INTO texts_words (rowid, words) VALUES (5, 'elsewhere7paint')", want: "search: 1 texts stand in the index of words under another workspace", lite: true},
 			{how: "DELETE FROM texts_words WHERE rowid IN (5, 6)", want: "search: 2 texts are not in the index of words", lite: true},
 			{how: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) FROM texts_words_data)", want: "database file: ", lite: true},
 			{how: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken", lite: true},

@@ -354,12 +354,19 @@ func (v *View) indexedIn(ctx context.Context, p CardPage, where query.And) ([]st
 		return nil, err
 	}
 	for i, id := range in {
-		in[i] = id[max(0, len(id)-workspaceEnd):]
-		if strings.Trim(in[i], crockford) != "" {
-			return nil, nil // not an id of ours, and maybe an operator of the index
+		var ok bool
+		if in[i], ok = wordKey(id); !ok {
+			return nil, nil
 		}
 	}
 	return in, nil
+}
+
+// wordKey is what stands in front of a workspace's words in the index. Ok is
+// false for an id that is none of ours: it may hold an operator of the index.
+func wordKey(workspaceID string) (key string, ok bool) {
+	key = workspaceID[max(0, len(workspaceID)-workspaceEnd):]
+	return key, strings.Trim(key, crockford) == ""
 }
 
 const (
