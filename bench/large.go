@@ -189,7 +189,7 @@ func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) 
 		into = "main."
 	}
 	for _, table := range []string{
-		"organizations", "users", "workspaces", "workspace_members", "boards", "lists", "labels", "cards", "card_labels", "card_assignees", "texts", "activity",
+		"organizations", "users", "workspaces", "workspace_members", "boards", "lists", "labels", "cards", "card_labels", "former_members", "card_assignees", "texts", "activity",
 	} {
 		s.progress("filling %s", table)
 		columns, err := columnsOf(ctx, db, table)

@@ -62,7 +62,8 @@ func (v *View) TrashedBoards(ctx context.Context, workspaceID, behind string, li
 func (v *View) boards(ctx context.Context, where, workspaceID, behind string, limit int) ([]board.Board, error) {
 	out := []board.Board{}
 	err := v.each(ctx, "SELECT "+accessColumns+", "+boardColumns+", b.archived_at, b.trashed_at FROM boards b"+accessJoins+
-		"WHERE b.id > $1 AND ($3 = '' OR b.workspace_id = $3) AND ($4 = '' OR b.workspace_id = $4) AND "+where+" ORDER BY b.id LIMIT $5",
+		`WHERE b.workspace_id IN (SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = $2 AND ($3 = '' OR me.workspace_id = $3) AND ($4 = '' OR me.workspace_id = $4))
+		AND b.id > $1 AND `+where+" ORDER BY b.id LIMIT $5",
 		[]any{behind, v.caller.UserID, workspaceID, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
 			var (
 				s accessScan

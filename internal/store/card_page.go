@@ -166,8 +166,8 @@ func orderBy(s query.Sort) string {
 
 // sortedCards reads cards in any order, of one board or of all that the caller
 // sees, from behind the mark on. For the newest cards of all boards it looks
-// through the newest of the whole server first, unless a lead or a small number
-// of cards makes that needless.
+// through the newest of the whole server first, a few and then more, unless a
+// lead or a small number of cards makes that needless.
 func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
@@ -176,12 +176,20 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 	if n := len(p.Mark.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
 		return nil, nil, board.Invalid("cursor is not one of this order.")
 	}
-	if plan.since, err = v.recent(ctx, plan); err != nil {
+	looks, err := v.recent(ctx, plan)
+	if err != nil {
 		return nil, nil, err
 	}
-	cards, marks, err := v.readSorted(ctx, plan)
-	if err != nil || len(cards) == p.Limit || plan.since == 0 {
-		return cards, marks, err
+	for _, newest := range looks {
+		if plan.since, err = v.changedSince(ctx, plan, newest); err != nil {
+			return nil, nil, err
+		}
+		if plan.since == 0 {
+			break
+		}
+		if cards, marks, err := v.readSorted(ctx, plan); err != nil || len(cards) == p.Limit {
+			return cards, marks, err
+		}
 	}
 	plan.since = 0
 	return v.readSorted(ctx, plan)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
@@ -14,6 +15,7 @@ type plan struct {
 	caller  board.Caller
 	dialect dialect
 	where   query.And
+	indexed []string      // what the index of words is asked for, see indexedIn
 	lead    int           // the term whose index the cards are read from; -1 for none
 	found   int           // how many cards or texts the lead finds
 	bySpan  bool          // the cards are read by their due times, board by board
@@ -27,13 +29,16 @@ func (v *View) plan(ctx context.Context, p CardPage) (plan, error) {
 		return plan{}, err
 	}
 	out := plan{CardPage: p, caller: v.caller, dialect: v.db.engine.dialect(), where: where.(query.And)}
+	if out.indexed, err = v.indexedIn(ctx, p, out.where); err != nil {
+		return plan{}, fmt.Errorf("read workspaces: %w", err)
+	}
 	err = v.lead(ctx, &out)
 	return out, err
 }
 
 // condition is the SQL of the query over the card alias c.
 func (p plan) condition(a *arguments) string {
-	c := compiler{a, p.caller}
+	c := compiler{a, p.caller, p.indexed}
 	text := c.archived(p.Query.Archived)
 	for i, n := range p.where {
 		if i != p.lead {
@@ -41,11 +46,7 @@ func (p plan) condition(a *arguments) string {
 			continue
 		}
 		candidates, _ := c.candidates(p.dialect, n, false)
-		if p.since > 0 { // in the order of their change, see recent
-			text += " AND (c.id IN (" + candidates + ")) IS TRUE"
-		} else {
-			text += " AND c.id " + p.dialect.among(candidates)
-		}
+		text += " AND c.id " + p.dialect.among(candidates)
 	}
 	return text
 }
@@ -81,34 +82,73 @@ const (
 	// manyCards is from how many cards on the caller's boards on it pays to look
 	// through the newest of the server.
 	manyCards = 5000
-	// newestCards is how many of those are looked through before the caller's
-	// boards are read after all.
-	newestCards = 20000
-	// manyFound is from how many candidates of a lead on it costs less to look
-	// for them among the newest cards than to read and sort them all.
-	manyFound = 500
+	// mostNewest is how many of the server's newest cards are looked through at
+	// most. Those of others are passed by in the index.
+	mostNewest = 200000
 )
 
-// recent is since when newestCards cards of the server changed, behind the
-// mark; 0 when the page is not one of the newest cards of many, or when its
-// lead finds so few that the page may well not be full then.
-func (v *View) recent(ctx context.Context, p plan) (board.Instant, error) {
-	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 && p.found < manyFound || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
-		return 0, nil
+// looks are how many of the newest cards of the caller's boards are looked
+// through, one after the other, before the boards are read after all.
+func looks() []int { return []int{400, 2000, 20000} }
+
+// recent are how many of the server's newest cards to look through, so that about
+// as many of them as looks says are of the caller's boards; none when the page is
+// not one of the newest cards of many, or when a lead finds few cards: to read
+// those costs less. The caller's share in all cards is reckoned with.
+func (v *View) recent(ctx context.Context, p plan) (newest []int, err error) {
+	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
+		return nil, nil
 	}
 	var a arguments
 	text := "SELECT CAST(COALESCE(sum(n.all_cards), 0) AS BIGINT) FROM boards n WHERE n.id IN (" + v.boardsOf(p.CardPage, &a) + ")"
 	seen, err := v.count(ctx, text, a...)
-	if err != nil || seen < manyCards || p.lead >= 0 && p.found*newestCards < 2*p.Limit*seen {
-		return 0, err
+	if err != nil || seen < manyCards {
+		return nil, err
 	}
+	all, err := v.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, own := range looks() {
+		n := own * max(all, seen) / seen
+		if n > mostNewest || own > seen/2 {
+			break
+		}
+		newest = append(newest, n)
+	}
+	return newest, nil
+}
+
+// changedSince is since when so many cards of the server changed, behind the
+// page's mark; 0 when there are fewer.
+func (v *View) changedSince(ctx context.Context, p plan, newest int) (since board.Instant, err error) {
 	upTo := int64(1) << 62
 	if len(p.Mark.Values) > 0 {
 		if at, ok := p.Mark.Values[0].(float64); ok {
 			upTo = int64(at)
 		}
 	}
-	var since board.Instant
-	_, err = v.one(ctx, "SELECT updated_at FROM cards WHERE updated_at <= $1 ORDER BY updated_at DESC, id DESC LIMIT 1 OFFSET $2", []any{upTo, newestCards}, &since)
+	_, err = v.one(ctx, "SELECT updated_at FROM cards WHERE updated_at <= $1 ORDER BY updated_at DESC, id DESC LIMIT 1 OFFSET $2", []any{upTo, newest}, &since)
 	return since, err
+}
+
+// countLifetime is how long the count of all cards is believed: it only tells
+// which way to cards costs less.
+const countLifetime = board.Instant(60 * 1000)
+
+// cardCount is about how many cards the server holds.
+type cardCount struct {
+	cards int
+	at    board.Instant // when that was counted
+}
+
+func (v *View) allCards(ctx context.Context) (int, error) {
+	if known := v.db.cards.Load(); known != nil && known.at <= v.now && v.now < known.at+countLifetime {
+		return known.cards, nil
+	}
+	n, err := v.count(ctx, "SELECT CAST(COALESCE(sum(all_cards), 0) AS BIGINT) FROM boards")
+	if err == nil {
+		v.db.cards.Store(&cardCount{n, v.now})
+	}
+	return n, err
 }

@@ -49,6 +49,7 @@ type DB struct {
 	cursors []byte // the key that signs cursors, the same on every node
 	sender  atomic.Pointer[func([]Dispatch)]
 	teller  atomic.Pointer[func(userIDs []string)]
+	cards   atomic.Pointer[cardCount]
 
 	watching sync.Mutex
 	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
@@ -134,6 +135,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	}
 	if err := db.fillTexts(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.close())
+	}
+	if err := db.fillWorkspaces(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("index texts by workspace: %w", err), e.close())
 	}
 	return db, nil
 }

@@ -40,10 +40,19 @@ func boardChecks() []check {
 		{what: "card %s: it is on another board than its list", how: lostHow, text: "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE l.board_id <> c.board_id"},
 		{what: "card %s: it carries a label of another board", how: "take that label off the card",
 			text: "SELECT DISTINCT k.card_id FROM card_labels k JOIN cards c ON c.id = k.card_id JOIN labels a ON a.id = k.label_id WHERE a.board_id <> c.board_id"},
+		{what: "workspace %s: its dashboard overlooks somebody without an address who has cards", text: "SELECT DISTINCT n.workspace_id FROM (" + overlooked + ") AS n",
+			mend: func(ctx context.Context, tx *Tx, id string) error {
+				return tx.exec(ctx, "INSERT INTO former_members (workspace_id, user_id) SELECT DISTINCT n.workspace_id, n.user_id FROM ("+overlooked+") AS n WHERE n.workspace_id = $1 ON CONFLICT DO NOTHING", id)
+			}},
 		{what: "workspace %s: it has no owner", how: lostHow,
 			text: "SELECT w.id FROM workspaces w WHERE w.trashed_at IS NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = w.id AND m.role = 'owner')"},
 	}
 }
+
+// overlooked are the people without an address who have cards of a workspace
+// whose former members they are not.
+const overlooked = `SELECT b.workspace_id, u.id AS user_id FROM users u JOIN card_assignees k ON k.user_id = u.id JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id
+	WHERE u.email IS NULL AND NOT EXISTS (SELECT 1 FROM former_members f WHERE f.workspace_id = b.workspace_id AND f.user_id = u.id)`
 
 // recount counts anew what a board or a card counts.
 func recount(ctx context.Context, tx *Tx, id string) error {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // searchChecks compare what search finds with what the cards say.
@@ -22,15 +23,57 @@ func (db *DB) searchChecks() []check {
 			return tx.indexCard(ctx, id)
 		},
 	}}
-	if !db.engine.dialect().lock {
+	if db.engine.dialect().lock {
+		out = append(out, check{
+			what: "card %s: search looks for its texts in another workspace",
+			text: `SELECT DISTINCT c.id FROM texts t JOIN cards c ON c.id = t.card_id JOIN boards b ON b.id = c.board_id
+				WHERE t.workspace_id IS DISTINCT FROM b.workspace_id AND NOT EXISTS (SELECT 1 FROM settings s WHERE s.key = 'texts_workspace')`,
+			mend: func(ctx context.Context, tx *Tx, id string) error {
+				if err := tx.lock(ctx, cardLock, id); err != nil {
+					return err
+				}
+				return tx.exec(ctx, "UPDATE texts SET workspace_id = (SELECT b.workspace_id FROM cards c JOIN boards b ON b.id = c.board_id WHERE c.id = $1) WHERE card_id = $1", id)
+			},
+		})
+	} else {
 		out = append(out, check{
 			what: "search: %s texts are not in the index of words",
 			text: `SELECT CAST(n AS TEXT) FROM (SELECT count(*) AS n FROM texts t WHERE t.id <= (SELECT upto FROM texts_indexed)
 				AND NOT EXISTS (SELECT 1 FROM texts_words_docsize d WHERE d.id = t.id)) WHERE n > 0`,
 			mend: rebuildWords,
+		}, check{
+			what: "search: %s texts stand in the index of words under another workspace",
+			find: strayWords,
+			mend: rebuildWords,
 		})
 	}
 	return out
+}
+
+// strayWords counts the texts that SQLite's index of words holds, but under none
+// of the words of the workspace that they are in.
+func strayWords(ctx context.Context, v *View, wrong func(string) bool) error {
+	ids, err := v.texts(ctx, "SELECT id FROM workspaces ORDER BY id")
+	if err != nil {
+		return err
+	}
+	strayed := 0
+	for _, id := range ids {
+		key, ok := wordKey(id)
+		if !ok {
+			continue
+		}
+		n, err := v.count(ctx, `SELECT count(*) FROM boards b JOIN cards c ON c.board_id = b.id JOIN texts t ON t.card_id = c.id
+			JOIN texts_words_docsize d ON d.id = t.id WHERE b.workspace_id = $1 AND t.id NOT IN (SELECT rowid FROM texts_words WHERE texts_words MATCH $2)`, id, `"`+key+`"*`)
+		if err != nil {
+			return err
+		}
+		strayed += n
+	}
+	if strayed > 0 {
+		wrong(strconv.Itoa(strayed))
+	}
+	return nil
 }
 
 // rebuildWords makes SQLite's index of words anew, also where it is damaged.
@@ -64,7 +107,7 @@ func rebuildWords(ctx context.Context, tx *Tx, _ string) error {
 		}
 	}
 	for _, text := range []string{
-		"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts ORDER BY id",
+		"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts_by_workspace ORDER BY id",
 		"UPDATE texts_indexed SET upto = (SELECT COALESCE(max(id), 0) FROM texts)",
 		"DELETE FROM texts_gone",
 	} {

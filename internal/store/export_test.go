@@ -14,25 +14,30 @@ func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 	return p.lead, err
 }
 
+// MostWorkspaces is in how many workspaces a word is looked up at once.
+const MostWorkspaces = mostWorkspaces
+
+// Led is how many texts or cards the lead of a page finds; 0 without one.
+func (v *View) Led(ctx context.Context, p CardPage) (int, error) {
+	out, err := v.plan(ctx, p)
+	return out.found, err
+}
+
 // CanLead tells whether a term of the query has an index.
 func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 	p, err := v.plan(ctx, CardPage{Query: q})
-	_, ok := compiler{&arguments{}, v.caller}.candidates(p.dialect, p.where[i], false)
+	_, ok := compiler{&arguments{}, v.caller, p.indexed}.candidates(p.dialect, p.where[i], false)
 	return err == nil && ok
 }
 
 // Matching are the cards that satisfy a query, read from the index of one of
-// its terms, or for -1 one by one; newest looks for what that index finds among
-// the newest cards.
-func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest bool) ([]string, error) {
+// its terms, or for -1 one by one.
+func (v *View) Matching(ctx context.Context, q query.Query, lead int) ([]string, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	if err != nil {
 		return nil, err
 	}
 	p.lead = lead
-	if newest {
-		p.since = 1
-	}
 	var a arguments
 	return v.texts(ctx, "SELECT c.id FROM cards c WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }

@@ -44,8 +44,9 @@ const (
 // card is in the answer once. In has ids and e-mails alone: names are resolved
 // before (see resolve).
 type compiler struct {
-	args   *arguments
-	caller board.Caller
+	args    *arguments
+	caller  board.Caller
+	indexed []string // see indexedIn; for candidates alone
 }
 
 // archived is which cards the query sees at all.

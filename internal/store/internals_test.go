@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -88,6 +89,51 @@ func MigrateBeforeLast(ctx context.Context, file string) (version int64, err err
 	}
 	_, err = pool.ExecContext(ctx, "INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_x', 'Engines', 'team', 1)")
 	return version, err
+}
+
+// CopyAsOf makes a new SQLite file of an older schema with what another file
+// holds, and brings that to a PostgreSQL database too, if one is named. Tables
+// that are newer are left out.
+func CopyAsOf(ctx context.Context, from, file, database string, version int64) (err error) {
+	if err := migrateFile(ctx, file, version); err != nil {
+		return err
+	}
+	b, err := openBulkFile(ctx, file, "mode=rwc&_pragma=foreign_keys(0)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	tables, err := b.tables(ctx, b.is)
+	if err != nil {
+		return err
+	}
+	if _, err := b.exec(ctx, "ATTACH $1 AS newer", from); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		columns := quoted(t.columns...)
+		if err := b.do(ctx, "DELETE FROM main."+quoted(t.name), "INSERT INTO main."+quoted(t.name)+" ("+columns+") SELECT "+columns+" FROM newer."+quoted(t.name)); err != nil {
+			return err
+		}
+	}
+	if err := b.do(ctx, "DETACH newer"); err != nil || !IsPostgres(database) {
+		return err
+	}
+	to, err := openBulk(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.close()) }()
+	if err := to.emptyPostgres(ctx, database, version, time.Now()); err != nil {
+		return err
+	}
+	if err := to.alone(ctx, tables, time.Now()); err != nil {
+		return err
+	}
+	if _, err := to.load(ctx, b, tables, 0, newMeter(nil, "", 0), newMeter(nil, "", 0)); err != nil {
+		return err
+	}
+	return to.do(ctx, forgetLeases, "COMMIT")
 }
 
 // FillEveryTable puts two rows into every table, one with all that may be null

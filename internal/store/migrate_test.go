@@ -142,7 +142,12 @@ func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 // line here that says since when nothing uses it.
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
-	gone := map[string]string{} // statements that take something away, and since when nothing uses that
+	const words = "SQLite's index of words, which one server writes at a time, is made anew in the same transaction"
+	gone := map[string]string{ // statements that take something away, and since when nothing uses that
+		"DELETE FROM texts_gone": words,
+		"DELETE FROM texts_gone WHERE id IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)":     words,
+		"DELETE FROM texts_words WHERE rowid IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)": words,
+	}
 	files, err := filepath.Glob("migrations/*.sql")
 	if err != nil || len(files) < 2*lastFree {
 		t.Fatalf("%d migrations, %v", len(files), err)

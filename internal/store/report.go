@@ -138,12 +138,14 @@ func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCu
 }
 
 // ReportPeople calls fn for everybody who may be assigned to one of the cards of
-// the lists, with the ids of cards: the members of the workspace, and those who
-// have no address any more or never had one. The ids are of the oldest card, the
+// the lists, with the ids of cards: the members of the workspace, and those of
+// its former members who have no address any more or never had one (IS TRUE keeps
+// SQLite from reading all who have none). The ids are of the oldest card, the
 // newest one and those between, in other workspaces too.
 func (v *View) ReportPeople(ctx context.Context, workspaceID, oldest, newest string, fn func(u board.UserRef, cards string)) error {
 	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id AND k.card_id >= $2 AND k.card_id <= $3)
-		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION SELECT p.id FROM users p WHERE p.email IS NULL)`,
+		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION
+			SELECT p.id FROM former_members f JOIN users p ON p.id = f.user_id WHERE f.workspace_id = $1 AND (p.email IS NULL) IS TRUE)`,
 		[]any{workspaceID, oldest, newest}, func(rows *sql.Rows) error {
 			var (
 				u     board.UserRef

@@ -216,7 +216,7 @@ func (v *View) Matches(ctx context.Context, boardID, cardID string, q query.Quer
 		return false, err
 	}
 	var a arguments
-	c := compiler{&a, v.caller}
+	c := compiler{args: &a, caller: v.caller}
 	n, err := v.count(ctx, "SELECT count(*) FROM cards c WHERE c.id = "+a.add(cardID)+" AND c.board_id = "+a.add(boardID)+" AND "+c.archived(q.Archived)+" AND "+c.node(where), a...)
 	return n == 1, err
 }

@@ -94,6 +94,9 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 	var theirs []string
 	for _, c := range rows(t, post, `SELECT table_name || '.' || column_name || ' ' || (ordinal_position - 1) || ' ' || data_type || CASE WHEN is_nullable = 'NO' THEN ' not null' ELSE '' END || ' ' || COALESCE(column_default, '')
 		FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN (`+ownTables+`)`) {
+		if strings.HasPrefix(c, "texts.workspace_id ") {
+			continue // it is for the index of words
+		}
 		theirs = append(theirs, strings.TrimSuffix(strings.Join(strings.Fields(c), " "), "::text")) // how it writes a text's default
 	}
 	compare("columns", columns, theirs)

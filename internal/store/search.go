@@ -109,6 +109,63 @@ func (db *DB) fillTexts(ctx context.Context) error {
 // fillBatch is how many cards are indexed in one transaction.
 const fillBatch = 500
 
+// fillWorkspaces gives the texts of all cards their workspace on PostgreSQL, once
+// after the migration that made the column. Servers of the version before may
+// work beside it. Ending early does no harm: the next start goes on.
+func (db *DB) fillWorkspaces(ctx context.Context) error {
+	if !db.engine.dialect().lock {
+		return nil
+	}
+	var (
+		state  string
+		boards [][2]string // with their workspaces
+	)
+	err := db.Read(ctx, board.System(), func(v *View) error {
+		boards = nil
+		missing, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{"texts_workspace"}, &state)
+		if err != nil || !missing {
+			return err
+		}
+		return v.each(ctx, "SELECT id, workspace_id FROM boards ORDER BY id", nil, func(rows *sql.Rows) error {
+			var b [2]string
+			err := rows.Scan(&b[0], &b[1])
+			boards = append(boards, b)
+			return err
+		})
+	})
+	if err != nil || state == "" {
+		return err
+	}
+	if len(boards) > 0 {
+		db.opts.Progress("indexing the words of all cards by their workspaces")
+	}
+	for _, b := range boards {
+		for behind := ""; ; {
+			var cards []string
+			if err := db.Write(ctx, board.System(), func(tx *Tx) (err error) {
+				if err := tx.lock(ctx, boardLock, b[0]); err != nil {
+					return err
+				}
+				cards, err = tx.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", b[0], behind, fillBatch)
+				if err != nil || len(cards) == 0 {
+					return err
+				}
+				return tx.exec(ctx, `UPDATE texts SET workspace_id = $1 WHERE workspace_id IS NULL
+					AND card_id IN (SELECT id FROM cards WHERE board_id = $2 AND id > $3 AND id <= $4)`, b[1], b[0], behind, cards[len(cards)-1])
+			}); err != nil {
+				return err
+			}
+			if len(cards) < fillBatch {
+				break
+			}
+			behind = cards[len(cards)-1]
+		}
+	}
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "DELETE FROM settings WHERE key = $1", "texts_workspace")
+	})
+}
+
 // indexBoard keeps the texts of a locked board's cards, from behind an id on,
 // at most limit cards; more tells whether further ones may follow.
 func (tx *Tx) indexBoard(ctx context.Context, boardID, behind string, limit int) (last string, more bool, err error) {
@@ -284,7 +341,7 @@ func (v *View) lead(ctx context.Context, p *plan) error {
 	for i, n := range p.where {
 		var a arguments
 		few := fewCards
-		text, ok := compiler{&a, v.caller}.candidates(p.dialect, n, true)
+		text, ok := compiler{&a, v.caller, p.indexed}.candidates(p.dialect, n, true)
 		span := !ok
 		if span {
 			few = fewSpans
@@ -322,7 +379,7 @@ func (v *View) spans(p CardPage, n query.Node, a *arguments) (text string, ok bo
 	if !ok || due.Field != query.FieldDue || p.BoardID != "" || p.Assigned || p.Query.Archived != query.ArchivedNo {
 		return "", false
 	}
-	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.engine.dialect().among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + compiler{a, v.caller}.near(due), true
+	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.engine.dialect().among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + compiler{args: a}.near(due), true
 }
 
 // candidates selects the ids of the cards that satisfy a node from an index;
@@ -350,7 +407,7 @@ func (c compiler) candidates(d dialect, n query.Node, probe bool) (text string, 
 		case query.RefList, query.RefBoard, query.RefCreator, query.RefCommenter:
 		}
 	case query.Text:
-		match, ok := d.match(n)
+		match, ok := d.match(n, c.indexed)
 		switch {
 		case !ok:
 			return "", false
@@ -360,87 +417,4 @@ func (c compiler) candidates(d dialect, n query.Node, probe bool) (text string, 
 		return "SELECT t.card_id FROM texts t WHERE " + d.matches(c.args.add(match)) + " AND " + c.holds(n), true
 	}
 	return "", false
-}
-
-const (
-	// matchWords is how many words of a phrase are looked up in the index. The
-	// longest are the rarest, and what is found is read anyway.
-	matchWords = 4
-	// matchPrefix is how many bytes a prefix has at least that is looked up:
-	// the index gathers all words that begin so.
-	matchPrefix = 3
-)
-
-// match asks the index of words for all words of a text or, of a long one, for
-// some of them. This and the two after it are the one place where the full-text
-// engines differ. ok is false when the index is not worth asking. Words are
-// letters, marks and digits, and each is quoted: nothing in them is an operator.
-func (d dialect) match(n query.Text) (match string, ok bool) {
-	words, prefix := n.Words, ""
-	if n.Prefix {
-		words, prefix = n.Words[:len(n.Words)-1], n.Words[len(n.Words)-1]
-	}
-	words = rarest(words)
-	if len(words) == 0 && len(prefix) < matchPrefix {
-		return "", false
-	}
-	quote, and, star := `"`, " AND ", "*"
-	if d.lock {
-		quote, and, star = "'", " & ", ":*"
-	}
-	if len(words) == 0 {
-		return quote + prefix + quote + star, true
-	}
-	return quote + strings.Join(words, quote+and+quote) + quote, true
-}
-
-// matches is that the index finds the text t. On SQLite that is true of the
-// newest texts too, which the index does not know yet.
-func (d dialect) matches(match string) string {
-	if d.lock {
-		return "array_to_tsvector(string_to_array(btrim(t.words), ' ')) @@ " + match + "::tsquery"
-	}
-	return "t.id IN (" + d.found(match) + ")"
-}
-
-// found selects a row for each text that the index finds.
-func (d dialect) found(match string) string {
-	if d.lock {
-		return "SELECT '' FROM texts t WHERE " + d.matches(match) // a text, as the other candidates in a UNION
-	}
-	return "SELECT rowid FROM texts_words WHERE texts_words MATCH " + match + " UNION ALL SELECT f.id FROM texts f WHERE f.id > (SELECT upto FROM texts_indexed)"
-}
-
-// among is that a value is one of a few that a query selects. PostgreSQL has to
-// be told that they are few.
-func (d dialect) among(text string) string {
-	if d.lock {
-		return "= ANY (ARRAY(" + text + "))"
-	}
-	return "IN (" + text + ")"
-}
-
-// rarest are the longest different words, at most matchWords.
-func rarest(words []string) []string {
-	out := make([]string, 0, matchWords+1)
-	for _, w := range words {
-		at := len(out)
-		for i, o := range out {
-			if o == w {
-				at = -1
-				break
-			}
-			if at == len(out) && len(w) > len(o) {
-				at = i
-			}
-		}
-		if at < 0 {
-			continue
-		}
-		out = append(out[:at], append([]string{w}, out[at:]...)...)
-		if len(out) > matchWords {
-			out = out[:matchWords]
-		}
-	}
-	return out
 }

@@ -36,7 +36,7 @@ func sound(t *testing.T, s *apptest.Service) {
 	}
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		for _, text := range []string{
-			"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts WHERE id > (SELECT upto FROM texts_indexed)",
+			"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts_by_workspace WHERE id > (SELECT upto FROM texts_indexed)",
 			"UPDATE texts_indexed SET upto = COALESCE((SELECT max(id) FROM texts), upto)",
 			"DELETE FROM texts_words WHERE rowid IN (SELECT id FROM texts_gone)",
 			"DELETE FROM texts_gone",

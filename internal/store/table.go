@@ -14,7 +14,7 @@ import (
 // table is a table of the application.
 type table struct {
 	name    string
-	columns []string // by their names, without those that the database numbers itself
+	columns []string // by their names, without those that the database numbers or fills itself
 }
 
 // bookkeeping are the tables that are no data: those of the migrations and of
@@ -28,6 +28,9 @@ func quoted(names ...string) string {
 	return `"` + strings.Join(names, `", "`) + `"`
 }
 
+// derived are the columns that PostgreSQL alone has and fills by itself.
+func derived() []string { return []string{"texts.workspace_id"} }
+
 // tables reads the tables of the application, by their names.
 func (v *View) tables(ctx context.Context, d dialect) ([]table, error) {
 	text := `SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c JOIN sqlite_schema s ON s.name = t.name AND s.type = 'table'
@@ -39,10 +42,10 @@ func (v *View) tables(ctx context.Context, d dialect) ([]table, error) {
 			AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity = '' AND a.attgenerated = ''`
 	}
 	var out []table
-	known := bookkeeping()
+	known, own := bookkeeping(), derived()
 	if err := v.each(ctx, text, nil, func(rows *sql.Rows) error {
 		var name, column string
-		if err := rows.Scan(&name, &column); err != nil || slices.Contains(known, name) {
+		if err := rows.Scan(&name, &column); err != nil || slices.Contains(known, name) || slices.Contains(own, name+"."+column) {
 			return err
 		}
 		i := slices.IndexFunc(out, func(t table) bool { return t.name == name })
