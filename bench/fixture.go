@@ -151,6 +151,9 @@ func (f *fixture) board(ctx context.Context, name string, n int) (*board, error)
 	return b, nil
 }
 
+// urgent tells whether card number i of a board has the label Urgent.
+func urgent(i int) bool { return i%5 == 0 }
+
 // fillCard makes card number i of a board.
 func fillCard(c *client, b *board, i int, label, assignee string) (card, error) {
 	list := b.lists[i%len(b.lists)]
@@ -159,7 +162,7 @@ func fillCard(c *client, b *board, i int, label, assignee string) (card, error) 
 	if err := call(c, "POST", "/cards", in, 201, &made); err != nil {
 		return card{}, err
 	}
-	if i%5 == 0 {
+	if urgent(i) {
 		in := map[string]any{"add": []string{label}}
 		if err := call(c, "PATCH", "/cards/"+made.ID+"/labels", in, 200, nil); err != nil {
 			return card{}, err

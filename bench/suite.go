@@ -32,7 +32,7 @@ type suite struct {
 // last the webhooks.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
-	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleWith, nameRuleRuns, nameOverload) ||
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns, nameRuleWith, nameRuleRuns, nameOverload) ||
 		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
 		srv, err := newServer(ctx, s.binary, s.dir)
 		if err != nil {
@@ -117,7 +117,7 @@ func (s *suite) measureServer(ctx context.Context, srv *server, measures []measu
 		}
 		together = nil
 	}
-	if s.wants(nameRuleWithout, nameRuleWith, nameRuleRuns) {
+	if s.wants(nameRuleWithout, nameRuleFifth, nameRuleFifthRuns, nameRuleWith, nameRuleRuns) {
 		if err := s.measureAutomation(ctx, srv, f); err != nil {
 			return err
 		}
