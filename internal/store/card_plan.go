@@ -46,7 +46,11 @@ func (p plan) condition(a *arguments) string {
 			continue
 		}
 		candidates, _ := c.candidates(p.dialect, n, false)
-		text += " AND c.id " + p.dialect.among(candidates)
+		if p.since > 0 { // in the order of their change, see recent
+			text += " AND (c.id IN (" + candidates + ")) IS TRUE"
+		} else {
+			text += " AND c.id " + p.dialect.among(candidates)
+		}
 	}
 	return text
 }
@@ -82,6 +86,9 @@ const (
 	// manyCards is from how many cards on the caller's boards on it pays to look
 	// through the newest of the server.
 	manyCards = 5000
+	// manyFound is from how many candidates of a lead on it costs less to look
+	// for them among the newest cards than to read and sort them all.
+	manyFound = 500
 	// mostNewest is how many of the server's newest cards are looked through at
 	// most. Those of others are passed by in the index.
 	mostNewest = 200000
@@ -93,10 +100,10 @@ func looks() []int { return []int{400, 2000, 20000} }
 
 // recent are how many of the server's newest cards to look through, so that about
 // as many of them as looks says are of the caller's boards; none when the page is
-// not one of the newest cards of many, or when a lead finds few cards: to read
-// those costs less. The caller's share in all cards is reckoned with.
+// not one of the newest cards of many, and none in which what the lead finds may
+// well not fill the page. The caller's share in all cards is reckoned with.
 func (v *View) recent(ctx context.Context, p plan) (newest []int, err error) {
-	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
+	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 && p.found < manyFound || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
 		return nil, nil
 	}
 	var a arguments
@@ -114,7 +121,9 @@ func (v *View) recent(ctx context.Context, p plan) (newest []int, err error) {
 		if n > mostNewest || own > seen/2 {
 			break
 		}
-		newest = append(newest, n)
+		if p.lead < 0 || p.found*own >= 2*p.Limit*seen {
+			newest = append(newest, n)
+		}
 	}
 	return newest, nil
 }

@@ -31,13 +31,17 @@ func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 }
 
 // Matching are the cards that satisfy a query, read from the index of one of
-// its terms, or for -1 one by one.
-func (v *View) Matching(ctx context.Context, q query.Query, lead int) ([]string, error) {
+// its terms, or for -1 one by one; newest looks for what that index finds among
+// the newest cards.
+func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest bool) ([]string, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	if err != nil {
 		return nil, err
 	}
 	p.lead = lead
+	if newest {
+		p.since = 1
+	}
 	var a arguments
 	return v.texts(ctx, "SELECT c.id FROM cards c WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }

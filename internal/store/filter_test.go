@@ -437,12 +437,14 @@ func TestConditionsMeanWhatTheySay(t *testing.T) {
 					if lead >= 0 && !v.CanLead(context.Background(), q, lead) {
 						continue
 					}
-					got, err := v.Matching(context.Background(), q, lead)
-					if err != nil {
-						return err
-					}
-					if !slices.Equal(got, want) {
-						t.Fatalf("%#v, archived %s, lead %d:\ngot  %v\nwant %v", where, q.Archived, lead, got, want)
+					for _, newest := range []bool{false, true} {
+						got, err := v.Matching(context.Background(), q, lead, newest)
+						if err != nil {
+							return err
+						}
+						if !slices.Equal(got, want) {
+							t.Fatalf("%#v, archived %s, lead %d, newest %v:\ngot  %v\nwant %v", where, q.Archived, lead, newest, got, want)
+						}
 					}
 					if lead >= 0 {
 						led++
