@@ -210,7 +210,7 @@ func judge(rows []row) {
 			ratio := rates[c.name] / rates[c.to]
 			r.ratios = append(r.ratios, fmt.Sprintf("%.2f of %s", ratio, c.to))
 			if c.atLeast > 0 {
-				r.goals = append(r.goals, goal{fmt.Sprintf("≥ %.1f of %s", c.atLeast, c.to), ratio >= c.atLeast})
+				r.goals = append(r.goals, goal{fmt.Sprintf("≥ %v of %s", c.atLeast, c.to), ratio >= c.atLeast})
 			}
 			if c.cpu > 0 && times[c.to] > 0 {
 				used := times[c.name] / times[c.to]

@@ -65,14 +65,44 @@ func (tx *Tx) addCardTexts(ctx context.Context, c *board.Card) error {
 }
 
 // fillTexts keeps the texts of all cards, once after the migration that made
-// the table. Ending early does no harm: the next start begins again.
+// the table.
 func (db *DB) fillTexts(ctx context.Context) error {
+	return db.fillBoards(ctx, "texts", "indexing the texts of all cards for search", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
+		return tx.indexBoard(ctx, boardID, behind, fillBatch)
+	})
+}
+
+// fillWorkspaces gives the texts of all cards their workspace on PostgreSQL, once
+// after the migration that made the column. Servers of the version before may
+// work beside it.
+func (db *DB) fillWorkspaces(ctx context.Context) error {
+	if !db.engine.dialect().lock {
+		return nil
+	}
+	return db.fillBoards(ctx, "texts_workspace", "indexing the words of all cards by their workspaces", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
+		cards, err := tx.cardsBehind(ctx, boardID, behind, fillBatch)
+		if err != nil || len(cards) == 0 {
+			return behind, false, err
+		}
+		last := cards[len(cards)-1]
+		return last, len(cards) == fillBatch, tx.exec(ctx, `UPDATE texts SET workspace_id = (SELECT workspace_id FROM boards WHERE id = $1) WHERE workspace_id IS NULL
+			AND card_id IN (SELECT id FROM cards WHERE board_id = $1 AND id > $2 AND id <= $3)`, boardID, behind, last)
+	})
+}
+
+// fillBatch is how many cards are filled in one transaction.
+const fillBatch = 500
+
+// fillBoards does what a setting says is missing, some cards of a locked board at
+// a time: fill takes those behind an id, and answers the last of them and whether
+// further ones may follow. Ending early does no harm: the next start begins again.
+func (db *DB) fillBoards(ctx context.Context, setting, says string, fill func(ctx context.Context, tx *Tx, boardID, behind string) (last string, more bool, err error)) error {
 	var (
 		state  string
 		boards []string
 	)
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		missing, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{"texts"}, &state)
+		missing, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{setting}, &state)
 		if err != nil || !missing {
 			return err
 		}
@@ -83,7 +113,7 @@ func (db *DB) fillTexts(ctx context.Context) error {
 		return err
 	}
 	if len(boards) > 0 {
-		db.opts.Progress("indexing the texts of all cards for search")
+		db.opts.Progress(says)
 	}
 	for _, id := range boards {
 		for behind, more := "", true; more; {
@@ -92,7 +122,7 @@ func (db *DB) fillTexts(ctx context.Context) error {
 				if err := tx.lock(ctx, boardLock, id); err != nil {
 					return err
 				}
-				last, more, err = tx.indexBoard(ctx, id, behind, fillBatch)
+				last, more, err = fill(ctx, tx, id, behind)
 				return err
 			})
 			if err != nil {
@@ -102,74 +132,19 @@ func (db *DB) fillTexts(ctx context.Context) error {
 		}
 	}
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
-		return tx.exec(ctx, "DELETE FROM settings WHERE key = $1", "texts")
+		return tx.exec(ctx, "DELETE FROM settings WHERE key = $1", setting)
 	})
 }
 
-// fillBatch is how many cards are indexed in one transaction.
-const fillBatch = 500
-
-// fillWorkspaces gives the texts of all cards their workspace on PostgreSQL, once
-// after the migration that made the column. Servers of the version before may
-// work beside it. Ending early does no harm: the next start goes on.
-func (db *DB) fillWorkspaces(ctx context.Context) error {
-	if !db.engine.dialect().lock {
-		return nil
-	}
-	var (
-		state  string
-		boards [][2]string // with their workspaces
-	)
-	err := db.Read(ctx, board.System(), func(v *View) error {
-		boards = nil
-		missing, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{"texts_workspace"}, &state)
-		if err != nil || !missing {
-			return err
-		}
-		return v.each(ctx, "SELECT id, workspace_id FROM boards ORDER BY id", nil, func(rows *sql.Rows) error {
-			var b [2]string
-			err := rows.Scan(&b[0], &b[1])
-			boards = append(boards, b)
-			return err
-		})
-	})
-	if err != nil || state == "" {
-		return err
-	}
-	if len(boards) > 0 {
-		db.opts.Progress("indexing the words of all cards by their workspaces")
-	}
-	for _, b := range boards {
-		for behind := ""; ; {
-			var cards []string
-			if err := db.Write(ctx, board.System(), func(tx *Tx) (err error) {
-				if err := tx.lock(ctx, boardLock, b[0]); err != nil {
-					return err
-				}
-				cards, err = tx.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", b[0], behind, fillBatch)
-				if err != nil || len(cards) == 0 {
-					return err
-				}
-				return tx.exec(ctx, `UPDATE texts SET workspace_id = $1 WHERE workspace_id IS NULL
-					AND card_id IN (SELECT id FROM cards WHERE board_id = $2 AND id > $3 AND id <= $4)`, b[1], b[0], behind, cards[len(cards)-1])
-			}); err != nil {
-				return err
-			}
-			if len(cards) < fillBatch {
-				break
-			}
-			behind = cards[len(cards)-1]
-		}
-	}
-	return db.Write(ctx, board.System(), func(tx *Tx) error {
-		return tx.exec(ctx, "DELETE FROM settings WHERE key = $1", "texts_workspace")
-	})
+// cardsBehind are the ids of the cards of a board that come behind an id.
+func (v *View) cardsBehind(ctx context.Context, boardID, behind string, limit int) ([]string, error) {
+	return v.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", boardID, behind, limit)
 }
 
 // indexBoard keeps the texts of a locked board's cards, from behind an id on,
 // at most limit cards; more tells whether further ones may follow.
 func (tx *Tx) indexBoard(ctx context.Context, boardID, behind string, limit int) (last string, more bool, err error) {
-	cards, err := tx.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", boardID, behind, limit)
+	cards, err := tx.cardsBehind(ctx, boardID, behind, limit)
 	if err != nil || len(cards) == 0 {
 		return behind, false, err
 	}

@@ -5,9 +5,9 @@
 //
 // It prints the line that go test prints for each package, the output of the
 // tests that failed, each skipped test with its reason, since nothing is
-// skipped in silence, and the tests that took longest. Tests and their subtests count alike; a package that
-// failed outside any test counts as one failure. It fails when a test failed,
-// when go test failed, and when no test ran at all.
+// skipped in silence, and the tests that took longest. Tests and their subtests
+// count alike; a package that failed outside any test counts as one failure. It
+// fails when a test failed, when go test failed, and when no test ran at all.
 package main
 
 import (
