@@ -114,23 +114,23 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 		}
 		version := ada.Must("get_board", in).Get("version").(float64)
 		var (
-			wg     sync.WaitGroup
-			first  apptest.Answer
-			copies [3]apptest.Answer
-			took   [3]time.Duration
+			running, waiting sync.WaitGroup
+			first            apptest.Answer
+			copies           [3]apptest.Answer
+			took             [3]time.Duration
 		)
-		wg.Go(func() { first = ada.Keyed("key", "wait", in) })
+		running.Go(func() { first = ada.Keyed("key", "wait", in) })
 		<-o.begun
 		for i, who := range []*apptest.Person{ada, ada, elsewhere} {
-			wg.Go(func() {
+			waiting.Go(func() {
 				begin := time.Now()
 				copies[i] = who.Keyed("key", "wait", in)
-				if took[i] = time.Since(begin); i == 2 {
-					o.end <- nil
-				}
+				took[i] = time.Since(begin)
 			})
 		}
-		wg.Wait()
+		waiting.Wait() // not one of them sees the first end
+		o.end <- nil
+		running.Wait()
 		for i, a := range copies {
 			if !inFlight(a) || took[i] < 1500*time.Millisecond || took[i] > 15*time.Second {
 				t.Errorf("copy %d got, after %s, %d %s %v", i, took[i], a.Status, a.Raw, a.Header)
