@@ -12,6 +12,7 @@ const (
 	endpointAtOnce = 8  // attempts under way to one endpoint
 	burst          = 5  // attempts that the pace lets go at once after a rest
 	window         = 64 // deliveries of an endpoint in memory; the others wait in the outbox
+	rewindAfter    = 16 // readings of the outbox, of which the next begins with the oldest again
 
 	failuresToHold = 3 // timeouts or 5xx in a row
 	probePause     = time.Second
@@ -30,6 +31,9 @@ type endpoint struct {
 	more      bool                // the outbox has more whose time has come
 	next      board.Instant       // when the next of the others is due; 0 for never
 	refilling bool                // the outbox is being asked
+	read      store.Place         // of its first attempts up to here; zero to begin with the oldest
+	readings  int                 // since it began with the oldest
+	rewind    bool                // it has to begin with them again
 	left      map[string]struct{} // ids that left inside since
 
 	underWay int
@@ -79,7 +83,35 @@ func (p *endpoint) empty() {
 			p.forget(d.ID)
 		}
 	}
-	p.tests, p.fresh, p.again, p.more, p.next = nil, nil, nil, false, 0
+	p.tests, p.fresh, p.again, p.more, p.next, p.rewind = nil, nil, nil, false, 0, true
+}
+
+// ask begins a reading of the outbox: behind what was read of it, so that what
+// is in memory is not read again, or from the oldest on.
+func (p *endpoint) ask() (behind store.Place, limit int) {
+	p.refilling, p.more = true, false
+	if p.readings++; p.rewind || p.readings == rewindAfter {
+		p.read, p.readings, p.rewind = store.Place{}, 0, false
+	}
+	if p.read == (store.Place{}) {
+		return p.read, window + len(p.inside)
+	}
+	return p.read, window
+}
+
+// learn queues what the outbox had. What was committed meanwhile by who had begun
+// before may stand before what was read, so its end is believed only when it was
+// read from the oldest on.
+func (p *endpoint) learn(r *refill) {
+	for _, d := range r.due.Deliveries {
+		p.offer(d, false)
+	}
+	clear(p.left)
+	p.read = r.due.Last
+	p.more = p.more || p.read != store.Place{} || r.behind != store.Place{} || len(r.due.Deliveries) >= r.limit
+	if next := r.due.Next; next != 0 && (p.next == 0 || next < p.next) {
+		p.next = next
+	}
 }
 
 // forget lets go of a delivery that is recorded.

@@ -96,9 +96,9 @@ type recorded struct {
 
 type refill struct {
 	endpoint *endpoint
-	due      []store.Dispatch
-	next     board.Instant
+	behind   store.Place
 	limit    int
+	due      store.Due
 	err      error
 }
 
@@ -275,7 +275,7 @@ func lookRest(pause, took time.Duration) time.Duration {
 }
 
 // refill reads deliveries of an endpoint whose time has come.
-func (e *Engine) refill(p *endpoint, limit int) {
-	due, next, err := e.o.DB.Due(e.stopped, p.id, limit)
-	e.refills <- refill{p, due, next, limit, err}
+func (e *Engine) refill(p *endpoint, behind store.Place, limit int) {
+	due, err := e.o.DB.Due(e.stopped, p.id, behind, limit)
+	e.refills <- refill{p, behind, limit, due, err}
 }

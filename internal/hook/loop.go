@@ -167,10 +167,9 @@ func (l *loop) rouse(p *endpoint) {
 		}
 	}
 	if p.more && !p.refilling && p.queued() <= window/4 {
-		p.refilling, p.more = true, false
 		l.reading++
-		limit := window + len(p.inside)
-		go l.refill(p, limit)
+		behind, limit := p.ask()
+		go l.refill(p, behind, limit)
 	}
 	if !p.ready && p.queued() > 0 {
 		p.ready = true
@@ -202,7 +201,7 @@ func (l *loop) release(a *attempt) {
 	l.end(a)
 	p := a.endpoint
 	p.forget(a.delivery.ID)
-	p.more = true
+	p.more, p.rewind = true, true
 	l.busy[board.WebhookShard(p.id)].Add(-1)
 }
 
@@ -313,19 +312,12 @@ func (l *loop) refilled(r refill) {
 	}
 	if r.err != nil {
 		l.o.Log.Warn("deliveries cannot be read", "webhook", p.id, "error", r.err)
-		p.more = true
+		p.more, p.rewind = true, true
 		clear(p.left)
 		l.alarms.set(p, time.Now().Add(recordPause))
 		return
 	}
-	for _, d := range r.due {
-		p.offer(d, false)
-	}
-	clear(p.left)
-	p.more = p.more || len(r.due) >= r.limit
-	if r.next != 0 && (p.next == 0 || r.next < p.next) {
-		p.next = r.next
-	}
+	p.learn(&r)
 	l.rouse(p)
 }
 

@@ -194,3 +194,51 @@ func TestALongLogIsPrunedToTheLastHundred(t *testing.T) {
 		}
 	})
 }
+
+// commitLate writes a delivery as one does who began before all others that are open.
+func (w *world) commitLate(id string) {
+	w.t.Helper()
+	w.sql(`INSERT INTO deliveries (id, webhook_id, board_id, version, kind, status, due_at, reason, created_at, log, body)
+		SELECT $1, webhook_id, board_id, version, kind, status, due_at - 1, reason, created_at, log, replace(body, id, $1) FROM deliveries WHERE due_at IS NOT NULL LIMIT 1`, id)
+}
+
+// A backlog is read piece by piece, each behind the one before. What somebody
+// commits late into what was read already is found, and not at the end only.
+func TestABacklogIsSentWholeWithWhatCameLateIntoIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const many, late = 1500, "itg_late"
+		to := w.receiver("receiver.test", func(int, http.ResponseWriter, *http.Request) { time.Sleep(10 * time.Millisecond) })
+		w.webhook("receiver.test")
+		w.cards(many)
+		w.engine(unpaced)
+		pass(500 * time.Millisecond)
+		before := len(to.seen())
+		w.commitLate(late)
+		pass(3 * time.Second)
+		ids := to.ids()
+		wantOnce(t, ids)
+		if len(ids) != many+1 {
+			t.Errorf("%d came, want %d", len(ids), many+1)
+		}
+		if at := slices.Index(ids, late); at < before || at > before+many/2 {
+			t.Errorf("what came late after %d of %d was number %d", before, many, at)
+		}
+	})
+}
+
+// What comes late into the end of a backlog waits for nobody to look again.
+func TestWhatComesLateIntoTheEndOfABacklogIsSentAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const many, late = 200, "itg_late"
+		to := w.receiver("receiver.test", func(int, http.ResponseWriter, *http.Request) { time.Sleep(10 * time.Millisecond) })
+		w.webhook("receiver.test")
+		w.cards(many)
+		w.engine(unpaced)
+		pass(150 * time.Millisecond)
+		w.commitLate(late)
+		pass(time.Second)
+		if ids := to.ids(); len(ids) != many+1 || !slices.Contains(ids, late) {
+			t.Errorf("%d came, want %d and among them the late one", len(ids), many+1)
+		}
+	})
+}

@@ -193,8 +193,9 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 }
 
 // Write runs fn in one transaction, and returns nil only when that is on disk.
-// When fn fails nothing of it remains. On PostgreSQL fn may run again after a
-// serialization failure, so it must take its results from its last run.
+// When fn fails nothing of it remains. It may run again, on PostgreSQL after a
+// serialization failure and on SQLite when another write of its transaction
+// failed, so it must take its results from its last run.
 func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
 	var tx *Tx
 	ctx, span := trace.Begin(ctx, "write transaction", trace.Internal)

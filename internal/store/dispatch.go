@@ -71,33 +71,52 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 	return out, err
 }
 
-// Due are deliveries of a webhook whose time has come, first attempts before
-// retries, and when the next of the others is due (0 for never). A first attempt
-// is always due: one of a time to come was written before the clock was set back.
-func (db *DB) Due(ctx context.Context, webhookID string, limit int) (due []Dispatch, next board.Instant, err error) {
+// Due is deliveries of a webhook whose time has come.
+type Due struct {
+	Deliveries []Dispatch    // first attempts before retries, each oldest first
+	Last       Place         // of the first attempts, when there were as many as asked for; zero when these are all
+	Next       board.Instant // when the next of the others is due; 0 for never
+}
+
+// Place is where a first attempt stands among those of its webhook. The zero
+// value is before all.
+type Place struct {
+	DueAt board.Instant
+	ID    string
+}
+
+// Due reads at most limit first attempts that stand behind a place, and at most
+// as many retries. A first attempt is always due: one of a time to come was
+// written before the clock was set back.
+func (db *DB) Due(ctx context.Context, webhookID string, behind Place, limit int) (out Due, err error) {
 	const (
-		of    = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL ORDER BY due_at, id LIMIT $2"
+		of    = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL AND (due_at, id) > ($2, $3) ORDER BY due_at, id LIMIT $4"
 		yet   = "WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3"
 		later = "SELECT COALESCE(min(due_at), 0) FROM deliveries WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at > $2"
 	)
 	err = db.Read(ctx, board.System(), func(v *View) error {
-		var err error
-		if due, err = v.dispatches(ctx, of, webhookID, limit); err != nil {
+		first, err := v.dispatches(ctx, of, webhookID, int64(behind.DueAt), behind.ID, limit)
+		if err != nil {
 			return err
 		}
+		out = Due{Deliveries: first}
+		if len(first) == limit {
+			last := &first[limit-1]
+			out.Last = Place{last.DueAt, last.ID}
+		}
 		// Most webhooks have no retry at all.
-		if _, err := v.one(ctx, later, []any{webhookID, int64(0)}, &next); err != nil || next == 0 || next > v.now {
+		if _, err := v.one(ctx, later, []any{webhookID, int64(0)}, &out.Next); err != nil || out.Next == 0 || out.Next > v.now {
 			return err
 		}
 		again, err := v.dispatches(ctx, yet, webhookID, int64(v.now), limit)
 		if err != nil {
 			return err
 		}
-		due = append(due, again...)
-		_, err = v.one(ctx, later, []any{webhookID, int64(v.now)}, &next)
+		out.Deliveries = append(first, again...)
+		_, err = v.one(ctx, later, []any{webhookID, int64(v.now)}, &out.Next)
 		return err
 	})
-	return due, next, err
+	return out, err
 }
 
 // Reschedule puts retries to where they belong whose last attempt was, by now, in

@@ -24,9 +24,10 @@ import (
 )
 
 const (
-	writeQueue = 1024 // writes that wait before further ones wait for a place in the queue
-	writeBatch = 128  // most writes in one transaction
-	textsKept  = 256  // prepared statements a connection keeps
+	writeQueue = 1024                   // writes that wait before further ones wait for a place in the queue
+	writeBatch = 128                    // most writes in one transaction
+	writeTime  = 100 * time.Millisecond // after which it takes no more: who fails last has all others run again
+	textsKept  = 256                    // prepared statements a connection keeps
 
 	busyTimeout = 10000       // milliseconds that a connection waits for another process's lock
 	busyShort   = 100         // and the writer, when it waited that long in vain
@@ -34,8 +35,8 @@ const (
 )
 
 // sqliteEngine has one connection that writes and a few that read. The writer
-// commits many writes at once, each in a savepoint of its own: what waits
-// while the disk syncs shares the next sync.
+// commits many writes at once: what waits while the disk syncs shares the next
+// sync.
 type sqliteEngine struct {
 	pool    *sql.DB
 	readers chan *sqliteConn
@@ -134,6 +135,9 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	// A restore puts another file in its place, under the lock of the old one.
 	if now, err := os.Stat(opts.Database); err != nil || !os.SameFile(opened, now) {
 		return nil, errors.Join(fmt.Errorf("%s was replaced while it was opened; start again", opts.Database), err)
+	}
+	if _, err := e.writer.exec(ctx, "PRAGMA cache_size = -8000"); err != nil {
+		return nil, fmt.Errorf("widen the writer's cache: %w", err)
 	}
 	if err := e.writer.adopt(ctx); err != nil {
 		return nil, fmt.Errorf("adopt the log that was left: %w", err)
@@ -265,11 +269,11 @@ func (e *sqliteEngine) loop() {
 	}
 }
 
-// commit runs one write and whatever else is waiting in one transaction. The
-// first needs no savepoint, for which SQLite would copy every page that it
-// changes: when it fails, the transaction ends with it.
+// commit runs one write and whatever else is waiting in one transaction. They
+// run without savepoints, for which SQLite would copy every page that changes.
+// When one fails that had changed something, all are rolled back, and the others
+// run again, each in a savepoint of its own.
 func (e *sqliteEngine) commit(first *writeJob) {
-	ctx := context.Background()
 	batch := make([]*writeJob, 0, 16)
 	defer func() {
 		for _, j := range batch {
@@ -277,50 +281,120 @@ func (e *sqliteEngine) commit(first *writeJob) {
 			close(j.done)
 		}
 	}()
+	ctx := context.Background()
 	err := e.begin(ctx)
 	if err != nil { // the others that wait would only wait longer for the same
-		_, _ = e.writer.exec(ctx, "ROLLBACK") // of the one before, where a failing disk refused that too
 		for j := first; j != nil; j = e.next(len(batch)) {
-			if j.state.CompareAndSwap(jobWaiting, jobRunning) {
-				j.err = fmt.Errorf("%w: begin: %w", errUnavailable, err)
+			if j.start(e.metrics) {
 				batch = append(batch, j)
 			}
 		}
+		e.abandon(ctx, batch, fmt.Errorf("begin: %w", err))
 		return
 	}
-	for j := first; j != nil && err == nil; j = e.next(len(batch)) {
-		if !j.state.CompareAndSwap(jobWaiting, jobRunning) {
+	careful, began := false, time.Now()
+	for j := first; j != nil; j = e.next(len(batch)) {
+		if !j.start(e.metrics) {
 			continue
 		}
 		batch = append(batch, j)
-		j.began = time.Now()
-		e.metrics.queued.Observe(j.began.Sub(j.handed).Seconds())
-		if len(batch) > 1 {
+		harmless := true
+		if careful {
 			err = e.apply(ctx, j)
-		} else {
-			j.err = guarded(j.fn, e.writer)
+		} else if harmless, err = e.run(ctx, j); !harmless && err == nil {
+			careful, err = true, e.again(ctx, batch)
 		}
-		j.ran = time.Now()
-		if len(batch) == 1 && j.err != nil {
-			_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
+		if err != nil {
+			e.abandon(ctx, batch, err)
 			return
 		}
-	}
-	if err == nil {
-		begun := time.Now()
-		if _, err = e.writer.exec(ctx, "COMMIT"); isIOError(err) {
-			e.doubt.Store(true)
-			e.log.Error("the disk failed while a write was made durable; nothing is written before the log is in the database", "error", err)
+		if time.Since(began) > writeTime {
+			break
 		}
-		e.metrics.commit.Observe(time.Since(begun).Seconds())
-		e.metrics.batch.Observe(float64(len(batch)))
 	}
+	if err := e.end(ctx, len(batch)); err != nil {
+		e.abandon(ctx, batch, err)
+	}
+}
+
+// start begins a write that was not given up meanwhile.
+func (j *writeJob) start(m *Metrics) bool {
+	if !j.state.CompareAndSwap(jobWaiting, jobRunning) {
+		return false
+	}
+	j.began = time.Now()
+	m.queued.Observe(j.began.Sub(j.handed).Seconds())
+	return true
+}
+
+// changes counts the rows that the writer has changed since it was opened.
+func (e *sqliteEngine) changes(ctx context.Context) (n int64, err error) {
+	rows, err := e.writer.query(ctx, "SELECT total_changes()")
 	if err != nil {
-		_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
-		for _, j := range batch {
-			if j.err == nil {
-				j.err = fmt.Errorf("%w: %w", errUnavailable, err)
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if rows.Next() {
+		err = rows.Scan(&n)
+	}
+	return n, errors.Join(err, rows.Err())
+}
+
+// run runs one write. It is harmless when it succeeds, or fails before it has
+// changed anything and without SQLite ending the transaction.
+func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool, err error) {
+	before, err := e.changes(ctx)
+	if err != nil {
+		return false, err
+	}
+	j.err = guarded(j.fn, e.writer)
+	j.ran = time.Now()
+	if j.err == nil {
+		return true, nil
+	}
+	after, err := e.changes(ctx)
+	if err != nil || after != before {
+		return false, err
+	}
+	_, begun := e.writer.exec(ctx, "BEGIN") // refused while there is a transaction
+	return begun != nil, nil
+}
+
+// again runs what has not failed of a batch from its beginning.
+func (e *sqliteEngine) again(ctx context.Context, batch []*writeJob) error {
+	_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
+	if err := e.begin(ctx); err != nil {
+		return fmt.Errorf("begin again: %w", err)
+	}
+	for _, j := range batch {
+		if j.err == nil {
+			if err := e.apply(ctx, j); err != nil {
+				return err
 			}
+		}
+	}
+	return nil
+}
+
+// end makes a batch durable.
+func (e *sqliteEngine) end(ctx context.Context, writes int) error {
+	begun := time.Now()
+	_, err := e.writer.exec(ctx, "COMMIT")
+	if isIOError(err) {
+		e.doubt.Store(true)
+		e.log.Error("the disk failed while a write was made durable; nothing is written before the log is in the database", "error", err)
+	}
+	e.metrics.commit.Observe(time.Since(begun).Seconds())
+	e.metrics.batch.Observe(float64(writes))
+	return err
+}
+
+// abandon undoes a batch, and fails what had not failed of it.
+func (e *sqliteEngine) abandon(ctx context.Context, batch []*writeJob, err error) {
+	_, _ = e.writer.exec(ctx, "ROLLBACK") // may have been done by SQLite already
+	for _, j := range batch {
+		if j.err == nil {
+			j.err = fmt.Errorf("%w: %w", errUnavailable, err)
 		}
 	}
 }
@@ -345,7 +419,9 @@ func (e *sqliteEngine) apply(ctx context.Context, j *writeJob) error {
 	if _, err := e.writer.exec(ctx, "SAVEPOINT job"); err != nil {
 		return err
 	}
-	if j.err = guarded(j.fn, e.writer); j.err != nil {
+	j.err = guarded(j.fn, e.writer)
+	j.ran = time.Now()
+	if j.err != nil {
 		if _, err := e.writer.exec(ctx, "ROLLBACK TO job"); err != nil {
 			return err
 		}

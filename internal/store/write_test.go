@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -67,6 +68,51 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			t.Errorf("there are %v, want %v", got, want)
 		}
 	})
+}
+
+// When there is no room SQLite ends the transaction by itself, in the middle of
+// it. What was acknowledged is there then, and nothing else.
+func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	db := open(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	write := func(key string, size int) error {
+		return db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+			return tx.Change(t.Context(), "INSERT INTO settings (key, value) VALUES ($1, $2)", key, strings.Repeat("x", size))
+		})
+	}
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error { return tx.Change(t.Context(), "PRAGMA max_page_count = 1") }); err != nil {
+		t.Fatal(err) // it is as many as there are
+	}
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex
+		want []string
+		full int
+	)
+	for i := range 200 {
+		key, size := fmt.Sprintf("small %03d", i), 1
+		if i%8 == 5 {
+			key, size = fmt.Sprintf("large %03d", i), 1<<20
+		}
+		all.Go(func() {
+			err := write(key, size)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				want = append(want, key)
+			} else if full++; !board.IsCode(err, board.CodeUnavailable) {
+				t.Errorf("%s: %v", key, err)
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(want)
+	if got := rows(t, db, "SELECT key FROM settings WHERE key LIKE 'small %' OR key LIKE 'large %' ORDER BY key"); !slices.Equal(got, want) {
+		t.Errorf("there are %d rows %v, want %d %v", len(got), got, len(want), want)
+	}
+	if full < 25 || len(want) == 0 {
+		t.Errorf("%d were refused and %d acknowledged, so this shows nothing", full, len(want))
+	}
 }
 
 // A file that is damaged, or a disk that reads something else than was written,
