@@ -108,16 +108,14 @@ func (a *admission) enter(ctx context.Context, k class) (began time.Time, err er
 func (a *admission) wait(ctx context.Context, k class) error {
 	a.mu.Lock()
 	l := &a.lanes[k]
-	if l.waiting == 0 && l.running < a.placesOf(k) && !a.putOff(k) {
+	if err := a.full(k); err != nil {
+		a.mu.Unlock()
+		return err
+	}
+	if l.waiting == 0 && l.running < a.placesOf(k) {
 		l.running++
 		a.mu.Unlock()
 		return nil
-	}
-	if a.putOff(k) || l.waiting >= a.lineOf(k) {
-		l.refused++
-		a.shed(k)
-		a.mu.Unlock()
-		return tooMuch(k)
 	}
 	w := &waiter{since: time.Now(), let: make(chan error, 1)}
 	patience := waitMost
@@ -151,6 +149,24 @@ func (a *admission) wait(ctx context.Context, k class) error {
 	l.refused++
 	a.shed(k)
 	a.late(k, time.Now(), time.Since(w.since))
+	return tooMuch(k)
+}
+
+// look refuses what would not even be let into the line.
+func (a *admission) look(k class) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.full(k)
+}
+
+// full refuses more work while the line is full. The lock is held.
+func (a *admission) full(k class) error {
+	l := &a.lanes[k]
+	if !a.putOff(k) && l.waiting < a.lineOf(k) {
+		return nil
+	}
+	l.refused++
+	a.shed(k)
 	return tooMuch(k)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,6 +121,52 @@ func TestTooMuchWorkIsShed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What would not be let into the line is refused by a look, and counted; what
+// may wait in it is not.
+func TestALookRefusesWhereTheLineIsFull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const places = 3
+		a := quietAdmission(places, places)
+		shed := 0
+		a.shed = func(class) { shed++ }
+		var all sync.WaitGroup
+		for i := range places + queueFactor*places {
+			if err := a.look(writes); err != nil {
+				t.Fatalf("look %d: %v", i, err)
+			}
+			all.Go(func() {
+				if in, err := a.enter(t.Context(), writes); err == nil {
+					time.Sleep(time.Millisecond)
+					a.leave(writes, in)
+				} else {
+					t.Error(err)
+				}
+			})
+			for a.counted(writes) <= i {
+				runtime.Gosched()
+			}
+		}
+		if err := a.look(writes); !board.IsCode(err, board.CodeUnavailable) || shed != 1 {
+			t.Errorf("at a full line a look says %v, and %d refusals are counted", err, shed)
+		}
+		if err := a.look(reads); err != nil {
+			t.Errorf("other work: %v", err)
+		}
+		all.Wait()
+		if err := a.look(writes); err != nil {
+			t.Errorf("when all is done: %v", err)
+		}
+	})
+}
+
+// counted is how much work of a class runs or waits.
+func (a *admission) counted(k class) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lanes[k].running + a.lanes[k].waiting
 }
 
 // Where writes wait, reads give way: as much of them is done as before, and of

@@ -77,6 +77,10 @@ func (e envelope) write() ([]byte, error) {
 // flightWait is how long a copy of a request waits for the first to end.
 const flightWait = 2 * time.Second
 
+// Look refuses an operation for which there is too much to do right now, so that
+// nothing more is read and understood of its request. Do may refuse it still.
+func (e *Engine) Look(o *Operation) error { return e.admission.look(classOf(o)) }
+
 // Do runs one call. Its error is a *board.Fault, or an unexpected error that
 // nobody outside may read; the answer says whether a refusal was replayed.
 func (e *Engine) Do(ctx context.Context, c Call) (answer Answer, err error) {

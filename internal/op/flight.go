@@ -21,8 +21,7 @@ func newFlights() *flights { return &flights{open: map[string]chan struct{}{}} }
 // enter waits until no request with this key runs and takes its place; land
 // must be called at its end. After the wait it refuses.
 func (f *flights) enter(ctx context.Context, key string, wait time.Duration) (land func(), err error) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+	var patience <-chan time.Time
 	for {
 		f.mu.Lock()
 		first, busy := f.open[key]
@@ -38,9 +37,12 @@ func (f *flights) enter(ctx context.Context, key string, wait time.Duration) (la
 			}, nil
 		}
 		f.mu.Unlock()
+		if patience == nil {
+			patience = time.After(wait)
+		}
 		select {
 		case <-first:
-		case <-timer.C:
+		case <-patience:
 			return nil, board.InFlight()
 		case <-ctx.Done():
 			return nil, board.InFlight()

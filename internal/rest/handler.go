@@ -186,6 +186,10 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
+	if err := h.Engine.Look(o); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
 	call := op.Call{Operation: o, Caller: caller, Arguments: op.Arguments{Path: r.PathValue}}
 	call.Caller.RequestID, call.Caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
 	call.Caller.Client = clientOf(r)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
@@ -17,6 +19,9 @@ import (
 // cacheFor is how long the database's answer about a token or a cookie is
 // believed. It is counted from before the query, so that no answer is older.
 const cacheFor = 900 * time.Millisecond
+
+// askTime is how long the database has for that.
+const askTime = 10 * time.Second
 
 // touchEvery is how exact the last use of a token or session is.
 const touchEvery = time.Minute
@@ -30,6 +35,8 @@ type Gate struct {
 	origin  *http.CrossOriginProtection
 	proxies []netip.Prefix
 	metrics *Metrics
+
+	asked   singleflight.Group // by what is known
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known
@@ -198,10 +205,9 @@ func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	g.metrics.lookup(fresh)
 	if !fresh {
 		var err error
-		if k, err = g.ask(r.Context(), ask, hash, now); err != nil {
+		if k, err = g.askOnce(r.Context(), ask, key, now); err != nil {
 			return board.Caller{}, err
 		}
-		g.keep(key, k, now)
 	}
 	if !k.ok {
 		return board.Caller{}, board.Unauthenticated()
@@ -226,6 +232,27 @@ func (g *Gate) credential(r *http.Request) (hash []byte, ask asking, ok bool) {
 	}
 	hash, ok = board.TokenHash(strings.TrimSpace(token))
 	return hash, (*store.View).CallerOfToken, ok
+}
+
+// askOnce has the requests that find an answer too old at the same time share the
+// next one.
+func (g *Gate) askOnce(ctx context.Context, ask asking, key [sha256.Size]byte, now time.Time) (known, error) {
+	answer, err, _ := g.asked.Do(string(key[:]), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime) // who goes leaves the others
+		defer cancel()
+		k, err := g.ask(ctx, ask, key[:], now)
+		if err == nil {
+			g.keep(key, k, now)
+		}
+		return k, err
+	})
+	if err != nil {
+		return known{}, err
+	}
+	if k := answer.(known); !g.db.Now().After(k.until) {
+		return k, nil
+	}
+	return g.ask(ctx, ask, key[:], g.db.Now()) // it took so long that it is too old by now
 }
 
 func (g *Gate) ask(ctx context.Context, ask asking, hash []byte, now time.Time) (k known, err error) {

@@ -156,8 +156,8 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite", system: "sqlite"} }
 
 // places are enough readers to keep the cores busy while answers are written, and
-// as many writes as one transaction takes.
-func (e *sqliteEngine) places() (reads, writes int) { return max(32, 16*cap(e.readers)), writeBatch }
+// twice as many writes as one transaction takes: the next is there when it ends.
+func (e *sqliteEngine) places() (reads, writes int) { return max(32, 16*cap(e.readers)), 2 * writeBatch }
 
 func (e *sqliteEngine) close() error {
 	e.closing.Lock()
