@@ -31,7 +31,8 @@ const (
 	lookMost    = 5 * time.Second        // that a slow reading puts the next one off
 	pruneEvery  = 100                    // deliveries of an endpoint that ended
 	pruneAtOnce = 1000
-	recordPause = time.Second // after the database did not take a record
+	recordEvery = 5 * time.Millisecond // at most, so that one writing takes many results
+	recordPause = time.Second          // after the database did not take a record
 	sweepEvery  = time.Minute
 	stopTime    = 5 * time.Second // for attempts under way when the server stops
 )

@@ -26,7 +26,7 @@ type loop struct {
 
 	unwritten record // to be written
 	writing   bool
-	writeAt   time.Time // not before this, after a failure
+	writeAt   time.Time // not before this
 	swept     time.Time
 	noted     time.Time
 }
@@ -113,7 +113,7 @@ func (l *loop) rest(now time.Time) time.Duration {
 	if len(l.alarms) > 0 {
 		wait = min(wait, l.alarms[0].at.Sub(now))
 	}
-	if l.writeAt.After(now) {
+	if l.writeAt.After(now) && !l.nothingToWrite() {
 		wait = min(wait, l.writeAt.Sub(now))
 	}
 	return max(0, wait)
@@ -255,7 +255,7 @@ func (l *loop) write(now time.Time) {
 	if l.writing || l.nothingToWrite() || now.Before(l.writeAt) {
 		return
 	}
-	l.writing = true
+	l.writing, l.writeAt = true, now.Add(recordEvery)
 	l.records <- l.unwritten
 	l.unwritten = record{}
 }

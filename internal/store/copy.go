@@ -231,7 +231,7 @@ const batchValues = 256
 func batches(rows [][]any, fn func(n int, args []any) error) error {
 	for len(rows) > 0 {
 		n := 1
-		for _, size := range []int{64, 16, 8} {
+		for _, size := range []int{64, 16, 8, 4, 2} {
 			if len(rows) >= size && size*len(rows[0]) <= batchValues {
 				n = size
 				break
