@@ -55,44 +55,6 @@ func (w WorkspaceCalendar) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(strconv.AppendInt(append(b, `,"undatedCount":`...), int64(w.UndatedCount), 10), '}'), nil
 }
 
-// appendCalendarCard appends a card as its fields say.
-func appendCalendarCard(b []byte, c *board.CalendarCard) (_ []byte, err error) {
-	for _, text := range [...]struct{ before, is string }{{`{"id":`, c.ID}, {`,"boardId":`, c.BoardID}, {`,"listId":`, c.ListID}} {
-		if b, err = jsontext.AppendQuote(append(b, text.before...), text.is); err != nil {
-			return nil, err
-		}
-	}
-	b = strconv.AppendInt(append(b, `,"number":`...), int64(c.Number), 10)
-	if b, err = jsontext.AppendQuote(append(b, `,"title":`...), c.Title); err != nil {
-		return nil, err
-	}
-	b = strconv.AppendBool(append(b, `,"done":`...), c.Done)
-	for _, day := range [...]struct {
-		before string
-		is     *string
-		at     *board.Instant
-	}{
-		{`,"firstDay":`, &c.FirstDay, nil}, {`,"lastDay":`, &c.LastDay, nil},
-		{`,"dueDate":`, c.DueDate, nil}, {`,"dueAt":`, nil, c.DueAt},
-		{`,"startDate":`, c.StartDate, nil}, {`,"startAt":`, nil, c.StartAt}, {`,"timeZone":`, c.TimeZone, nil},
-	} {
-		b = append(b, day.before...)
-		switch {
-		case day.is != nil:
-			b, err = jsontext.AppendQuote(b, *day.is)
-		case day.at != nil:
-			b, err = day.at.AppendText(append(b, '"'))
-			b = append(b, '"')
-		default:
-			b = append(b, "null"...)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return append(b, '}'), nil
-}
-
 // GetWorkspaceCalendar shows what touches a window of days.
 func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCalendarInput) (WorkspaceCalendar, error) {
 	var out WorkspaceCalendar

@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
+
+	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -167,12 +170,32 @@ func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsI
 // OpenBoard is all that a client needs to show a board.
 type OpenBoard struct {
 	board.BoardDetail
-	Cards   []board.Card        `json:"cards" doc:"The open cards of the open lists, without descriptions, list by list in their order."`
+	Cards []op.Written[board.Card] `json:"cards" doc:"The open cards of the open lists, without descriptions, list by list in their order."`
+	OpenedBy
+}
+
+// OpenedBy is what of an opened board depends on who opens it.
+type OpenedBy struct {
 	Members []board.BoardMember `json:"members" doc:"Who sees it, the first 500."`
 	Starred bool                `json:"starred" doc:"Whether it is a favourite of the caller." example:"true"`
 	Watched bool                `json:"watched" doc:"Whether the caller is told of what changes on it." example:"true"`
 
 	CollapsedLists []string `json:"collapsedLists" doc:"Its lists that the caller has collapsed."`
+}
+
+// AppendJSON appends the board as its fields say.
+func (o OpenBoard) AppendJSON(b []byte) ([]byte, error) {
+	detail, err := json.Marshal(o.BoardDetail)
+	if err != nil {
+		return nil, fmt.Errorf("write the board: %w", err)
+	}
+	by, err := json.Marshal(o.OpenedBy)
+	if err != nil {
+		return nil, fmt.Errorf("write who opened the board: %w", err)
+	}
+	b = append(b, detail[:len(detail)-1]...) // one object of all
+	b = op.AppendArray(append(b, `,"cards":`...), o.Cards)
+	return append(append(b, ','), by[1:]...), nil
 }
 
 // ReadOpenBoard answers a board with its lists, labels, cards and members, all
@@ -186,14 +209,26 @@ func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard
 	if o.BoardDetail, err = boardDetail(ctx, v, b); err != nil {
 		return o, err
 	}
-	if o.Cards, _, err = v.Cards(ctx, store.CardPage{BoardID: b.ID, Compact: true, Limit: v.Limits().AllCards}); err != nil {
+	cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Compact: true, Limit: v.Limits().AllCards})
+	if err != nil {
 		return o, err
 	}
 	open := map[string]bool{}
 	for _, l := range o.Lists {
 		open[l.ID] = true
 	}
-	o.Cards = slices.DeleteFunc(o.Cards, func(c board.Card) bool { return !open[c.ListID] })
+	o.Cards = make([]op.Written[board.Card], 0, len(cards))
+	writer := op.Writer[board.Card]{Append: appendCard}
+	for i := range cards {
+		if !open[cards[i].ListID] {
+			continue
+		}
+		written, err := writer.Write(&cards[i])
+		if err != nil {
+			return o, err
+		}
+		o.Cards = append(o.Cards, written)
+	}
 	if o.Members, err = v.BoardMembers(ctx, b.ID, "", v.Limits().BoardMembers); err != nil {
 		return o, err
 	}

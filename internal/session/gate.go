@@ -36,7 +36,7 @@ type Gate struct {
 	proxies []netip.Prefix
 	metrics *Metrics
 
-	asked   singleflight.Group // by what is known
+	asked singleflight.Group // by what is known
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cardwall/internal/board"
@@ -54,10 +56,20 @@ func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board
 
 // dress gives cards what stands in other tables: labels, assignees, address.
 func (v *View) dress(ctx context.Context, cards []board.Card) error {
-	if len(cards) == 0 {
-		return nil
+	for piece := range slices.Chunk(cards, placesMost) {
+		if err := v.dressPiece(ctx, piece); err != nil {
+			return err
+		}
 	}
-	byID := make(map[string]*board.Card, len(cards))
+	return nil
+}
+
+func (v *View) dressPiece(ctx context.Context, cards []board.Card) error {
+	type person struct {
+		board.UserRef
+		since int64
+	}
+	byID, people := make(map[string]*board.Card, len(cards)), map[*board.Card][]person{}
 	ids := make([]any, len(cards))
 	for i := range cards {
 		c := &cards[i]
@@ -66,10 +78,10 @@ func (v *View) dress(ctx context.Context, cards []board.Card) error {
 		c.Labels, c.Assignees = []board.LabelRef{}, []board.UserRef{}
 		byID[c.ID], ids[i] = c, c.ID
 	}
-	in, ids := placeholders(ids)
-	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id WHERE k.card_id IN (`+in+`)
-		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id WHERE k.card_id IN (`+in+`)
-		ORDER BY 1, 6, 4, 3`, ids, func(rows *sql.Rows) error {
+	labelled, ids := placeholders(ids)
+	assigned, again := placeholdersBehind(len(ids), ids) // none comes twice, see steady
+	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id WHERE k.card_id IN (`+labelled+`)
+		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id WHERE k.card_id IN (`+assigned+`)`, append(ids, again...), func(rows *sql.Rows) error {
 		var (
 			which, at               int64
 			cardID, id, name, color string
@@ -80,21 +92,38 @@ func (v *View) dress(ctx context.Context, cards []board.Card) error {
 		if c := byID[cardID]; which == 1 {
 			c.Labels = append(c.Labels, board.LabelRef{ID: id, Name: name, Color: board.Color(color)})
 		} else {
-			c.Assignees = append(c.Assignees, board.UserRef{ID: id, Name: name})
+			people[c] = append(people[c], person{board.UserRef{ID: id, Name: name}, at})
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("labels and assignees: %w", err)
 	}
+	for i := range cards {
+		slices.SortFunc(cards[i].Labels, board.LabelRef.Compare)
+	}
+	for c, all := range people {
+		slices.SortFunc(all, func(a, b person) int {
+			return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+		})
+		for _, p := range all {
+			c.Assignees = append(c.Assignees, p.UserRef)
+		}
+	}
 	return nil
 }
 
+// placesMost is how many values the inside of an IN (…) has at most.
+const placesMost = 1024
+
 // placeholders makes the inside of IN (…) for the values, filled up to one of
 // a few lengths with the last value, so that few texts are ever prepared.
-func placeholders(values []any) (string, []any) {
+func placeholders(values []any) (string, []any) { return placeholdersBehind(0, values) }
+
+// placeholdersBehind are placeholders behind so many others.
+func placeholdersBehind(others int, values []any) (string, []any) {
 	length := len(values)
-	for _, l := range []int{1, 4, 16, 64, 256} {
+	for _, l := range []int{1, 4, 16, 64, 256, placesMost} {
 		if length <= l {
 			length = l
 			break
@@ -105,7 +134,8 @@ func placeholders(values []any) (string, []any) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "$%d", i+1)
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(others + i + 1))
 	}
 	for len(values) < length {
 		values = append(values, values[len(values)-1])

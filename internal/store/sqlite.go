@@ -157,7 +157,9 @@ func (e *sqliteEngine) dialect() dialect { return dialect{name: "sqlite", system
 
 // places are enough readers to keep the cores busy while answers are written, and
 // twice as many writes as one transaction takes: the next is there when it ends.
-func (e *sqliteEngine) places() (reads, writes int) { return max(32, 16*cap(e.readers)), 2 * writeBatch }
+func (e *sqliteEngine) places() (reads, writes int) {
+	return max(32, 16*cap(e.readers)), 2 * writeBatch
+}
 
 func (e *sqliteEngine) close() error {
 	e.closing.Lock()

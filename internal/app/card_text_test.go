@@ -1,0 +1,48 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
+
+	"cardwall/internal/board"
+)
+
+// What is written by hand is what the fields would be written as.
+func TestCardsAreWrittenAsTheirFieldsSay(t *testing.T) {
+	t.Parallel()
+	card := rapid.Make[board.Card]()
+	inCalendar := rapid.Make[board.CalendarCard]()
+	rapid.Check(t, func(rt *rapid.T) {
+		c := card.Draw(rt, "card")
+		// An answer holds arrays, never null, and only times that can be written.
+		if c.Labels == nil {
+			c.Labels = []board.LabelRef{}
+		}
+		if c.Assignees == nil {
+			c.Assignees = []board.UserRef{}
+		}
+		times(rt, &c.CreatedAt, &c.UpdatedAt, c.DoneAt, c.ArchivedAt, c.DueAt, c.StartAt)
+		got, gotErr := appendCard(nil, &c)
+		want, err := json.Marshal(c)
+		if string(got) != string(want) && (err == nil || gotErr == nil) {
+			rt.Errorf("a card is written as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
+		}
+		k := inCalendar.Draw(rt, "card of a calendar")
+		times(rt, k.DueAt, k.StartAt)
+		got, gotErr = appendCalendarCard(nil, &k)
+		want, err = json.Marshal(k)
+		if string(got) != string(want) && (err == nil || gotErr == nil) {
+			rt.Errorf("a card of a calendar is written as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
+		}
+	})
+}
+
+func times(rt *rapid.T, all ...*board.Instant) {
+	for _, at := range all {
+		if at != nil {
+			*at = board.Instant(rapid.Int64Range(0, 4102444800000).Draw(rt, "instant"))
+		}
+	}
+}
