@@ -1,7 +1,7 @@
 // Pages that bring together what stands on many boards: plans, status updates,
 // filters as tables, templates, exports.
 import type { Page } from '@playwright/test'
-import { axe, expect, server, tabTo, test } from './fixtures'
+import { axe, expect, saved, server, tabTo, test } from './fixtures'
 
 /** Asks the server as the page's person, with the page's cookie. */
 async function send<T>(page: Page, method: string, path: string, given?: object): Promise<T> {
@@ -187,8 +187,8 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
 
   await cell(1, 6).focus()
   for (let n = 0; n < 5; n++) {
+    await saved(page)
     await page.keyboard.press('Control+z')
-    await page.waitForTimeout(300)
   }
   await expect
     .poll(async () => {
@@ -265,6 +265,7 @@ test('two exports run at a time; a third waits for its turn', async ({ page, wor
   await expect(page.getByRole('button', { name: /^Stop the export of/ })).toHaveCount(2)
   await expect(page.getByText('Waits: two are written at a time')).toBeVisible()
   expect(await axe(page)).toEqual([])
+  await expect.poll(() => held.length).toBe(2)
   const first = page.waitForEvent('download')
   held[0]!()
   expect((await first).suggestedFilename()).toBe('plan.json')
