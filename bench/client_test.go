@@ -31,7 +31,7 @@ func testServer(t *testing.T, handler http.HandlerFunc) (addr string, connection
 func testClient(t *testing.T, addr string) *client {
 	t.Helper()
 	c := newClient(addr, "secret", "test")
-	c.timeout = 5 * time.Second
+	c.timeout = 30 * time.Second
 	t.Cleanup(c.close)
 	return c
 }
@@ -222,7 +222,7 @@ func TestClientTimesOut(t *testing.T) {
 	if _, _, err := c.do(get("/")); err == nil {
 		t.Error("no error")
 	}
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -37,7 +37,7 @@ func TestKillWhileRulesRun(t *testing.T) {
 	stop = c.start()
 	defer stop()
 	c.sendAgain()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		once, other := 0, []string{}
 		for _, card := range c.commented() {
 			if card.Comments == 1 {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -95,12 +94,7 @@ func (c *crash) command(args ...string) string {
 // start runs the server until it answers; the function it returns kills it.
 func (c *crash) start() (kill func()) {
 	c.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
+	addr := freeAddress(c.t)
 	c.base = "http://" + addr
 	args := append([]string{"serve", "--addr", addr, "--data", c.data, "--rate-limits", "off", "--max-open-cards", "200000"}, c.flags...)
 	cmd := exec.CommandContext(context.Background(), c.binary, args...)

@@ -277,12 +277,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 		inside.UidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getuid(), Size: 1}}
 		inside.GidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getgid(), Size: 1}}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	_, port, _ := net.SplitHostPort(freeAddress(t))
 	command := func(args ...string) (*exec.Cmd, *bytes.Buffer) {
 		cmd := exec.CommandContext(t.Context(), "/cardwall", args...)
 		cmd.Dir, cmd.SysProcAttr = "/", inside

@@ -128,7 +128,7 @@ func (s *mcpServer) consent(t *testing.T, address string) {
 	}
 	allowed := s.page(t, "/connect/authorization/allow", map[string]any{"query": query, "scopes": []string{"read", "write"}})
 	to, _ := allowed["redirectTo"].(string)
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		back, err := http.Get(to)
 		if err == nil {
 			_ = back.Body.Close()

@@ -93,14 +93,14 @@ func mcpModules(t *testing.T) string {
 }
 
 // node is a program in JavaScript, with a home of its own and no browser. It has
-// two minutes; what it started ends with it.
+// five minutes; what it started ends with it.
 func node(t *testing.T, modules string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	binaries, err := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
 	if err != nil || len(binaries) != 1 {
 		missing(t, "Node.js for this machine among the packages")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, binaries[0], args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -120,7 +119,7 @@ func TestKillThreeWhileRulesRun(t *testing.T) {
 	}
 	close(done)
 	writers.Wait()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		wrong, all := 0, 0
 		for _, b := range f.boards {
 			for _, comments := range f.comments(b.board) {
@@ -155,13 +154,9 @@ type member struct {
 // member starts a server and waits until it is ready.
 func (f *fleet) member(i int) *member {
 	f.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	n := &member{f: f, i: i, base: "http://" + l.Addr().String()}
-	args := append([]string{"serve", "--addr", l.Addr().String(), "--drain", "1s", "--rate-limits", "off", "--max-open-cards", "200000"}, f.flags...)
-	_ = l.Close()
+	addr := freeAddress(f.t)
+	n := &member{f: f, i: i, base: "http://" + addr}
+	args := append([]string{"serve", "--addr", addr, "--drain", "4s", "--rate-limits", "off", "--max-open-cards", "200000"}, f.flags...)
 	n.cmd = exec.CommandContext(context.Background(), f.binary, args...)
 	n.cmd.Stderr = &n.log
 	if err := n.cmd.Start(); err != nil {
@@ -206,7 +201,7 @@ func (n *member) end() {
 		n.f.bases[n.i].CompareAndSwap(&n.base, nil)
 		_ = n.cmd.Process.Signal(syscall.SIGTERM)
 		begun := time.Now()
-		if err := n.cmd.Wait(); err != nil || time.Since(begun) > 15*time.Second {
+		if err := n.cmd.Wait(); err != nil || time.Since(begun) > 25*time.Second {
 			n.f.t.Errorf("the server stopped after %s: %v\n%s", time.Since(begun), err, n.log.String())
 		}
 		n.complain()
@@ -299,7 +294,7 @@ func newBalancer(t *testing.T, servers int) *balancer {
 	}))
 	done := make(chan struct{})
 	var checks sync.WaitGroup
-	health := &http.Client{Timeout: time.Second, Transport: &http.Transport{}}
+	health := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}}
 	for i := range servers {
 		checks.Go(func() {
 			for {

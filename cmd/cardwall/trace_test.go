@@ -90,7 +90,7 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			arrived.Add(1)
 		}))
 		t.Cleanup(receiver.Close)
-		s := newStation(t, database, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at.URL, "OTEL_BSP_SCHEDULE_DELAY": "50"}, "--log-level", "debug")
+		s := newStation(t, database, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at.URL, "OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BSP_MAX_QUEUE_SIZE": "1000000"}, "--log-level", "debug")
 		const public, parent = "/api/public/v1", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		boardID := s.must("POST", public+"/boards", map[string]any{"workspaceId": s.workspace, "name": secretTitle})
 		s.must("PATCH", public+"/boards/"+boardID, map[string]any{"features": map[string]any{"automation": true}})

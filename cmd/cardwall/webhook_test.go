@@ -245,7 +245,13 @@ func TestListenIsBounded(t *testing.T) {
 	if !strings.Contains(l.out.String(), "signature not checked: the body is larger than 1 MiB\n") {
 		t.Errorf("a large body: it shows\n%s", l.out.String())
 	}
-	if status := l.send(testSecret("a"), strings.Repeat("x", 64<<10), time.Now(), "{}"); status != http.StatusRequestHeaderFieldsTooLarge {
+	status := 0
+	for range 10 { // who is slow to read finds the connection reset instead
+		if status = l.send(testSecret("a"), strings.Repeat("x", 64<<10), time.Now(), "{}"); status != 0 {
+			break
+		}
+	}
+	if status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("large headers: answered %d", status)
 	}
 	// Indented, this would be a hundred times as large.

@@ -83,20 +83,20 @@ func TestUnknownAddressTakesAsLong(t *testing.T) {
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	member(s, "grace@example.com")
 	s.Person("Ada")
-	try := func(email string) (best time.Duration) {
-		best = time.Hour
-		for range 5 {
+	const known, unknown, bare = "grace@example.com", "eve@example.com", "ada@example.com"
+	best := map[string]time.Duration{}
+	alike := func() bool { return min(best[unknown], best[bare]) >= best[known]/4 }
+	for round := 1; round <= 5 || round <= 50 && !alike(); round++ { // in turn, for a machine may be busy for a while
+		for _, email := range []string{known, unknown, bare} {
 			begin := time.Now()
 			s.Browser().Call("sign_in", fields{"email": email, "password": "wrong horse battery"})
-			best = min(best, time.Since(begin))
+			if took := time.Since(begin); round == 1 || took < best[email] {
+				best[email] = took
+			}
 		}
-		return best
 	}
-	known := try("grace@example.com")
-	for _, email := range []string{"eve@example.com", "ada@example.com"} {
-		if took := try(email); took < known/4 {
-			t.Errorf("%s took %s, an account with a password %s", email, took, known)
-		}
+	if !alike() {
+		t.Errorf("an account with a password took %s, one without %s, an address without one %s", best[known], best[bare], best[unknown])
 	}
 }
 

@@ -97,7 +97,7 @@ func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, 
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		o := newSlow()
-		s := apptest.New(t, database, apptest.Options{Registry: o.registry})
+		s := apptest.New(t, database, apptest.Options{Registry: o.registry, Impatient: true})
 		ada := s.Person("Ada")
 		boardID, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		fn(t, ada, o, fields{"boardId": boardID})
@@ -154,21 +154,32 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 // ends in time.
 func TestCopyWaitsForTheFirst(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
-		var (
-			wg    sync.WaitGroup
-			first apptest.Answer
-		)
-		wg.Go(func() { first = ada.Keyed("key", "wait", in) })
-		<-o.begun
-		wg.Go(func() {
-			if a := ada.Keyed("key", "wait", in); a.Status != http.StatusOK || a.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("the copy got %d %s", a.Status, a.Raw)
+		for try := 1; ; try++ {
+			var (
+				wg            sync.WaitGroup
+				first, second apptest.Answer
+				took          time.Duration
+			)
+			key := fmt.Sprint("key-", try)
+			wg.Go(func() { first = ada.Keyed(key, "wait", in) })
+			<-o.begun
+			wg.Go(func() {
+				begin := time.Now()
+				second = ada.Keyed(key, "wait", in)
+				took = time.Since(begin)
+			})
+			o.end <- nil
+			wg.Wait()
+			if first.Status != http.StatusOK {
+				t.Errorf("the first got %d %s", first.Status, first.Raw)
 			}
-		})
-		o.end <- nil
-		wg.Wait()
-		if first.Status != http.StatusOK {
-			t.Errorf("the first got %d %s", first.Status, first.Raw)
+			if inFlight(second) && took >= 2*time.Second && try < 5 {
+				continue // this machine did not let the first end in time
+			}
+			if second.Status != http.StatusOK || second.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("the copy got, after %s, %d %s", took, second.Status, second.Raw)
+			}
+			return
 		}
 	})
 }

@@ -28,8 +28,11 @@ func TestToolsAreTheOperations(t *testing.T) {
 		if store.IsPostgres(database) {
 			another = apptest.PostgresURL(t)
 		}
-		s := apptest.New(t, database, apptest.Options{})
-		a, b := newTold(newWorld(s)), newTold(newWorld(apptest.New(t, another, apptest.Options{})))
+		s, other := apptest.New(t, database, apptest.Options{}), apptest.New(t, another, apptest.Options{})
+		s.Clock.Stop() // in both worlds it is the same moment
+		other.Clock.Stop()
+		other.Clock.Advance(s.Clock.Now().Sub(other.Clock.Now()))
+		a, b := newTold(newWorld(s)), newTold(newWorld(other))
 		seen := 0
 		for _, o := range s.Registry.All() {
 			if o.NoTool {

@@ -40,6 +40,7 @@ func TestStatusDraftTellsTheWeek(t *testing.T) {
 		ada.Must("set_card_due", fields{"cardId": late, "dueDate": "2020-01-31"})
 		ada.Must("move_card", fields{"cardId": late, "listId": lists[1]}) // it is among the added ones
 
+		s.Clock.Stop() // today stays today
 		d := ada.Must("draft_status_update", fields{"boardId": b})
 		want := fmt.Sprintf(`### Done (1)
 

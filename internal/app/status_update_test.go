@@ -12,6 +12,7 @@ import (
 func TestStatusUpdates(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop() // today stays today
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)

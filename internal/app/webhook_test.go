@@ -169,6 +169,7 @@ func TestWebhookHearsOfWhatItCovers(t *testing.T) {
 func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop() // all is on one day
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Free", board.PlanFree)
 		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()

@@ -155,12 +155,16 @@ func LockWait(t testing.TB, database string, wait time.Duration) string {
 	return address.String()
 }
 
-// addressOn is the address of a database of a server.
+// addressOn is the address of a database of a server. To connect to it takes as
+// long as it takes on a busy machine.
 func addressOn(server, name string) string {
 	address, err := url.Parse(server)
 	if err != nil {
 		return name // the driver says why
 	}
 	address.Path = "/" + name
+	query := address.Query()
+	query.Set("connect_timeout", "30")
+	address.RawQuery = query.Encode()
 	return address.String()
 }

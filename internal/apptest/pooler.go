@@ -82,7 +82,7 @@ logfile = %s
 	query.Set("port", "6432")
 	direct.RawQuery = query.Encode()
 	address := direct.String()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		conn, err := pgx.Connect(context.Background(), address)
 		if err == nil {
 			_ = conn.Close(context.Background())

@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Replicated is a PostgreSQL of the test's own with a streaming replica.
@@ -44,14 +46,15 @@ func (r *Replicated) Exec(address, statement string) {
 	}
 }
 
-// KillReplica ends the replica as a lost machine does.
+// KillReplica ends the replica as a lost machine does, and waits until it is gone.
 func (r *Replicated) KillReplica() {
 	r.t.Helper()
 	address, err := url.Parse(r.Replica)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(address.Query().Get("host"), "data", "postmaster.pid"))
+	file := filepath.Join(address.Query().Get("host"), "data", "postmaster.pid")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -62,5 +65,13 @@ func (r *Replicated) KillReplica() {
 	}
 	if err != nil {
 		r.t.Fatalf("end the replica: %v", err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) { // the server's last act, behind all that it served
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatal("the replica does not end")
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -69,25 +70,24 @@ type Options struct {
 	NoRegistration bool                // programs may not register themselves
 	Replica        string              // the address of a replica of the database; "" for none
 	Tools          func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
+	Impatient      bool                // who waits for a lock on PostgreSQL waits as long as in the program, not patience
 	Log            *slog.Logger        // nil for the test's own, from warnings on
 	clock          *Clock
 	document       *document
 }
 
+// patience is how long a service under test waits for a lock of PostgreSQL, and
+// for what other servers have counted: on a busy machine the time that the program
+// gives them is over while nothing is wrong.
+const patience = 20 * time.Second
+
 // Both runs a test on SQLite and on PostgreSQL.
 func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options{}, fn) }
 
-// BothWith runs a test on both databases with options. On PostgreSQL who waits
-// for a lock is patient: on a busy machine the two seconds that the program
-// gives it are over while nothing is wrong.
+// BothWith runs a test on both databases with options.
 func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
 	t.Helper()
-	Databases(t, func(t *testing.T, database string) {
-		if store.IsPostgres(database) {
-			database = LockWait(t, database, 20*time.Second)
-		}
-		fn(t, New(t, database, opts))
-	})
+	Databases(t, func(t *testing.T, database string) { fn(t, New(t, database, opts)) })
 }
 
 // Databases runs a test with the address of a new database of each kind, as the
@@ -120,9 +120,13 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, 
 }
 
 // New boots the program on a database, which is a file or postgres://… A file
-// that is not there begins with the schema.
+// that is not there begins with the schema. Who waits for a lock on PostgreSQL is
+// patient, unless the options or the address say otherwise.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
+	if store.IsPostgres(database) && !opts.Impatient && !strings.Contains(database, "lock_timeout") {
+		database = LockWait(t, database, patience)
+	}
 	accounts, err := account.New(account.Options{BaseURL: BaseURL, OIDC: opts.OIDC, Unlimited: !opts.RateLimits})
 	if err != nil {
 		t.Fatalf("make the accounts: %v", err)
@@ -162,6 +166,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	}
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
+		CountTime: patience,
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)

@@ -183,6 +183,7 @@ func with(in fields, name string, value any) fields {
 // Time sets a rule off once for a due date, and never for one that passed before.
 func TestTimeSetsRulesOff(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
+		w.Clock.Stop() // what is due in three days is so until it advances
 		day := func(ahead int) string { return w.Clock.Now().UTC().AddDate(0, 0, ahead).Format(board.DateLayout) }
 		past := w.card(fields{"due": fields{"dueDate": day(-3)}})
 		soon := w.rule(fields{"event": "due_soon", "hours": 24}, "", action("set_card_labels", fields{"add": []string{w.idea}}))
@@ -212,6 +213,7 @@ func TestTimeSetsRulesOff(t *testing.T) {
 // The words in braces, the query and all kinds of actions.
 func TestActions(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
+		w.Clock.Stop() // today stays today
 		engine(w.Service, 0)
 		w.rule(fields{"event": "card_entered", "listId": w.done}, "label:bug",
 			action("update_card", fields{"done": true, "title": "{card}, done in {list}"}),

@@ -92,8 +92,8 @@ func (w *world) card(in fields) string {
 func (w *world) until(what string, holds func() bool) {
 	w.T.Helper()
 	for began := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(began) > 30*time.Second {
-			w.T.Fatalf("not within half a minute: %s; the log: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
+		if time.Since(began) > time.Minute {
+			w.T.Fatalf("not within a minute: %s; the log: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
 		}
 	}
 }

@@ -24,6 +24,7 @@ func (p program) poll(deviceCode string, pairs ...string) url.Values {
 func TestDevice(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop() // it counts the seconds between two questions
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		p, eve := newProgram(s), newProgram(s)

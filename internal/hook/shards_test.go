@@ -33,7 +33,7 @@ type server struct {
 func onPostgres(t *testing.T, test func(t *testing.T, c *cluster)) {
 	t.Helper()
 	t.Parallel()
-	database := apptest.PostgresURL(t)
+	database := apptest.LockWait(t, apptest.PostgresURL(t), 20*time.Second) // a lock is waited for by the clock on the wall
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{world: newWorldOn(t, database)}
 		for i := range 40 { // in many of the 64 shards

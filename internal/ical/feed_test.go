@@ -118,6 +118,7 @@ func summaries(s *apptest.Service, address string) (out []string) {
 func TestCalendarFeed(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop() // today stays today
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)

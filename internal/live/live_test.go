@@ -261,15 +261,31 @@ func TestPresenceIsThatOfAllServers(t *testing.T) {
 	}
 	until("Ada")
 	t.Run("while Bob is at two others", func(t *testing.T) {
+		begun := time.Now()
 		open(t, bob.At(nodes[1]), id).next("presence")
 		until("Ada", "Bob")
 		t.Run("and leaves one", func(t *testing.T) { open(t, bob.At(nodes[2]), id).next("presence") })
-		time.Sleep(3 * time.Second)
+		for !present(t, s, id, bob) { // the other notes him again, sooner than after the fifteen seconds when it would anyway
+			if time.Since(begun) > 14*time.Second {
+				t.Fatal("Bob stays at one server and is not noted again")
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
 		if people := shownTo(t, ada.At(nodes[2]), id); !slices.Equal(people, []string{"Ada", "Bob"}) {
 			t.Errorf("while Bob stays at one server present are %v", people)
 		}
 	})
 	until("Ada")
+}
+
+// present tells whether the database has a person on a board.
+func present(t *testing.T, s *apptest.Service, boardID string, p *apptest.Person) bool {
+	t.Helper()
+	there, err := s.DB.PresentOn(t.Context(), []string{boardID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Contains(there[boardID], p.ID)
 }
 
 // shownTo are those of whom a new stream says that they are there.
@@ -336,8 +352,21 @@ func TestStreamEndsWithItsCaller(t *testing.T) {
 	})
 }
 
-// busy is what a loaded machine may need besides.
-const busy = 2 * time.Second
+// busy is what a loaded machine may need besides. With it a stream ends before the
+// line that is written every fifteen seconds.
+const busy = 10 * time.Second
+
+// beginning is an answer that tells when something of it is written.
+type beginning struct {
+	*httptest.ResponseRecorder
+	wrote chan struct{}
+}
+
+func (b *beginning) Write(text []byte) (int, error) {
+	n, err := b.ResponseRecorder.Write(text)
+	b.wrote <- struct{}{}
+	return n, err
+}
 
 // A server that stops tells browsers when to come back, and takes no more.
 func TestStreamsAreSentAway(t *testing.T) {
@@ -349,9 +378,13 @@ func TestStreamsAreSentAway(t *testing.T) {
 	serve := func(w http.ResponseWriter) error {
 		return hub.Serve(w, httptest.NewRequest("GET", "/live", nil), caller, func() error { return nil })
 	}
-	w, ended := httptest.NewRecorder(), make(chan error)
+	w, ended := &beginning{httptest.NewRecorder(), make(chan struct{}, 100)}, make(chan error, 1)
 	go func() { ended <- serve(w) }()
-	time.Sleep(100 * time.Millisecond)
+	select {
+	case <-w.wrote: // it is open
+	case err := <-ended:
+		t.Fatal(err)
+	}
 	hub.Close()
 	if err := <-ended; err != nil {
 		t.Fatal(err)

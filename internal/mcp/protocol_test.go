@@ -308,6 +308,7 @@ func TestWithoutToken(t *testing.T) {
 func TestRates(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{RateLimits: true})
+	s.Clock.Stop() // all is within one minute
 	ada := s.Person("Ada")
 	ada.Workspace("Free", board.PlanFree)
 	limits := board.PlanFree.Limits()

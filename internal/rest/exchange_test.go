@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,14 +48,24 @@ func TestSlowOperationIsAWarning(t *testing.T) {
 	ada := s.Person("Ada")
 	ada.CallWith("take_long", nil, http.Header{"X-Request-Id": {"mine"}})
 	ada.Must("stream_long", nil)
+	begun := time.Now()
 	ada.Must("get_me", nil)
-	log := strings.TrimSpace(out.String())
-	for _, want := range []string{"level=WARN", `msg="slow request"`, "request=mine", "operation=take_long", "status=200", "seconds=1."} {
+	quick := time.Since(begun) < time.Second
+	log, others := "", ""
+	for line := range strings.Lines(out.String()) {
+		switch {
+		case strings.Contains(line, "operation=take_long"):
+			log += line
+		case quick || !strings.Contains(line, "operation=get_me"): // which a busy machine may have slowed down
+			others += line
+		}
+	}
+	for _, want := range []string{"level=WARN", `msg="slow request"`, "request=mine", "status=200"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log %q does not say %s", log, want)
 		}
 	}
-	if strings.Count(log, "\n") != 0 {
-		t.Errorf("the log has more than one line:\n%s", log)
+	if !regexp.MustCompile(`seconds=[1-9]\d?\.`).MatchString(log) || strings.Count(log, "\n") != 1 || others != "" {
+		t.Errorf("the log says\n%s", out.String())
 	}
 }

@@ -42,15 +42,15 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	workspace := ada.Workspace("Engines", board.PlanTeam)
 	reads, _ := s.DB.Places()
 	places := max(2, reads/8)
-	var all sync.WaitGroup
+	var all, first sync.WaitGroup
 	ctx, leave := context.WithCancel(t.Context())
 	for i := range places {
-		r := httptest.NewRequest(http.MethodGet, "/api/public/v1/all", nil)
+		r, serve := httptest.NewRequest(http.MethodGet, "/api/public/v1/all", nil), all.Go
 		if i == 0 {
-			r = r.WithContext(ctx)
+			r, serve = r.WithContext(ctx), first.Go
 		}
 		r.Header.Set("Authorization", "Bearer "+ada.Token)
-		all.Go(func() { s.Handler.ServeHTTP(httptest.NewRecorder(), r) })
+		serve(func() { s.Handler.ServeHTTP(httptest.NewRecorder(), r) })
 	}
 	for held.Load() < int64(places) {
 		time.Sleep(time.Millisecond)
@@ -65,22 +65,38 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	ada.Must("list_boards", nil)
 	ada.Must("create_board", fields{"workspaceId": workspace, "name": "Small"})
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if a := ada.Do(httptest.NewRequest(http.MethodGet, path, nil)); a.Status != http.StatusOK {
+		if a := asked(ada, path); a.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, a.Status, a.Raw)
 		}
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 15*time.Second {
 		t.Errorf("small work took %s", took)
 	}
 	leave()
-	for held.Load() == int64(places) {
+	first.Wait()
+	next := make(chan apptest.Answer, 1)
+	all.Go(func() { next <- ada.Call("read_all", nil) })
+	for held.Load() < int64(places) && len(next) == 0 { // it is let in beside the others
 		time.Sleep(time.Millisecond)
 	}
 	close(hold)
-	if a := ada.Call("read_all", nil); a.Status != http.StatusOK {
+	if a := <-next; a.Status != http.StatusOK {
 		t.Errorf("with a free place: %d %s", a.Status, a.Raw)
 	}
 	all.Wait()
+}
+
+// asked is the answer of a server to a probe. A busy machine may be late for the
+// two seconds that it has; not each time.
+func asked(p *apptest.Person, path string) (a apptest.Answer) {
+	for range 5 {
+		begun := time.Now()
+		a = p.Do(httptest.NewRequest(http.MethodGet, path, nil))
+		if a.Status != http.StatusServiceUnavailable || time.Since(begun) < 2*time.Second {
+			break
+		}
+	}
+	return a
 }
 
 // While a server takes its leave it is not ready, answers all the same, and has
@@ -89,7 +105,7 @@ func TestReadyUntilTheServerStops(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")
-	ask := func(path string) apptest.Answer { return ada.Do(httptest.NewRequest(http.MethodGet, path, nil)) }
+	ask := func(path string) apptest.Answer { return asked(ada, path) }
 	if a := ask("/readyz"); a.Status != http.StatusOK || a.Header.Get("Connection") != "" {
 		t.Errorf("before: %d %v", a.Status, a.Header)
 	}

@@ -15,7 +15,6 @@ import (
 const (
 	tellEvery = 250 * time.Millisecond // what was counted here, to the other servers
 	tellMost  = 1024                   // windows in one transaction
-	tellTime  = 500 * time.Millisecond // for the database, which somebody waits for
 	askAgain  = time.Second            // of a limit that is used up: something may have been taken back
 	aloneFor  = 2 * time.Second        // after the database did not answer
 )
@@ -190,9 +189,7 @@ func (c *counts) tell(now time.Time, windows ...*window) {
 		w.untold, w.telling, w.busy = 0, w.untold, busy
 	}
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), tellTime) // what is counted stays so when its sender goes
-	sums, err := c.db.CountRates(ctx, board.InstantOf(now), counted)
-	cancel()
+	sums, err := c.db.CountRates(context.Background(), board.InstantOf(now), counted) // what is counted stays so when its sender goes
 	c.mu.Lock()
 	close(busy)
 	for _, w := range windows {

@@ -34,6 +34,8 @@ type Options struct {
 	Keys     *seal.Keyring       // seal secrets; with nil, what holds a secret cannot be written
 	Metrics  *Metrics            // nil for none
 
+	CountTime time.Duration // that CountRates may take; 0 is half a second
+
 	Litestream bool // SQLite: Litestream replicates the file, and makes its checkpoints
 
 	Operators []string // the addresses of people who look after the server, in the normal form of board.NormalEmail
@@ -107,6 +109,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
+	}
+	if opts.CountTime == 0 {
+		opts.CountTime = countTime
 	}
 	opts.BaseURL = strings.TrimSuffix(opts.BaseURL, "/")
 	var (

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"cardwall/internal/board"
 )
+
+const countTime = 500 * time.Millisecond // for which somebody waits
 
 // RateCount is how much of a limit was used in a window, by all servers.
 type RateCount struct {
@@ -20,8 +23,11 @@ type RateCount struct {
 // CountRates adds what this server counted to what all servers did, and answers
 // the sums in the order of their keys. A window that has ended at that time
 // begins anew, and ends when this server says; of one that goes on the first
-// server has said it. Each key comes once.
+// server has said it. Each key comes once. It fails when it takes longer than
+// Options.CountTime.
 func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCount) (sums []RateCount, err error) {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.CountTime)
+	defer cancel()
 	slices.SortFunc(counted, func(a, b RateCount) int { return strings.Compare(a.Key, b.Key) }) // so that servers wait for each other in one order
 	rows := make([][]any, len(counted))
 	for i, c := range counted {

@@ -25,11 +25,13 @@ func (s *said) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-func (s *said) contains(text string) bool {
+func (s *said) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Contains(s.text.String(), text)
+	return s.text.String()
 }
+
+func (s *said) contains(text string) bool { return strings.Contains(s.String(), text) }
 
 // replicated is a store that reads reports on a replica.
 func replicated(t *testing.T, primary, replica string) (*store.DB, *said) {
@@ -82,20 +84,23 @@ func TestReportsAreReadOnTheReplica(t *testing.T) {
 	}
 	comes := func(want bool) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !next(want); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !next(want); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("reports are not read on the replica = %v", want)
 			}
 		}
 	}
 	comes(true)
-	both.Exec(both.Replica, "SELECT pg_wal_replay_pause()")
-	comes(false)
-	if !log.contains("reports are read on the primary") || !log.contains("behind") {
-		t.Errorf("the log does not say so: %s", log.text.String())
+	behind := func() bool { return log.contains("reports are read on the primary") && log.contains("behind") }
+	for round := 1; round == 1 || round <= 5 && !behind(); round++ { // the replica may be slow for another reason, too
+		both.Exec(both.Replica, "SELECT pg_wal_replay_pause()")
+		comes(false)
+		both.Exec(both.Replica, "SELECT pg_wal_replay_resume()")
+		comes(true)
 	}
-	both.Exec(both.Replica, "SELECT pg_wal_replay_resume()")
-	comes(true)
+	if !behind() {
+		t.Errorf("the log does not say so: %s", log.String())
+	}
 	both.Exec(both.Replica, "ALTER SYSTEM SET recovery_min_apply_delay = '2s'")
 	both.Exec(both.Replica, "SELECT pg_reload_conf()")
 	comes(false)
@@ -126,14 +131,20 @@ func TestReplicaOfSomethingElseIsNotRead(t *testing.T) {
 		"a primary":            {both.Primary, both.Primary, "primary itself"},
 		"nobody":               {both.Primary, "postgres://postgres@127.0.0.1:1/postgres?connect_timeout=1", "the replica cannot be read"},
 	} {
-		db, log := replicated(t, c.primary, c.replica)
-		for range 3 {
-			if _, elsewhere := report(t, db); elsewhere {
-				t.Errorf("%s: it was read", what)
+		for try := 1; ; try++ { // a busy machine may not find out in the second that it has
+			db, log := replicated(t, c.primary, c.replica)
+			for range 3 {
+				if _, elsewhere := report(t, db); elsewhere {
+					t.Errorf("%s: it was read", what)
+				}
 			}
-		}
-		if !log.contains(c.because) {
-			t.Errorf("%s: the log says %s", what, log.text.String())
+			if log.contains(c.because) {
+				break
+			}
+			if try == 5 {
+				t.Errorf("%s: the log says %s", what, log)
+				break
+			}
 		}
 	}
 	if _, err := store.Open(t.Context(), store.Options{Database: t.TempDir() + "/cardwall.db", Migrate: true, Replica: both.Replica}); err == nil {

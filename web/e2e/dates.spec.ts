@@ -65,6 +65,7 @@ test('on a board without start dates none is offered', async ({ page, world }) =
   await expect(page.getByRole('button', { name: 'Set a date' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Set a start' })).toHaveCount(0)
   await page.getByRole('button', { name: 'Set a date' }).click()
+  await expect(page.getByLabel('Dates in words')).toBeFocused()
   await page.keyboard.type('start tomorrow')
   await expect(page.getByText('Start dates are off on this board.')).toBeVisible()
 })

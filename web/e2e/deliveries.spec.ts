@@ -44,8 +44,12 @@ test('attempts are a timeline, and what gave up is sent again', async ({ page, w
   await using receiver = await Receiver.start({ status: 503, text: 'try later' })
   const id = await subscribe(world, receiver)
   await page.goto(`/webhooks/${id}/deliveries`)
+  let answer = () => {}
+  receiver.until = new Promise<void>((now) => (answer = now))
   await card(world, 'Tried')
   await rows(page).getByRole('link').click()
+  await expect(panel(page)).toBeVisible()
+  answer()
   await expect(panel(page)).toContainText('Next attempt')
   await expect(panel(page).getByText('Gave up', { exact: true })).toBeVisible({ timeout: 20_000 })
   const attempts = panel(page).getByRole('list').getByRole('listitem')
@@ -103,7 +107,10 @@ test('a receiver fails, its owner gets a letter, follows the link, and has it se
   await using receiver = await Receiver.start({ status: 400, text: 'unknown field' })
   const name = `Bot ${crypto.randomUUID().slice(0, 8)}`
   const id = await subscribe(world, receiver, { name })
-  for (let i = 0; i < 10; i++) await card(world, `Card ${i}`)
+  for (let i = 0; i < 10; i++) {
+    await card(world, `Card ${i}`)
+    await expect.poll(() => receiver.got.length, { timeout: 30_000 }).toBe(i + 1)
+  }
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(page.getByText('Ten deliveries in a row failed')).toBeVisible({ timeout: 15_000 })
   const link = await linkInLetter(`Webhook switched off: ${name}`, /https?:\/\/\S+\/webhooks\/\S+/)

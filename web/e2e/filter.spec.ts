@@ -1,4 +1,4 @@
-import { axe, expect, test, titles } from './fixtures'
+import { axe, expect, saved, test, titles } from './fixtures'
 
 test('the filter of a board reads operators, phrases and negations', async ({ page, world }) => {
   await world
@@ -30,7 +30,7 @@ test('an empty board begins with the usual three lists in one click', async ({ p
   await page.getByRole('button', { name: 'To do · Doing · Done' }).click()
   const lists = () => page.locator('[data-list]').evaluateAll((all) => all.map((c) => c.getAttribute('aria-label')))
   await expect.poll(lists).toEqual(['To do', 'Doing', 'Done'])
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.reload()
   await expect.poll(lists).toEqual(['To do', 'Doing', 'Done'])
 })

@@ -7,6 +7,7 @@ import {
   type BrowserContextOptions,
   type Locator,
   type Page,
+  type Request,
 } from '@playwright/test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -77,6 +78,7 @@ export const test = base.extend<Fixtures>({
 
 /** Collects what goes wrong on a page. */
 async function listen(page: Page, complaints: string[]): Promise<void> {
+  follow(page)
   page.on('console', (message) => {
     // A refusal that the page shows is no error of the page.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
@@ -176,10 +178,72 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
   )
 }
 
+/** The requests under way of a page that change something. */
+const changing = new WeakMap<Page, Set<Request>>()
+
+/** Follows what a page sends, for `saved`. */
+export function follow(page: Page): void {
+  const all = new Set<Request>()
+  changing.set(page, all)
+  page.on('request', (request) => request.method() !== 'GET' && all.add(request))
+  page.on('requestfinished', (request) => all.delete(request))
+  page.on('requestfailed', (request) => all.delete(request))
+}
+
+/** Waits until the server has what was done on a page, which a reload would lose. */
+export async function saved(page: Page): Promise<void> {
+  const waits = () =>
+    page.evaluate(async () => {
+      await new Promise((begun) => setTimeout(begun, 50))
+      // The page keeps who leaves it as long as something is to be sent.
+      return !dispatchEvent(new Event('beforeunload', { cancelable: true }))
+    })
+  await expect
+    .poll(async () => (await waits()) || changing.get(page)!.size > 0, { message: 'unsaved', timeout: 30_000 })
+    .toBe(false)
+}
+
+/** Waits until what the page does with the last movement of a mouse or finger is painted. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame)
+  })
+}
+
+/** How long it takes until what a key does with Alt and Shift is painted. */
+export function painted(page: Page, key: string): Promise<number> {
+  return page.evaluate(async (key) => {
+    const begun = performance.now()
+    const how = { key, altKey: true, shiftKey: true, bubbles: true, cancelable: true }
+    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', how))
+    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))
+    return performance.now() - begun
+  }, key)
+}
+
+/** Keeps requests from the server until they are let go. */
+export async function hold(page: Page, url: string): Promise<() => void> {
+  let go = () => {}
+  const gone = new Promise<void>((done) => (go = done))
+  await page.route(url, async (route) => {
+    await gone
+    await route.continue()
+  })
+  return go
+}
+
+/** The answer with which the live stream of a board begins; ask before the page is opened. */
+export async function live(page: Page, boardId: string): Promise<void> {
+  await page.waitForResponse((answer) => answer.url().includes('/live?') && answer.url().includes(boardId))
+}
+
 /** What axe finds on the page as it is now, in short; only by some of its rules when they are named. */
 export async function axe(page: Page, only?: string[]): Promise<string[]> {
   await page.evaluate(axeSource)
   return page.evaluate(async (only) => {
+    // Colours of what still fades in are not those that are read.
+    const short = document.getAnimations().filter((a) => Number(a.effect?.getComputedTiming().endTime) <= 1000)
+    await Promise.allSettled(short.map((animation) => animation.finished))
     const { axe } = globalThis as unknown as {
       axe: {
         run: (

@@ -1,4 +1,4 @@
-import { axe, expect, test as base, titles, type World } from './fixtures'
+import { axe, expect, saved, test as base, titles, type World } from './fixtures'
 
 type Other = { boardId: string; list: string }
 
@@ -43,7 +43,7 @@ test('by mouse a card goes to another board, it says what stayed, and undo bring
   const chips = page.locator(`[data-card="${full.cards.Labelled}"] .labels`)
   await expect(chips).toContainText('Idea')
   await expect(chips).toContainText('Bug')
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.goto(`/boards/${other.boardId}`)
   await expect(page.getByRole('region', { name: 'Inbox' })).toBeVisible()
   expect(await titles(page, 'Inbox')).toEqual([])
@@ -66,7 +66,7 @@ test('by keyboard selected cards go to another board together', async ({ page, f
   await picker.getByRole('button', { name: 'Move 2 cards' }).focus()
   await page.keyboard.press('Enter')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Three', 'Labelled'])
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.goto(`/boards/${other.boardId}`)
   await expect.poll(() => titles(page, 'Later')).toEqual(['One', 'Two'])
 })
@@ -84,7 +84,7 @@ test('a list goes to another board with its cards, and comes back by undo', asyn
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
   await expect(page.locator('[data-list]').first()).toHaveAttribute('aria-label', 'To do')
   await expect(page.locator(`[data-card="${full.cards.Labelled}"] .labels`)).toContainText('Idea')
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.goto(`/boards/${other.boardId}`)
   await expect(page.getByRole('region', { name: 'Inbox' })).toBeVisible()
   await expect(page.getByRole('region', { name: 'To do' })).toHaveCount(0)

@@ -1,4 +1,4 @@
-import { axe, expect, tabTo, test } from './fixtures'
+import { axe, expect, saved, tabTo, test } from './fixtures'
 import { another } from './person'
 
 test('what concerns somebody shows behind the bell as it happens, and opens with a click', async ({
@@ -82,7 +82,7 @@ test('with the keyboard alone somebody is mentioned, and reads it', async ({ pag
   await grace.close()
 })
 
-test('a board is watched, and no more', async ({ page, world, browser }) => {
+test('a board is watched, and no more', async ({ world, browser }) => {
   const grace = await another(browser, world)
   await grace.page.goto(`/boards/${world.boardId}`)
   const menu = async () => {
@@ -94,7 +94,7 @@ test('a board is watched, and no more', async ({ page, world, browser }) => {
   await (await menu()).click()
   await expect(await menu()).toHaveAttribute('aria-checked', 'true')
   await grace.page.keyboard.press('Escape')
-  await page.waitForTimeout(500) // the switch is on its way
+  await saved(grace.page)
   await world.post('/cards', { listId: world.lists.Doing, title: 'News' })
   await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible({ timeout: 15_000 })
   await grace.page.reload()
@@ -111,7 +111,7 @@ test('settings and the calendar feed are one’s own, and last', async ({ world,
   await own.getByLabel('Quiet hours').check()
   await own.getByLabel('Quiet from').fill('21:30')
   await own.getByLabel('A week before').check()
-  await own.waitForTimeout(500)
+  await saved(own)
   await own.reload()
   await expect(own.getByLabel('Comments')).toHaveValue('off')
   await expect(own.getByLabel('Daily letter')).toHaveValue('17')

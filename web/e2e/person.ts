@@ -1,7 +1,7 @@
 // A second person: invited to the test's workspace, signed up by the letter's
 // link, in a browser of their own.
 import { expect, type Browser, type Page } from '@playwright/test'
-import { linkInLetter, server, type World } from './fixtures'
+import { follow, linkInLetter, server, type World } from './fixtures'
 
 export type Person = { id: string; name: string; page: Page; close: () => Promise<void> }
 
@@ -25,5 +25,7 @@ export async function another(browser: Browser, world: World, role = 'member'): 
   const [cookie = '', value = ''] = answer.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
   const context = await browser.newContext({ baseURL: url })
   await context.addCookies([{ name: cookie, value, url: url.replace('http:', 'https:'), secure: true }])
-  return { id: user.id, name, page: await context.newPage(), close: () => context.close() }
+  const page = await context.newPage()
+  follow(page)
+  return { id: user.id, name, page, close: () => context.close() }
 }

@@ -1,4 +1,4 @@
-import { axe, expect, test, titles } from './fixtures'
+import { axe, drawn, expect, test, titles } from './fixtures'
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
 
@@ -18,10 +18,10 @@ test('a finger that rests drags a card; one that moves scrolls', async ({ page, 
   const from = await at('One')
   const to = await at('Three')
   await touch('touchStart', from)
-  await page.waitForTimeout(350)
+  await expect(page.locator('.drag-ghost')).toBeVisible()
   await touch('touchMove', { x: from.x, y: from.y + 30 })
   await touch('touchMove', { x: to.x, y: to.y + 24 })
-  await page.waitForTimeout(80)
+  await drawn(page)
   await touch('touchEnd')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Two', 'Three', 'One'])
 })

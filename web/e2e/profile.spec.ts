@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { axe, expect, server, test } from './fixtures'
+import { axe, expect, saved, server, test } from './fixtures'
 
 /** The first such request is refused as it is ten minutes after a sign-in. */
 async function once403(page: Page, method: string, path: string): Promise<void> {
@@ -30,12 +30,12 @@ test('a theme shows at once and after loading again', async ({ page }) => {
   await page.goto('/profile')
   await page.getByRole('radio', { name: 'Dark' }).check({ force: true })
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.reload()
   await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked()
   await page.getByRole('radio', { name: 'As the system' }).check({ force: true })
   await expect(page.locator('html')).not.toHaveAttribute('data-theme')
-  await page.waitForLoadState('networkidle')
+  await saved(page)
 })
 
 test('a token is made after signing in again, shown once, and revoked', async ({ page }) => {
@@ -43,6 +43,7 @@ test('a token is made after signing in again, shown once, and revoked', async ({
   await once403(page, 'POST', '/tokens')
   await page.goto('/profile/tokens')
   await page.getByRole('button', { name: 'New token' }).click()
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
   await page.keyboard.type(name)
   await page.getByRole('checkbox', { name: 'Administer' }).check()
   await page.getByLabel('How long').selectOption('30')
@@ -74,6 +75,7 @@ test('calling off the second sign-in changes nothing', async ({ page }) => {
   await once403(page, 'POST', '/tokens')
   await page.goto('/profile/tokens')
   await page.getByRole('button', { name: 'New token' }).click()
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
   await page.keyboard.type('Never made')
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByRole('dialog', { name: 'Confirm that it is you' })).toBeVisible()

@@ -1,6 +1,6 @@
 // The public page of a board: its admin opens it, a guest in another browser reads, comments and submits.
 import type { Page } from '@playwright/test'
-import { axe, expect, tabTo, test, type World } from './fixtures'
+import { axe, expect, saved, tabTo, test, type World } from './fixtures'
 
 /** Opens the public page behind the settings' back; answers its path. */
 async function open(page: Page, world: World, settings: object): Promise<string> {
@@ -40,6 +40,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await dialog.getByLabel('New cards go to').selectOption('Doing')
   await dialog.getByLabel('Welcome').fill('Tell us **everything**.')
   await dialog.getByLabel('Welcome').blur()
+  await saved(page)
   expect(await axe(page)).toEqual([])
   const path = new URL((await address.textContent())!).pathname
 
@@ -109,6 +110,7 @@ test('the page follows the board, and closes at once', async ({ page, world, els
   await dialog.getByRole('radio', { name: /^Confidential/ }).check()
   await expect(dialog.getByRole('switch', { name: /^Public page/ })).toBeDisabled()
   await expect(dialog.getByRole('switch', { name: /^Public page/ })).not.toBeChecked()
+  await saved(page)
   await guest.reload()
   await expect(guest.getByRole('heading', { name: 'This page is not open' })).toBeVisible()
 })

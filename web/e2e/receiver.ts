@@ -10,13 +10,15 @@ export type Answer = { status: number; text?: string }
 export class Receiver {
   readonly got: Got[] = []
   answer: Answer = { status: 204 }
+  /** What its answers wait for. */
+  until: Promise<unknown> = Promise.resolve()
   private readonly server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
       this.got.push({ headers: request.headers, body, event: JSON.parse(body) as Got['event'] })
-      response.writeHead(this.answer.status).end(this.answer.text)
+      void this.until.then(() => response.writeHead(this.answer.status).end(this.answer.text))
     })
   })
 

@@ -15,12 +15,12 @@ export type Running = {
   stop: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
+/** A port on which nobody listens, and none of those that Linux gives to connections. */
 export function freePort(): Promise<number> {
+  const port = 20_000 + Math.floor(Math.random() * 10_000)
   return new Promise((found) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => found(port))
-    })
+    const probe = createServer().once('error', () => found(freePort()))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => found(port)))
   })
 }
 
@@ -34,7 +34,7 @@ export async function run(folder: string, port: number, url: string, flags: stri
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
   const args = ['serve', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url, ...flags]
   // Receivers of webhooks are servers of the tests on this machine, tried again soon.
-  args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '4s,1s')
+  args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '6s,1s')
   args.push('--operators', 'demo@example.com')
   const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const demo = flags.includes('--demo')

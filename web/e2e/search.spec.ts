@@ -84,6 +84,7 @@ test('a search that is not understood says where', async ({ page, place }) => {
 test('a search is saved as a filter and used again', async ({ page, place }) => {
   await page.goto(`/search?q=is:open&workspace=${place.workspaceId}`)
   await page.getByRole('button', { name: 'Save as filter' }).click()
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
   await page.keyboard.type(`Filter ${place.mark}`)
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('Enter')

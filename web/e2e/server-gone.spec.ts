@@ -1,6 +1,6 @@
 // The server goes and comes back: work goes on, and is sent once.
 import type { Page } from '@playwright/test'
-import { expect, test, titles } from './fixtures'
+import { expect, saved, test, titles } from './fixtures'
 import { freePort, makeFolder, serve } from './running'
 
 /** The kinds of what happened on a board, oldest first. */
@@ -45,6 +45,7 @@ test.describe('a server of its own', () => {
       server = await serve(folder, port)
       await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 30_000 })
       expect(await titles(page, list)).toEqual(shown)
+      await saved(page)
       expect((await happened(page, boardId)).slice(before.length)).toEqual(['card.moved', 'card.created'])
       await page.reload()
       await expect.poll(() => titles(page, list)).toEqual(shown)

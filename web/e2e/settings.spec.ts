@@ -1,4 +1,4 @@
-import { axe, expect, test } from './fixtures'
+import { axe, expect, saved, test } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
@@ -28,7 +28,7 @@ test('a board is named, described, coloured, closed and its features switched, e
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   expect(await axe(page)).toEqual([])
   await page.emulateMedia({ colorScheme: 'light' })
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.reload()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('The plan')
   await expect(page.getByText('Private', { exact: true })).toBeVisible()
@@ -73,10 +73,11 @@ test('the settings are worked with the keyboard alone, and fit a phone', async (
 test('a full list refuses a card, which goes back', async ({ page, world }) => {
   await page.getByRole('button', { name: 'Actions of Doing' }).click()
   await page.getByRole('menuitem', { name: 'Limit work in progress…' }).click()
+  await expect(page.getByLabel('Cards at once in Doing')).toBeFocused()
   await page.keyboard.type('1')
   await page.getByRole('radio', { name: /^Refuse more cards/ }).check()
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.locator(`#card-${world.cards.One}`).focus()
   await page.keyboard.press('Alt+Shift+ArrowRight')
   await expect(page.getByRole('status').filter({ hasText: 'The list takes at most 1 open cards' }).last()).toBeVisible()
@@ -139,7 +140,7 @@ test('collapsed lists stay so in another browser of the same person', async ({ p
   await page.getByRole('button', { name: 'Actions of Doing' }).click()
   await page.getByRole('menuitem', { name: 'Collapse list' }).click()
   await expect(page.getByRole('region', { name: 'Doing' }).locator('[data-card]')).toHaveCount(0)
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   const context = await browser.newContext({ storageState: await page.context().storageState() })
   const there = await context.newPage()
   await there.goto(new URL(`/boards/${world.boardId}`, page.url()).href)

@@ -1,4 +1,4 @@
-import { axe, expect, test } from './fixtures'
+import { axe, expect, live, test } from './fixtures'
 import { another } from './person'
 
 test('a board is shared with somebody, whose role then decides, and says why', async ({ page, world, browser }) => {
@@ -69,10 +69,11 @@ test('two who write one description see both texts, and choose', async ({ page, 
   test.setTimeout(60_000)
   const grace = await another(browser, world)
   const open = async (who: typeof page) => {
+    const stream = live(who, world.boardId)
     await who.goto(`/cards/${world.cards.One}`)
     await who.getByRole('button', { name: 'Add a description…' }).click()
     await expect(who.getByLabel('Description, in Markdown')).toBeFocused()
-    await who.waitForTimeout(500)
+    await stream
   }
   await open(page)
   await open(grace.page)

@@ -1,4 +1,4 @@
-import { expect, test, titles } from './fixtures'
+import { expect, saved, test, titles } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
@@ -88,7 +88,7 @@ test('each act of the keys is taken back by Ctrl Z', async ({ page, world }) => 
   await page.keyboard.type('Made')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.keyboard.press('Control+z')
   await expect.poll(board).toEqual(before)
 })

@@ -1,4 +1,4 @@
-import { axe, expect, server, test } from './fixtures'
+import { axe, expect, saved, server, test } from './fixtures'
 
 test('many pasted addresses are invited at once; one is withdrawn and invited again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
@@ -54,7 +54,7 @@ test('a board is had back from the archive and from the trash', async ({ page, w
   await page.goto(`/workspaces/${world.workspaceId}/archive`)
   await page.getByRole('button', { name: 'Restore Plan' }).click()
   await expect(page.getByText('No archived boards')).toBeVisible()
-  await page.waitForLoadState('networkidle')
+  await saved(page)
   await page.evaluate(
     (id) =>
       fetch(`/api/public/v1/boards/${id}`, {
