@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cardwall/internal/board"
 	"cardwall/internal/trace"
 )
 
@@ -163,8 +164,9 @@ func (e *sqliteEngine) changes(ctx context.Context) (n int64, err error) {
 	return n, errors.Join(err, rows.Err())
 }
 
-// run runs one write. It is harmless when it succeeds, or fails before it has
-// changed anything and without SQLite ending the transaction.
+// run runs one write. It is harmless when it succeeds, or is refused before it has
+// changed a row and without SQLite ending the transaction. Of any other failure
+// nobody knows what it leaves; a schema may have changed.
 func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool, err error) {
 	before, err := e.changes(ctx)
 	if err != nil {
@@ -174,6 +176,9 @@ func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool, err
 	j.ran = time.Now()
 	if j.err == nil {
 		return true, nil
+	}
+	if _, refused := board.AsFault(j.err); !refused {
+		return false, nil
 	}
 	after, err := e.changes(ctx)
 	if err != nil || after != before {

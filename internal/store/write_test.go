@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"cardwall/internal/apptest"
@@ -22,8 +23,11 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		db := open(t, database)
-		refused := errors.New("refused")
 		write := func(name string, i int) (err error) {
+			refused := errors.New("refused")
+			if i%8 > 3 {
+				refused = board.NotFound()
+			}
 			defer func() { // PostgreSQL's runs here, SQLite's in the writer, which goes on
 				if v := recover(); v != nil {
 					err = refused
@@ -68,6 +72,36 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			t.Errorf("there are %v, want %v", got, want)
 		}
 	})
+}
+
+// What is refused before it has changed anything is no trouble for who shares its
+// transaction: nothing runs again.
+func TestARefusalDoesNotHaveOthersRunAgain(t *testing.T) {
+	t.Parallel()
+	db := open(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	const writes = 200
+	var (
+		all  sync.WaitGroup
+		runs atomic.Int64
+	)
+	for i := range writes {
+		all.Go(func() {
+			err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				runs.Add(1)
+				if i%4 == 1 {
+					return board.NotFound()
+				}
+				return tx.Change(t.Context(), "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprint(i))
+			})
+			if board.IsCode(err, board.CodeNotFound) != (i%4 == 1) {
+				t.Errorf("write %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := runs.Load(); n != writes {
+		t.Errorf("%d writes ran %d times", writes, n)
+	}
 }
 
 // When there is no room SQLite ends the transaction by itself, in the middle of
