@@ -45,21 +45,37 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				case 3:
 					return tx.Attempt(t.Context(), func() error { return refused })
 				}
+				// What is attempted in vain is undone, and the rest goes on.
+				if err := tx.Attempt(t.Context(), func() error {
+					if err := tx.Change(t.Context(), "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprintf("attempt %s %03d", name, i)); err != nil || i%8 == 0 {
+						return err
+					}
+					return board.NotFound()
+				}); err != nil && !board.IsCode(err, board.CodeNotFound) {
+					return err
+				}
 				return nil
 			})
+		}
+		done := func(name string, i int) []string { // what a write leaves that does not fail
+			all := []string{fmt.Sprintf("%s %03d", name, i)}
+			if i%8 == 0 {
+				all = append(all, fmt.Sprintf("attempt %s %03d", name, i))
+			}
+			return all
 		}
 		var want []string
 		for i := range 8 {
 			if err := write("alone", i); (err == nil) != (i%4 == 0) {
 				t.Errorf("write %d alone: %v", i, err)
 			} else if err == nil {
-				want = append(want, fmt.Sprintf("alone %03d", i))
+				want = append(want, done("alone", i)...)
 			}
 		}
 		var all sync.WaitGroup
 		for i := range 80 {
 			if i%4 == 0 {
-				want = append(want, fmt.Sprintf("beside %03d", i))
+				want = append(want, done("beside", i)...)
 			}
 			all.Go(func() {
 				if err := write("beside", i); (err == nil) != (i%4 == 0) {
@@ -68,6 +84,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			})
 		}
 		all.Wait()
+		slices.Sort(want)
 		if got := rows(t, db, "SELECT key FROM settings WHERE value = 'x' ORDER BY key"); !slices.Equal(got, want) {
 			t.Errorf("there are %v, want %v", got, want)
 		}
