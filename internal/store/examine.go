@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -147,16 +146,32 @@ func (db *DB) fileChecks() []check {
 	if db.engine.dialect().lock {
 		return nil
 	}
+	// The file is read once for all that look at the same state of it: that is
+	// most of the time that a look at a large installation takes.
+	var (
+		of   *View
+		said []string
+	)
+	integrity := func(ctx context.Context, v *View) (err error) {
+		if of == v {
+			return nil
+		}
+		if said, err = v.texts(ctx, "PRAGMA integrity_check(100)"); err == nil {
+			of = v
+		}
+		return err
+	}
 	lines := func(mendable func(line string) bool) func(context.Context, *View, func(string) bool) error {
 		return func(ctx context.Context, v *View, wrong func(string) bool) error {
-			return v.each(ctx, "PRAGMA integrity_check(100)", nil, func(rows *sql.Rows) error {
-				var line string
-				if err := rows.Scan(&line); err != nil || line == "ok" || !mendable(line) {
-					return err
+			if err := integrity(ctx, v); err != nil {
+				return err
+			}
+			for _, line := range said {
+				if line != "ok" && mendable(line) {
+					wrong(line)
 				}
-				wrong(line)
-				return nil
-			})
+			}
+			return nil
 		}
 	}
 	ofSearch := func(line string) bool { return strings.Contains(line, "texts_words") }

@@ -155,8 +155,8 @@ test('the same with the keyboard alone', async ({ page, elsewhere }) => {
   await press('Enter')
   await tabTo(page.getByRole('link', { name: 'Import and export' }))
   await press('Enter')
+  const choosing = page.waitForEvent('filechooser') // takes the chooser over, which must be so before Enter opens it
   await tabTo(page.locator('input[type=file]'))
-  const choosing = page.waitForEvent('filechooser')
   await press('Enter')
   await (await choosing).setFiles(exported)
   await tabTo(page.getByRole('button', { name: 'Import', exact: true }))
