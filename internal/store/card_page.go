@@ -106,11 +106,17 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 		}
 	}
 	var a arguments
-	text := "SELECT " + p.columns() + ", l.rank FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = " + a.add(p.BoardID) + " AND l.id <> " + a.add(p.Mark.ListID)
+	condition, limit := plan.condition(&a), a.add(p.Limit-len(cards))
+	text := "SELECT " + p.columns() + ", l.rank FROM lists l JOIN cards c ON c.list_id = l.id AND " + condition
+	if plan.dialect.lock { // PostgreSQL would sort all cards of the board for their first ones
+		text = "SELECT " + p.columns() + ", l.rank FROM lists l CROSS JOIN LATERAL (SELECT * FROM cards c WHERE c.list_id = l.id AND " + condition +
+			" ORDER BY c.rank" + dir.order + " LIMIT " + limit + ") AS c"
+	}
+	text += " WHERE l.board_id = " + a.add(p.BoardID) + " AND l.id <> " + a.add(p.Mark.ListID)
 	if p.Mark.ListID != "" {
 		text += " AND l.rank " + dir.beyond + a.add(lists.Rank)
 	}
-	text += " AND " + plan.condition(&a) + " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + a.add(p.Limit-len(cards))
+	text += " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + limit
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 		m := CardMark{List: lists}
 		c, err := p.scan(rows, &m.List.Rank)
