@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Memory answers a figure of /proc/PID/status in bytes: "VmRSS" is the resident memory, "VmHWM" its peak.
@@ -28,4 +29,35 @@ func Memory(pid int, figure string) (int64, error) {
 		return kilobytes << 10, nil
 	}
 	return 0, fmt.Errorf("read memory: /proc/PID/status has no %s", figure)
+}
+
+// Mapped is how many bytes of the files below a folder a process has in its memory because it maps them. They are part
+// of its resident memory, once for each mapping, but the system's to take back, as all that it keeps of files.
+func Mapped(pid int, folder string) (int64, error) {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/smaps", pid))
+	if err != nil {
+		return 0, fmt.Errorf("read mappings: %w", err)
+	}
+	defer file.Close()
+	var (
+		bytes int64
+		below bool
+		lines = bufio.NewScanner(file)
+	)
+	for lines.Scan() {
+		line := lines.Text()
+		name, value, _ := strings.Cut(line, ":")
+		switch {
+		case !unicode.IsUpper(rune(line[0])): // FROM-TO MODE OFFSET DEVICE INODE PATH: a mapping begins
+			_, path, _ := strings.Cut(line, "/")
+			below = strings.HasPrefix("/"+path, strings.TrimSuffix(folder, "/")+"/")
+		case name == "Rss" && below:
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("read mappings: %w", err)
+			}
+			bytes += kilobytes << 10
+		}
+	}
+	return bytes, lines.Err()
 }
