@@ -310,3 +310,14 @@ func HoldFile(ctx context.Context, file string) (release func() error, err error
 	}
 	return func() error { return errors.Join(b.do(ctx, "ROLLBACK"), b.close()) }, b.lockFile(ctx)
 }
+
+// AtTurn is how many writes of this server have or want the turn at a board.
+func (db *DB) AtTurn(boardID string) int {
+	turns := db.engine.(*postgresEngine).turns
+	turns.mu.Lock()
+	defer turns.mu.Unlock()
+	if q := turns.queues[boardID]; q != nil {
+		return q.in
+	}
+	return 0
+}

@@ -22,6 +22,7 @@ type postgresPool struct {
 	pool     *pgxpool.Pool
 	db       *sql.DB
 	preamble string // begins each transaction behind a pooler
+	turns    *turns // of writes to one board
 }
 
 // connectPostgres connects, and finds out whether a pooler stands between. One
@@ -122,7 +123,7 @@ func lazyPool(ctx context.Context, cfg *pgxpool.Config) (*postgresPool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &postgresPool{pool: pool, db: stdlib.OpenDBFromPool(pool)}
+	p := &postgresPool{pool: pool, db: stdlib.OpenDBFromPool(pool), turns: newTurns()}
 	p.db.SetMaxIdleConns(0) // the pool underneath keeps them
 	return p, nil
 }

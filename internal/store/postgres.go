@@ -174,8 +174,9 @@ func (p *postgresPool) transact(ctx context.Context, opts *sql.TxOptions, fn fun
 
 // finish runs fn in a transaction that has begun, and commits what it did.
 func (p *postgresPool) finish(ctx context.Context, conn *sql.Conn, tx *sql.Tx, opts *sql.TxOptions, fn func(runner) error) error {
+	run := &postgresTx{conn: conn, tx: tx, turns: p.turns}
+	defer run.endTurn()
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	run := &postgresTx{conn: conn, tx: tx}
 	if p.preamble != "" {
 		if _, err := tx.ExecContext(ctx, p.preamble); err != nil {
 			return postgresFault(fmt.Errorf("begin: %w", err))
@@ -209,6 +210,22 @@ type postgresTx struct {
 	conn  *sql.Conn
 	tx    *sql.Tx
 	later pgx.Batch
+	turns *turns
+	ends  func() // the turn that it has; nil for none
+}
+
+// await waits for the turn at the board of a record, ahead of its lock. One that
+// has a turn, and so may hold a lock, does not wait for another.
+func (p *postgresTx) await(ctx context.Context, record string) {
+	if p.ends == nil {
+		p.ends = p.turns.take(ctx, record)
+	}
+}
+
+func (p *postgresTx) endTurn() {
+	if p.ends != nil {
+		p.ends()
+	}
 }
 
 func (p *postgresTx) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {

@@ -127,3 +127,49 @@ func TestTransactionsInEachOthersWay(t *testing.T) {
 		}
 	}
 }
+
+// On PostgreSQL the writes of a server to one board queue before the database
+// does it for them, whatever of the board they are about, until they have
+// committed.
+func TestWritesToOneBoardTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.EmptyPostgresURL(t), apptest.Options{})
+	ada := s.Person("Ada")
+	boardID := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", "team"), "name": "Launch"}).ID()
+	list := ada.Must("create_list", apptest.Fields{"boardId": boardID, "name": "To do"}).ID()
+	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Paint"}).ID()
+	ada.Must("update_card", apptest.Fields{"cardId": card, "title": "Paint it"})
+	if n := s.DB.AtTurn(boardID); n != 0 {
+		t.Errorf("%d writes have a turn while nobody writes", n)
+	}
+	var (
+		writes sync.WaitGroup
+		end    = make(chan struct{})
+		all    = sync.OnceFunc(func() { close(end) })
+	)
+	defer all()
+	for i, load := range []func(ctx context.Context, tx *store.Tx) error{
+		func(ctx context.Context, tx *store.Tx) error { _, err := tx.List(ctx, list, board.Edit); return err },
+		func(ctx context.Context, tx *store.Tx) error { _, err := tx.Card(ctx, card, board.Edit); return err },
+	} {
+		writes.Go(func() {
+			if err := s.DB.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				err := load(t.Context(), tx)
+				<-end
+				return err
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		for deadline := time.Now().Add(30 * time.Second); s.DB.AtTurn(boardID) != i+1; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d writes have or want the turn, want %d", s.DB.AtTurn(boardID), i+1)
+			}
+		}
+	}
+	all()
+	writes.Wait()
+	if n := s.DB.AtTurn(boardID); n != 0 {
+		t.Errorf("%d writes have a turn after all have ended", n)
+	}
+}

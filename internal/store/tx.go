@@ -73,7 +73,17 @@ func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 	if !tx.db.engine.dialect().lock {
 		return nil
 	}
-	return tx.each(ctx, text, []any{id}, tx.hold)
+	record, named := id.(string)
+	run, ours := tx.run.(*postgresTx)
+	if !named || !ours || len(tx.held) > 0 { // who holds a lock waits for no turn
+		return tx.each(ctx, text, []any{id}, tx.hold)
+	}
+	run.await(ctx, record)
+	err := tx.each(ctx, text, []any{id}, tx.hold)
+	if len(tx.held) > 0 {
+		run.turns.saw(record, tx.held[0])
+	}
+	return err
 }
 
 // LockBoardsOf locks the boards of two records (cards, lists or boards) before
