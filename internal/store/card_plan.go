@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"math/bits"
+	"sync"
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
@@ -128,17 +130,61 @@ func (v *View) recent(ctx context.Context, p plan) (newest []int, err error) {
 	return newest, nil
 }
 
-// changedSince is since when so many cards of the server changed, behind the
-// page's mark; 0 when there are fewer.
+// changedSince is since when so many cards of the server changed, or some more,
+// behind the page's mark; 0 when there are fewer.
 func (v *View) changedSince(ctx context.Context, p plan, newest int) (since board.Instant, err error) {
-	upTo := int64(1) << 62
+	upTo, first := int64(1)<<62, true
 	if len(p.Mark.Values) > 0 {
 		if at, ok := p.Mark.Values[0].(float64); ok {
-			upTo = int64(at)
+			upTo, first = int64(at), false
+		}
+	}
+	if first {
+		newest = roughly(newest)
+		if since, ok := v.db.horizons.get(newest, v.now); ok {
+			return since, nil
 		}
 	}
 	_, err = v.one(ctx, "SELECT updated_at FROM cards WHERE updated_at <= $1 ORDER BY updated_at DESC, id DESC LIMIT 1 OFFSET $2", []any{upTo, newest}, &since)
+	if first && err == nil {
+		v.db.horizons.put(newest, since, v.now)
+	}
 	return since, err
+}
+
+// roughly rounds a number up to four binary digits, so that there are few of them.
+func roughly(n int) int {
+	step := 1 << max(0, bits.Len(uint(n))-4)
+	return (n + step - 1) / step * step
+}
+
+// horizons remember since when so many cards of the server changed: to pass by
+// thousands in the index takes longer than to look for a word among them. What is
+// old by a minute only lets a page look at some more.
+type horizons struct {
+	mu sync.Mutex
+	of map[int]horizon // by the number of cards
+}
+
+type horizon struct {
+	since board.Instant // 0 when the server has fewer cards
+	at    board.Instant // when that was found
+}
+
+func (h *horizons) get(newest int, now board.Instant) (since board.Instant, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known, ok := h.of[newest]
+	return known.since, ok && known.at <= now && now < known.at+countLifetime
+}
+
+func (h *horizons) put(newest int, since, now board.Instant) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.of == nil {
+		h.of = map[int]horizon{}
+	}
+	h.of[newest] = horizon{since, now}
 }
 
 // countLifetime is how long the count of all cards is believed: it only tells

@@ -46,12 +46,13 @@ type Options struct {
 
 // DB is the store of one server process.
 type DB struct {
-	opts    Options
-	engine  engine
-	cursors []byte // the key that signs cursors, the same on every node
-	sender  atomic.Pointer[func([]Dispatch)]
-	teller  atomic.Pointer[func(userIDs []string)]
-	cards   atomic.Pointer[cardCount]
+	opts     Options
+	engine   engine
+	cursors  []byte // the key that signs cursors, the same on every node
+	sender   atomic.Pointer[func([]Dispatch)]
+	teller   atomic.Pointer[func(userIDs []string)]
+	cards    atomic.Pointer[cardCount]
+	horizons horizons
 
 	watching sync.Mutex
 	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
