@@ -28,13 +28,17 @@ export default defineConfig({
               name: 'light',
               test: /src\/(lib\/id|state\/due|ui\/(Avatar|Banner|Dialog|DueChip|LabelChip|Skeleton|grow))/,
             },
-            { name: 'base', test: /src\/(api|lib(?!\/(markdown|natural-date))|state|ui)\//, minShareCount: 4 },
+            {
+              name: 'base',
+              test: /src\/(api|lib(?!\/(markdown|natural-date|zone-names))|state|ui(?!\/DateField))\//,
+              minShareCount: 4,
+            },
             // What stands around the pages is not to load the board for what both need.
             { name: 'shell', test: /src\/(routes\/(board\/keys|shell\/shell)|ui\/(Menu|Popover|Kbd))/ },
             // The form of dates takes a button along, which the first page needs too.
             {
               name: 'board',
-              test: /src\/(routes\/board|lib(?!\/(markdown|natural-date))|state|ui)\/(?!DueForm)/,
+              test: /src\/(routes\/board|lib(?!\/(markdown|natural-date|zone-names))|state|ui)\/(?!DueForm|DateField)/,
               minShareCount: 2,
             },
           ],

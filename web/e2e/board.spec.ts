@@ -110,10 +110,32 @@ test('cards are selected and archived together, with undo', async ({ page }) => 
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   await expect(page.getByText('2 selected')).toBeVisible()
+  // In the middle of the board, which the sidebar stands beside.
+  const middle = ({ x, width }: { x: number; width: number }) => Math.round(x + width / 2)
+  const bar = (await page.getByRole('toolbar', { name: 'Actions on selected cards' }).boundingBox())!
+  expect(Math.abs(middle(bar) - middle((await page.getByRole('main').boundingBox())!))).toBeLessThanOrEqual(1)
   await page.keyboard.press('Delete')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Three'])
   await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
+})
+
+test('the card that a picker is about is marked, and the keys are told', async ({ page, world }) => {
+  const tile = page.locator(`[data-card="${world.cards.One}"]`)
+  await page.keyboard.press('j')
+  await page.keyboard.press('l')
+  await expect(page.getByRole('dialog', { name: 'Labels' })).toBeVisible()
+  await expect(tile).toHaveClass(/asked/)
+  await page.keyboard.press('Escape')
+  await expect(tile).not.toHaveClass(/asked/)
+  await page.getByRole('button', { name: 'Board menu' }).click()
+  await expect(page.getByRole('menuitem', { name: 'Filter cards' })).toHaveCount(0) // it stands beside
+  await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  for (const group of ['Anywhere', 'On a board', 'On a card', 'In the calendar']) {
+    await expect(help.getByRole('heading', { name: group })).toBeVisible()
+  }
+  await expect(help.getByText('Remove date')).toBeVisible()
 })
 
 test('the button of a menu puts it away, and brings it back at once', async ({ page }) => {

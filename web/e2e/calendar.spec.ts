@@ -47,6 +47,13 @@ async function open(page: Page, plan: Plan, more = ''): Promise<void> {
   await expect(bar(page, 'One')).toBeVisible()
 }
 
+/** In a window of this width the cards without a date leave their room to the days until they are asked for. */
+async function openTray(page: Page): Promise<void> {
+  await expect(tray(page)).toHaveCount(0)
+  await page.keyboard.press('u')
+  await expect(tray(page)).toBeVisible()
+}
+
 /** Drags from a point of one element to the middle of another. */
 async function drag(page: Page, from: ReturnType<Page['locator']>, to: ReturnType<Page['locator']>, at = 0.5) {
   await from.scrollIntoViewIfNeeded()
@@ -89,6 +96,7 @@ test('a span is moved as a whole from wherever it is held, and made longer at it
 
 test('cards come from the tray onto a day, and go back', async ({ page, plan }) => {
   await open(page, plan)
+  await openTray(page)
   await expect(tray(page).getByRole('heading')).toHaveText('No date 2')
   await drag(page, tray(page).getByText('Three'), cell(page, 15))
   await expect(cell(page, 15).locator('[data-item]')).toContainText('Three')
@@ -146,6 +154,8 @@ test('with the keyboard alone a card is found, moved, dated in words, taken off 
   await expect(cell(page, 22).locator('[data-item]')).toContainText('One')
   await tabTo(cell(page, 22).locator('[data-item]'))
   await page.keyboard.press('r')
+  await expect(page.getByRole('button', { name: /^No date/ })).toHaveText(/3$/)
+  await openTray(page)
   await expect(tray(page).getByText('One')).toBeVisible()
   await expect(cell(page, 22)).toBeFocused()
   // And from the tray onto a day.
@@ -180,7 +190,7 @@ test('keys and buttons go through time, and the address holds where one is', asy
   const heading = page.getByRole('heading', { level: 1 })
   await page.keyboard.press('n')
   await expect(heading).toHaveText('June 2031')
-  await page.getByRole('button', { name: 'Month before' }).click()
+  await page.getByRole('button', { name: 'Previous month' }).click()
   await page.keyboard.press('p')
   await expect(heading).toHaveText('April 2031')
   await page.keyboard.press('w')
@@ -225,7 +235,7 @@ test('the menu of a card changes its date, and marks it as done', async ({ page,
   await page.getByRole('textbox', { name: 'Dates in words' }).fill('mon 19 may 2031')
   await page.keyboard.press('Escape')
   await bar(page, 'One').click({ button: 'right' })
-  await page.getByRole('menuitem', { name: /^Done/ }).click()
+  await page.getByRole('menuitem', { name: /^Mark done/ }).click()
   await expect(bar(page, 'One')).toHaveAccessibleName(/^One *, Wednesday 14 May 2031, done/)
   await page.getByRole('button', { name: 'Hide done' }).click()
   await expect(bar(page, 'One')).toHaveCount(0)
@@ -242,6 +252,14 @@ test('only the boards that are chosen show, and none whose calendar is off', asy
   await page.getByRole('option', { name: 'Elsewhere' }).click()
   await expect(bar(page, 'One')).toHaveCount(0)
   await expect(page).toHaveURL(new RegExp(`board=${other}`))
+  await expect(page.getByText('Elsewhere · Calendar')).toBeVisible()
+  // Of this board none waits for a date, here nor there.
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('button', { name: /^No date/ })).toHaveText('No date')
+  await openTray(page)
+  await expect(tray(page).getByRole('heading')).toHaveText('No date 0')
+  await page.getByRole('button', { name: 'Next month' }).click()
+  await expect(page.getByText('No matching card is due in June 2031')).toBeVisible()
   await plan.patch(`/boards/${other}`, { features: { calendar: false } })
   await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-14`)
   await expect(bar(page, 'One')).toBeVisible()
@@ -309,6 +327,8 @@ test.describe('on a phone', () => {
   test('a day lists its cards, and a finger that rests drags one to another day', async ({ page, plan, context }) => {
     await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-13`)
     const day = (n: number) => page.getByRole('button', { name: new RegExp(`^\\w+ ${n} May 2031`) })
+    await expect(page.getByRole('tablist', { name: 'View' })).toBeInViewport({ ratio: 1 })
+    await expect(page.getByText('Nothing is due on this day.')).toBeVisible()
     await day(14).tap()
     const row = page.getByRole('region', { name: 'Wednesday 14 May 2031' }).getByRole('listitem')
     await expect(row).toContainText('One')

@@ -26,6 +26,45 @@ test('a finger that rests drags a card; one that moves scrolls', async ({ page, 
   await expect.poll(() => titles(page, 'To do')).toEqual(['Two', 'Three', 'One'])
 })
 
+test('a new card is written without keys: a button closes what a keyboard would', async ({ page }) => {
+  await page.getByRole('button', { name: 'Add card' }).first().tap()
+  await expect(page.getByText('Enter adds, Esc closes')).toBeHidden()
+  await page.getByLabel('Title of the new card').fill('Five')
+  await page.getByRole('button', { name: 'Close', exact: true }).tap()
+  await expect(page.getByLabel('Title of the new card')).toHaveCount(0)
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
+})
+
+test('what can be done with selected cards stands in two rows, all of it in view', async ({ page }) => {
+  for (const key of 'jxjx') await page.keyboard.press(key)
+  const bar = page.getByRole('toolbar', { name: 'Actions on selected cards' })
+  const archive = (await bar.getByRole('button', { name: 'Archive' }).boundingBox())!
+  const count = (await bar.getByText('2 selected').boundingBox())!
+  const all = (await bar.boundingBox())!
+  expect(archive.y).toBeGreaterThanOrEqual(count.y + count.height)
+  expect(archive.x + archive.width).toBeLessThanOrEqual(all.x + all.width)
+})
+
+test('the box of a comment is in view with its button, and an item is deleted where it is edited', async ({
+  page,
+  world,
+}) => {
+  await page.goto(`/cards/${world.cards.Two}`)
+  await page.getByRole('button', { name: 'Add checklist' }).tap()
+  await page.getByRole('button', { name: 'Add an item' }).tap()
+  await page.getByLabel('New item').fill('A step')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  const remove = page.getByRole('button', { name: 'Delete A step' })
+  await expect(remove).toBeHidden()
+  await page.getByRole('button', { name: 'A step', exact: true }).tap()
+  await remove.tap()
+  await expect(page.getByRole('checkbox', { name: 'A step' })).toHaveCount(0)
+  await page.setViewportSize({ width: 390, height: 420 })
+  await page.getByLabel('Comment', { exact: true }).fill('Well\nsaid')
+  await expect(page.getByRole('button', { name: 'Comment', exact: true })).toBeInViewport({ ratio: 1 })
+})
+
 test('the card is a sheet, and the menu a drawer', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).tap()
   await expect(page).toHaveURL(`/cards/${world.cards.Two}`)

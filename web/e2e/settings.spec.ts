@@ -78,6 +78,7 @@ test('a full list refuses a card, which goes back', async ({ page, world }) => {
   await page.getByRole('radio', { name: /^Refuse more cards/ }).check()
   await page.getByRole('button', { name: 'Save' }).click()
   await saved(page)
+  await expect(page.getByRole('region', { name: 'Doing' }).getByText('1 card · max 1')).toBeVisible()
   await page.locator(`#card-${world.cards.One}`).focus()
   await page.keyboard.press('Alt+Shift+ArrowRight')
   await expect(page.getByRole('status').filter({ hasText: 'The list takes at most 1 open cards' }).last()).toBeVisible()
@@ -124,7 +125,7 @@ test('a board is exported from its menu, and its archive has an address', async 
   await expect(page.getByRole('button', { name: 'Restore One' })).toBeVisible()
   expect(await axe(page)).toEqual([])
   await page.getByRole('button', { name: 'Restore One' }).click()
-  await page.getByRole('link', { name: 'Back to the board' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Plan' }).click()
   await expect(page.getByRole('region', { name: 'To do' }).getByText('One', { exact: true })).toBeVisible()
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readDate, readSpan } from './natural-date'
+import { readDate, readSpan, readTime } from './natural-date'
 
 // A Wednesday, 23:30 in UTC: in Tokyo it is Thursday already.
 const now = new Date('2026-03-04T23:30:00Z')
@@ -23,6 +23,20 @@ test.each([
   ['soon', null, undefined],
 ])('%s', (text, date, time) => {
   expect(readDate(text, now, 'UTC')).toEqual(date === null ? null : time ? { date, time } : { date })
+})
+
+test.each([
+  ['15:00', '15:00'],
+  ['3pm', '15:00'],
+  [' 9.30 ', '09:30'],
+  ['9', '09:00'],
+  ['noon', '12:00'],
+  ['25', null],
+  ['9:75', null],
+  ['3pm sharp', null],
+  ['', null],
+])('the time %s', (text, time) => {
+  expect(readTime(text)).toBe(time)
 })
 
 test('today is a day of the zone', () => {

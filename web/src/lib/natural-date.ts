@@ -30,6 +30,14 @@ function timeIn(text: string): { time: string; rest: string } | null {
   return { time: `${pad(hour)}:${pad(minute)}`, rest: text.replace(clock[0], ' ') }
 }
 
+/** The time of day that a text means: "15:00", "3pm", "9"; null when it means none. */
+export function readTime(text: string): string | null {
+  const said = text.trim().toLowerCase()
+  const hour = /^\d{1,2}$/.test(said) ? `${said}:00` : said
+  const found = timeIn(hour)
+  return found && found.rest.trim() === '' ? found.time : null
+}
+
 /**
  * The span that a text means for somebody in a zone: one date is when it is due,
  * "from … to …" or "start …, due …" say both. With the zone, when one was named;

@@ -28,9 +28,9 @@ export const kinds: readonly { kind: Kind; label: string; needsCard: boolean }[]
   { kind: 'label', label: 'add a label', needsCard: true },
   { kind: 'unlabel', label: 'remove a label', needsCard: true },
   { kind: 'assign', label: 'assign somebody', needsCard: true },
-  { kind: 'unassign', label: 'take somebody off', needsCard: true },
+  { kind: 'unassign', label: 'unassign somebody', needsCard: true },
   { kind: 'due', label: 'set the due date', needsCard: true },
-  { kind: 'undue', label: 'take the due date away', needsCard: true },
+  { kind: 'undue', label: 'remove the due date', needsCard: true },
   { kind: 'checklist', label: 'add a checklist', needsCard: true },
   { kind: 'comment', label: 'comment', needsCard: true },
   { kind: 'title', label: 'rename the card', needsCard: true },
@@ -138,11 +138,11 @@ export function actionText(action: RuleAction, things: Things): string {
     case 'assign':
       return `assign ${names('add', things.people, 'somebody who left')}`
     case 'unassign':
-      return `take ${names('remove', things.people, 'somebody who left')} off`
+      return `unassign ${names('remove', things.people, 'somebody who left')}`
     case 'due':
       return `set it due ${dueText(input)}`
     case 'undue':
-      return 'take its due date away'
+      return 'remove its due date'
     case 'checklist':
       return `add the checklist “${textIn(input, 'title')}”`
     case 'comment':

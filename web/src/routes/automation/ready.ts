@@ -16,7 +16,7 @@ export function readyRules(things: Things): readonly Ready[] {
   return [
     {
       key: 'done',
-      text: 'Who moves a card to the end need not tick it off as well.',
+      text: 'Whoever moves a card to the end need not tick it off as well.',
       draft: {
         name: 'Done is done',
         when: { event: 'card_entered', listId: done },
@@ -26,9 +26,9 @@ export function readyRules(things: Things): readonly Ready[] {
     },
     {
       key: 'mine',
-      text: 'A card that is begun belongs to whoever began it.',
+      text: 'A card that nobody is assigned to goes to the person who starts it.',
       draft: {
-        name: 'Who begins a card owns it',
+        name: 'Whoever starts a card becomes its owner',
         when: { event: 'card_entered', listId: doing },
         if: 'is:unassigned',
         then: [{ operation: 'set_card_assignees', input: { add: [actor] } }],

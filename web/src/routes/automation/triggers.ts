@@ -34,7 +34,7 @@ export const triggerGroups: readonly { name: string; triggers: readonly Trigger[
       { event: 'label_added', label: 'a label is added', takes: 'label' },
       { event: 'label_removed', label: 'a label is removed', takes: 'label' },
       { event: 'person_assigned', label: 'somebody is assigned', takes: 'person' },
-      { event: 'person_unassigned', label: 'somebody is taken off', takes: 'person' },
+      { event: 'person_unassigned', label: 'somebody is unassigned', takes: 'person' },
     ],
   },
   {
@@ -43,7 +43,7 @@ export const triggerGroups: readonly { name: string; triggers: readonly Trigger[
       { event: 'due_soon', label: 'a card is nearly due', takes: 'hours' },
       { event: 'overdue', label: 'a card becomes overdue' },
       { event: 'due_set', label: 'a due date is set' },
-      { event: 'due_cleared', label: 'a due date is taken away' },
+      { event: 'due_cleared', label: 'a due date is removed' },
     ],
   },
   {
@@ -80,7 +80,7 @@ export function whenText(when: When, things: Things): string {
     case 'person_assigned':
       return `${person ?? 'somebody'} is assigned`
     case 'person_unassigned':
-      return `${person ?? 'somebody'} is taken off a card`
+      return `${person ?? 'somebody'} is unassigned`
     case 'due_soon':
       return `a card is due in ${hoursText(when.hours ?? 24)}`
     default:

@@ -134,6 +134,9 @@ export class BoardPage {
     return same ? before.out : out
   }
 
+  /** How many cards pass the filter. */
+  readonly found: number = $derived.by(() => this.view.listOrder.reduce((n, id) => n + this.visible(id).length, 0))
+
   setFilter(fields: Partial<Filter>): void {
     go(location.pathname + writeFilter({ ...this.filter, ...fields }), { replace: true })
   }

@@ -20,6 +20,6 @@ export const visibilityWords = {
   private: { label: 'Private', text: 'Only the people it is shared with see it, whatever they are in the workspace.' },
   confidential: {
     label: 'Confidential',
-    text: 'Private, and nothing leaves: no webhooks, no public page, no e-mail with content. It is not in exports of the workspace, nor in anybody else’s search and dashboard.',
+    text: 'Private, and nothing leaves: no webhooks, no public page, no email with content. It is not in exports of the workspace, nor in anybody else’s search and dashboard.',
   },
 } as const

@@ -22,7 +22,8 @@ export type Target = { first: string; last: string } | 'tray'
 
 const context = Symbol('calendar page')
 const trayKey = 'cardwall-calendar-tray'
-const roomForTray = 1100 // pixels
+const roomForTray = 1400 // pixels: below it the days need the room, unless somebody chose
+const leastForTray = 1100
 
 export class CalendarPage {
   now = $state.raw(new Date())
@@ -39,7 +40,7 @@ export class CalendarPage {
   constructor(readonly workspaceId: string) {
     this.store = new CalendarStore(workspaceId, this.zone)
     const kept = localStorage.getItem(trayKey)
-    this.tray = innerWidth >= roomForTray && kept !== 'no'
+    this.tray = kept === null ? innerWidth >= roomForTray : kept === 'yes' && innerWidth >= leastForTray
   }
 
   // -- what the address says --
@@ -110,6 +111,14 @@ export class CalendarPage {
     [...this.store.cards.values()]
       .filter((c) => !c.done && !c.dueDate && !c.startDate && this.boardOf.has(c.boardId) && this.#passes(c))
       .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.id < b.id ? 1 : -1)),
+  )
+
+  /** Whether the calendar leaves cards out, by board or by person. */
+  readonly narrowed: boolean = $derived.by(() => this.place.boards.length > 0 || this.place.mine)
+
+  /** How many of them there are; with a plus when there are more than are known. */
+  readonly undated: string = $derived.by(() =>
+    this.narrowed ? `${this.waiting.length}${this.store.trayMore ? '+' : ''}` : String(this.store.undated),
   )
 
   /** The search that finds them. */
