@@ -41,7 +41,7 @@ test('an operator finds an organization, changes its plan and takes that back', 
   await plan.selectOption('team')
   await confirmed(page)
   await expect(page.getByText(`${found.name} is on the Team plan now`)).toBeVisible()
-  await page.getByRole('button', { name: `Make ${found.name} read-only` }).click()
+  await page.getByRole('button', { name: `Make read-only: ${found.name}` }).click()
   await expect(page.getByText(`${found.name} is read-only now`)).toBeVisible()
   expect(await axe(page)).toEqual([])
 
@@ -52,13 +52,13 @@ test('an operator finds an organization, changes its plan and takes that back', 
 
   // By keyboard alone, and back.
   await page.goto(`/organizations?q=${found.organizationId}&readOnly=true`)
-  await tabTo(page.getByRole('button', { name: `Lift read-only from ${found.name}` }))
+  await tabTo(page.getByRole('button', { name: `Lift read-only: ${found.name}` }))
   await page.keyboard.press('Enter')
   await expect(page.getByText(`${found.name} can be changed again`)).toBeVisible()
   await page.getByRole('button', { name: 'Undo' }).last().click()
-  await expect(page.getByRole('button', { name: `Lift read-only from ${found.name}` })).toBeVisible()
-  await page.getByRole('button', { name: `Lift read-only from ${found.name}` }).click()
-  await expect(page.getByRole('button', { name: `Make ${found.name} read-only` })).toBeVisible()
+  await expect(page.getByRole('button', { name: `Lift read-only: ${found.name}` })).toBeVisible()
+  await page.getByRole('button', { name: `Lift read-only: ${found.name}` }).click()
+  await expect(page.getByRole('button', { name: `Make read-only: ${found.name}` })).toBeVisible()
 
   // The owner reads it in the audit log.
   await page.goto(`/workspaces/${world.workspaceId}/audit`)

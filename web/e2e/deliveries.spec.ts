@@ -120,7 +120,7 @@ test('a receiver fails, its owner gets a letter, follows the link, and has it se
   const context = await browser.newContext()
   const other = await context.newPage()
   await other.goto(link)
-  await other.getByLabel('E-mail').fill(server().email)
+  await other.getByLabel('Email').fill(server().email)
   await other.getByLabel('Password').fill(server().password)
   await other.keyboard.press('Enter')
   await expect(other).toHaveURL(link)

@@ -33,7 +33,7 @@ test('a theme shows at once and after loading again', async ({ page }) => {
   await saved(page)
   await page.reload()
   await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked()
-  await page.getByRole('radio', { name: 'As the system' }).check({ force: true })
+  await page.getByRole('radio', { name: 'Use system setting' }).check({ force: true })
   await expect(page.locator('html')).not.toHaveAttribute('data-theme')
   await saved(page)
 })
@@ -46,7 +46,7 @@ test('a token is made after signing in again, shown once, and revoked', async ({
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
   await page.keyboard.type(name)
   await page.getByRole('checkbox', { name: 'Administer' }).check()
-  await page.getByLabel('How long').selectOption('30')
+  await page.getByLabel('Expires').selectOption('30')
   expect(await axe(page)).toEqual([])
   await page.getByRole('button', { name: 'Create token' }).click()
 
@@ -69,6 +69,17 @@ test('a token is made after signing in again, shown once, and revoked', async ({
   await row.getByRole('button', { name: `Revoke ${name}` }).click()
   await page.getByRole('button', { name: 'Revoke token' }).click()
   await expect(row).toHaveCount(0)
+})
+
+test('on a low phone the buttons of a long dialog are in sight, and the title stays', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 500 })
+  await page.goto('/profile/tokens')
+  await page.getByRole('button', { name: 'New token' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'New API token' })
+  await expect(dialog.getByRole('button', { name: 'Create token' })).toBeInViewport({ ratio: 1 })
+  await dialog.getByLabel('Expires').scrollIntoViewIfNeeded()
+  await expect(dialog.getByRole('button', { name: 'Close' })).toBeInViewport({ ratio: 1 })
+  expect(await axe(page)).toEqual([])
 })
 
 test('calling off the second sign-in changes nothing', async ({ page }) => {

@@ -22,7 +22,7 @@ test.describe('a server of its own', () => {
     try {
       const page = await elsewhere({ baseURL: server.url })
       await page.goto('/sign-in')
-      await page.getByLabel('E-mail address').fill(server.email)
+      await page.getByLabel('Email address').fill(server.email)
       await page.getByLabel('Password').fill(server.password)
       await page.keyboard.press('Enter')
       await page.getByRole('main').locator('a[href^="/boards/"]').first().click()

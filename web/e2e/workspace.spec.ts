@@ -4,7 +4,7 @@ test('many pasted addresses are invited at once; one is withdrawn and invited ag
   await page.goto(`/workspaces/${world.workspaceId}/members`)
   const some = crypto.randomUUID().slice(0, 8)
   await page
-    .getByLabel('E-mail addresses')
+    .getByLabel('Email addresses')
     .fill(`"Lovelace, Ada" <ada.${some}@example.com>; grace.${some}@example.com\nnobody\n${server().email}`)
   await expect(page.getByText('2 addresses')).toBeVisible()
   await expect(page.getByText('“nobody” is no address')).toBeVisible()
@@ -14,7 +14,7 @@ test('many pasted addresses are invited at once; one is withdrawn and invited ag
   const invited = page.getByRole('region', { name: 'Invited' })
   await expect(invited.getByRole('listitem')).toHaveCount(2)
   await expect(invited.getByRole('listitem').first()).toContainText('14 days left')
-  await expect(page.getByLabel('E-mail addresses')).toHaveValue('nobody')
+  await expect(page.getByLabel('Email addresses')).toHaveValue('nobody')
   await invited.getByRole('button', { name: `Withdraw the invitation of ada.${some}` }).click()
   await expect(invited.getByRole('listitem')).toHaveCount(1)
   await page.getByRole('button', { name: 'Invite again' }).click()
@@ -24,7 +24,7 @@ test('many pasted addresses are invited at once; one is withdrawn and invited ag
 test('the last owner cannot be changed, and it says why', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
   const own = page.getByRole('region', { name: 'People' }).getByRole('listitem').filter({ hasText: 'You' })
-  await expect(own).toContainText('The last owner stays')
+  await expect(own).toContainText('You are the only owner')
   await expect(own.getByRole('combobox')).toHaveCount(0)
   await expect(own.getByRole('button')).toHaveCount(0)
 })
@@ -115,4 +115,48 @@ test('an export is a file that can be imported again', async ({ page, world }) =
   await expect(page.getByText('Export of Cardwall,')).toBeVisible()
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await expect(page.getByRole('region', { name: 'Your board is here' })).toContainText('Plan')
+})
+
+test('the names of a workspace’s pages all fit, and on a phone the open one is seen', async ({ page, world }) => {
+  const strip = page.getByRole('main').getByRole('navigation')
+  const far = () => strip.evaluate((nav) => nav.scrollWidth - nav.clientWidth)
+  const open = strip.locator('[aria-current]')
+  for (const name of ['members', 'plan', 'settings']) {
+    await page.goto(`/workspaces/${world.workspaceId}/${name}`)
+    await expect(open).toBeVisible()
+    expect(await far()).toBe(0)
+  }
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.reload()
+  await expect(open).toBeInViewport({ ratio: 1 })
+  expect(await far()).toBeGreaterThan(0)
+})
+
+test('a workspace is renamed once its name is another, and exported', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/settings`)
+  const name = page.getByLabel('Name of the workspace')
+  const rename = page.getByRole('button', { name: 'Rename', exact: true })
+  await expect(rename).toBeDisabled()
+  const before = await name.inputValue()
+  await name.fill('Called otherwise')
+  await rename.click()
+  await expect(page.getByText('It is called Called otherwise now')).toBeVisible()
+  await expect(rename).toBeDisabled()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(name).toHaveValue(before)
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: /^Download / }).click()
+  expect((await downloading).suggestedFilename()).toContain('.json')
+})
+
+test('an invitation is sent again', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/members`)
+  const email = `ada.${crypto.randomUUID().slice(0, 8)}@example.com`
+  const field = page.getByLabel('Email addresses')
+  const rows = (await field.boundingBox())!.height
+  expect(rows).toBeGreaterThan(50) // two lines, before anything is typed
+  await field.fill(email)
+  await page.getByRole('button', { name: 'Invite', exact: true }).click()
+  await page.getByRole('button', { name: `Resend the invitation of ${email}` }).click()
+  await expect(page.getByText(`The invitation of ${email} was sent again`)).toBeVisible()
 })

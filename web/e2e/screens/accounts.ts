@@ -3,7 +3,7 @@ import type { Screen } from './screen'
 
 async function signUp(page: Page): Promise<void> {
   await page.getByLabel('Your name').fill('Ines Castro')
-  await page.getByLabel('E-mail address').fill('ines@example.com')
+  await page.getByLabel('Email address').fill('ines@example.com')
   await page.getByLabel('Password').fill('correct horse battery')
 }
 
@@ -15,7 +15,7 @@ export const accounts: readonly Screen[] = [
     who: 'nobody',
     at: () => '/sign-in',
     then: async (page) => {
-      await page.getByLabel('E-mail address').fill('ines@example.com')
+      await page.getByLabel('Email address').fill('ines@example.com')
       await page.getByLabel('Password').fill('not this one')
       await page.keyboard.press('Enter')
       await expect(page.getByRole('alert')).toContainText('password')
@@ -48,7 +48,7 @@ export const accounts: readonly Screen[] = [
     then: async (page) => {
       await signUp(page)
       await page.keyboard.press('Enter')
-      await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+      await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
     },
   },
   { name: 'verify', route: '/verify', who: 'nobody', at: () => '/verify#secret' },
@@ -59,9 +59,9 @@ export const accounts: readonly Screen[] = [
     who: 'nobody',
     at: () => '/reset',
     then: async (page) => {
-      await page.getByLabel('E-mail address').fill('ines@example.com')
+      await page.getByLabel('Email address').fill('ines@example.com')
       await page.keyboard.press('Enter')
-      await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+      await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
     },
   },
   { name: 'reset-new-password', route: '/reset', who: 'nobody', at: () => '/reset#secret' },

@@ -25,15 +25,15 @@ export const collecting: readonly Screen[] = [
     name: 'organizations-none-found',
     route: '/organizations',
     at: () => '/organizations?q=zeppelin',
-    shows: (page) => page.getByText('None found').last(),
+    shows: (page) => page.getByText('No organization matches').last(),
   },
   {
     name: 'organizations-of-no-operator',
     route: '/organizations',
     who: 'founder',
     at: () => '/organizations',
-    shows: (page) => page.getByText('There is no such page'),
-    title: /There is no such page/,
+    shows: (page) => page.getByText('No such page'),
+    title: /No such page/,
   },
   {
     name: 'status-updates',

@@ -47,7 +47,7 @@ export const notifications: readonly Screen[] = [
     name: 'notification-settings',
     route: '/profile/notifications',
     at: () => '/profile/notifications',
-    shows: (page) => page.getByLabel('Daily letter'),
+    shows: (page) => page.getByLabel('Daily email'),
   },
   {
     name: 'calendar-feed',

@@ -1,9 +1,15 @@
 const byStyle = CSS.supports('field-sizing', 'content')
 
-/** Lets a textarea be as high as what is written in it. */
+/** Lets a textarea be as high as what is written in it, and never lower than its rows. */
 export function grow(node: HTMLTextAreaElement): () => void {
   if (byStyle) {
-    node.style.setProperty('field-sizing', 'content')
+    node.style.setProperty('field-sizing', 'content') // which makes rows void
+    if (node.hasAttribute('rows')) {
+      const style = getComputedStyle(node)
+      const around = [style.paddingTop, style.paddingBottom, style.borderTopWidth, style.borderBottomWidth]
+      const px = around.reduce((sum, length) => sum + (parseFloat(length) || 0), 0)
+      node.style.minHeight = `max(${node.rows}lh + ${px}px, ${parseFloat(style.minHeight) || 0}px)`
+    }
     return () => undefined
   }
   let width = 0

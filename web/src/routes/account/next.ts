@@ -9,13 +9,13 @@ export function goOn(otherwise = '/'): void {
 const key = 'cardwall-next'
 const kept = 3_600_000
 
-/** Keeps where a person wanted to go until the link of a letter is followed in this browser, for an hour. */
+/** Keeps where a person wanted to go until the link of an email is followed in this browser, for an hour. */
 export function keepForLater(): void {
   const to = address.query.get('next')
   if (to) localStorage.setItem(key, JSON.stringify({ to, at: Date.now() }))
 }
 
-/** Goes where a person wanted to be before the letter. */
+/** Goes where a person wanted to be before the email. */
 export function goOnLater(): void {
   const stored = localStorage.getItem(key)
   localStorage.removeItem(key)
@@ -27,6 +27,23 @@ export function goOnLater(): void {
   }
   const fresh = typeof later.at === 'number' && Date.now() - later.at < kept
   go(fresh && typeof later.to === 'string' && inside(later.to) ? later.to : '/', { replace: true })
+}
+
+const wasKey = 'cardwall-was-in'
+
+/** Whether somebody was signed in with this browser, and did not sign out themselves. */
+export const wasIn = {
+  get: () => localStorage.getItem(wasKey) !== null,
+  set: () => localStorage.setItem(wasKey, 'yes'),
+  clear: () => localStorage.removeItem(wasKey),
+}
+
+/** Why a person stands before the sign-in who wanted to be elsewhere. */
+export function whySignIn(): string | undefined {
+  if (programWaits()) return 'Then you decide what the program may do that sent you here.'
+  const next = address.query.get('next') ?? '/'
+  if (next === '/' || !inside(next)) return undefined
+  return wasIn.get() ? 'You were signed out. Sign in to continue.' : 'Sign in to continue.'
 }
 
 /** Whether a program waits for the person behind the sign-in. */

@@ -46,7 +46,7 @@ it('says scopes in plain words', () => {
   expect(scopesText(['read'])).toBe('Read')
   expect(scopesText(['admin', 'read', 'write'])).toBe('Read, write and administer')
   expect(curlLine('https://c.example', 'cwl_x')).toBe(
-    'curl -H "Authorization: Bearer cwl_x" https://c.example/api/public/v1/me',
+    'curl -H "Authorization: Bearer cwl_x" \\\n  https://c.example/api/public/v1/me',
   )
 })
 

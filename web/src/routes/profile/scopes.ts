@@ -2,7 +2,7 @@
 export type Scope = 'read' | 'write' | 'admin'
 
 export const scopeWords: readonly { value: Scope; label: string; text: string }[] = [
-  { value: 'read', label: 'Read', text: 'See boards, cards, comments and members. Every token may.' },
+  { value: 'read', label: 'Read', text: 'See boards, cards, comments and members. Always included.' },
   { value: 'write', label: 'Write', text: 'Make and change boards, lists, cards and comments.' },
   {
     value: 'admin',
@@ -18,9 +18,9 @@ export function scopesText(scopes: readonly string[]): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** A line for a terminal that tries a token. */
+/** What tries a token in a terminal, broken before the address. */
 export function curlLine(origin: string, secret: string): string {
-  return `curl -H "Authorization: Bearer ${secret}" ${origin}/api/public/v1/me`
+  return `curl -H "Authorization: Bearer ${secret}" \\\n  ${origin}/api/public/v1/me`
 }
 
 /** The instant at which a token ends that works for so many days. */

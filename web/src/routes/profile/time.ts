@@ -29,9 +29,16 @@ export function agoText(instant: string, now: Date, language = 'en-GB'): string 
   return relative(known(language)).format(Math.trunc(apart / unit), name)
 }
 
-/** "21 November 2026". */
+/** "21 November 2026", which a line does not break. */
 export function dateText(instant: string, timeZone: string, language = 'en-GB'): string {
-  return new Intl.DateTimeFormat(known(language), { dateStyle: 'long', timeZone }).format(new Date(instant))
+  const format = new Intl.DateTimeFormat(known(language), { dateStyle: 'long', timeZone })
+  return format.format(new Date(instant)).replaceAll(' ', '\u00a0')
+}
+
+/** "21 Nov 2026", for lists. */
+export function shortDateText(instant: string, timeZone: string, language = 'en-GB'): string {
+  const format = new Intl.DateTimeFormat(known(language), { dateStyle: 'medium', timeZone })
+  return format.format(new Date(instant)).replaceAll(' ', '\u00a0')
 }
 
 /**

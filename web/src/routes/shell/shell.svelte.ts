@@ -5,6 +5,8 @@ let palette = $state<'all' | 'boards' | null>(null)
 let helping = $state(false)
 let folded = $state(localStorage.getItem(foldedKey) === 'yes')
 
+let lost = $state(false)
+
 let workspaceId = $state(sessionStorage.getItem(workspaceKey))
 
 /** What stands around every page. */
@@ -20,6 +22,13 @@ export const shell = {
   },
   set helping(to) {
     helping = to
+  },
+  /** Whether the address leads to nothing; a phone then shows its bar of pages at boards and cards too. */
+  get lost() {
+    return lost
+  },
+  set lost(to) {
+    lost = to
   },
   /** The workspace that was looked at last, in this tab. */
   get workspaceId() {

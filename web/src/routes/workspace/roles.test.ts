@@ -8,9 +8,9 @@ const member = { role: 'member' as const }
 
 describe('roles', () => {
   it('keep the last owner', () => {
-    expect(fixed(owner, 'owner', [owner, admin])).toContain('last owner')
+    expect(fixed(owner, 'owner', [owner, admin])).toContain('only owner')
     expect(fixed(owner, 'owner', [owner, owner])).toBeNull()
-    expect(stays(owner, true, 'owner', [owner, member])).toContain('last owner')
+    expect(stays(owner, true, 'owner', [owner, member])).toContain('only owner')
   })
   it('let only owners change owners', () => {
     expect(fixed(owner, 'admin', [owner, owner])).toBe('Only owners change owners.')

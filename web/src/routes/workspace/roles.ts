@@ -3,9 +3,9 @@ import type { WorkspaceRole } from '../../api/contract'
 import type { Member } from '../../api/types'
 
 export const roleWords: Record<WorkspaceRole, { label: string; text: string }> = {
-  owner: { label: 'Owner', text: 'Everything, with the plan and the other owners.' },
+  owner: { label: 'Owner', text: 'Full access, including plan and owners.' },
   admin: { label: 'Admin', text: 'People, invitations, settings and webhooks.' },
-  member: { label: 'Member', text: 'Makes boards, works on all that the workspace sees.' },
+  member: { label: 'Member', text: 'Can create boards and edit everything shared with the workspace.' },
   guest: { label: 'Guest', text: 'Only boards that are shared with them.' },
 }
 
@@ -28,7 +28,7 @@ export function fixed(
   if (member.role !== 'owner') return null
   if (mine !== 'owner') return 'Only owners change owners.'
   return all.filter((m) => m.role === 'owner').length === 1
-    ? 'The last owner stays. Make somebody else an owner first.'
+    ? 'You are the only owner. Make someone else an owner before you leave.'
     : null
 }
 
