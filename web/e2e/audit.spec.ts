@@ -89,7 +89,7 @@ test('the log is walked, opened and narrowed by keyboard alone', async ({ page, 
 
 test('what is new is counted, and shown when it is asked for', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
-  await expect(entries(page).first()).toContainText('made the')
+  await expect(entries(page).first()).toContainText('created the')
   const before = await entries(page).count()
   await rename(page, world, 'Newer')
   await rename(page, world, 'Newest')

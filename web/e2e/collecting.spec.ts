@@ -94,13 +94,16 @@ test('a status update begins from the week, is posted, and shows to others at on
   await tabTo(page.getByRole('button', { name: 'Write an update' }))
   await page.keyboard.press('Enter')
   const form = page.getByRole('form', { name: 'New status update' })
-  await expect(form.getByRole('textbox', { name: 'More about it' })).toHaveValue(/### Done \(1\)\n\n- \[One\]/)
+  await expect(form.getByRole('tab', { name: 'Preview', selected: true })).toBeVisible()
+  await expect(form.getByRole('heading', { name: 'Done (1)' })).toBeVisible()
   await expect(form.getByRole('radio', { name: 'On track' })).toBeFocused()
   await page.keyboard.press('ArrowRight')
   await expect(form.getByRole('radio', { name: 'At risk' })).toBeChecked()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Control+a')
   await page.keyboard.type('The press kit is late')
+  await form.getByRole('tab', { name: 'Write' }).click()
+  await expect(form.getByRole('textbox', { name: 'Details' })).toHaveValue(/### Done \(1\)\n\n- \[One\]/)
   await form.getByRole('tab', { name: 'Preview' }).click()
   await expect(form.getByRole('heading', { name: 'Done (1)' })).toBeVisible()
   await expect(form.getByRole('link', { name: 'One', exact: true })).toHaveAttribute(
@@ -112,8 +115,8 @@ test('a status update begins from the week, is posted, and shows to others at on
   // What is written outlives a reload.
   await page.reload()
   await page.getByRole('button', { name: 'Write an update' }).click()
-  await expect(form.getByLabel('In one line')).toHaveValue('The press kit is late')
-  await form.getByLabel('In one line').press('Enter')
+  await expect(form.getByLabel('Title', { exact: true })).toHaveValue('The press kit is late')
+  await form.getByLabel('Title', { exact: true }).press('Enter')
   const update = page.getByRole('article', { name: 'The press kit is late' })
   await expect(update).toContainText('At risk')
   await expect(update.getByText('done', { exact: true }).locator('..')).toContainText('1')
@@ -121,7 +124,7 @@ test('a status update begins from the week, is posted, and shows to others at on
   expect(await axe(page)).toEqual([])
 
   await page.getByRole('button', { name: 'Write an update' }).click()
-  await expect(form.getByLabel('In one line')).not.toHaveValue('The press kit is late')
+  await expect(form.getByLabel('Title', { exact: true })).not.toHaveValue('The press kit is late')
 })
 
 test('a status update that came before there was a stream shows when there is one', async ({ page, world }) => {
@@ -217,16 +220,17 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
   await expect(cell(0, 0).getByRole('checkbox')).not.toBeChecked()
 })
 
-test('a broken filter says why, and is mended', async ({ page, world }) => {
+test('a broken filter says why, and is fixed', async ({ page, world }) => {
   const list = await world.post(`/boards/${world.boardId}/labels`, { name: 'Gone', color: 'red' })
   const query = `is:open label:${list}`
   const filter = await world.post('/saved-filters', { workspaceId: world.workspaceId, name: 'Old', query })
   await send(page, 'DELETE', `/public/v1/labels/${list}`)
   await page.goto(`/saved-filters/${filter}`)
   await expect(page.getByText('The query names a label that is not there')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No results until the filter is fixed' })).toBeVisible()
   expect(await axe(page)).toEqual([])
-  await page.getByRole('button', { name: 'Mend it' }).click()
-  const finds = page.getByRole('textbox', { name: 'Finds' })
+  await page.getByRole('button', { name: 'Fix filter' }).click()
+  const finds = page.getByRole('textbox', { name: 'Query' })
   await expect(finds).toBeFocused()
   await finds.fill('is:nonsense')
   await page.keyboard.press('Enter')
@@ -239,13 +243,13 @@ test('a broken filter says why, and is mended', async ({ page, world }) => {
 
 test('a board becomes a template, is looked into, made a board of, and deleted', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/templates`)
-  await expect(page.getByRole('button', { name: /^Look into/ })).toHaveCount(10)
+  await expect(page.getByRole('button', { name: /^Preview/ })).toHaveCount(10)
   expect(await axe(page)).toEqual([])
   await tabTo(page.getByRole('button', { name: 'Save a board as template' }))
   await page.keyboard.press('Enter')
   await page.getByLabel('Name of the template').fill('Our way')
   await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Look into Our way' }).click()
+  await page.getByRole('button', { name: 'Preview Our way' }).click()
   const dialog = page.getByRole('dialog', { name: 'Our way' })
   await expect(dialog.getByRole('region', { name: 'To do' })).toContainText('Three')
   expect(await axe(page)).toEqual([])
@@ -258,7 +262,7 @@ test('a board becomes a template, is looked into, made a board of, and deleted',
   await page.getByRole('button', { name: 'Delete the template Our way' }).click()
   await page.getByRole('button', { name: 'Delete template' }).click()
   await expect(page.getByText('The template “Our way” is deleted')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Look into Our way' })).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Preview Our way' })).toBeHidden()
   await expect(page.getByText('None of your own yet')).toBeVisible()
 })
 

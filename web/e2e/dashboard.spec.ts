@@ -95,3 +95,21 @@ test('figures follow what others do', async ({ page, world }) => {
   await world.post('/cards', { listId: world.lists.Done, title: 'From elsewhere' })
   await expect(open).toHaveText(/^Open\s*5/, { timeout: 20_000 })
 })
+
+test('without a card there is nothing to count, until there is one', async ({ page, world }) => {
+  const { workspaceId } = world
+  await page.evaluate(async (path) => {
+    const answer = await fetch(path, { method: 'DELETE', headers: { 'Idempotency-Key': crypto.randomUUID() } })
+    if (!answer.ok) throw new Error(await answer.text())
+  }, `/api/public/v1/boards/${world.boardId}`)
+  const board = await world.post('/boards', { workspaceId, name: 'First steps' })
+  const list = await world.post(`/boards/${board}/lists`, { name: 'To do' })
+  await page.goto(at(world))
+  await expect(page.getByRole('heading', { name: 'Nothing to count yet' })).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Figures' })).toHaveCount(0)
+  await expect(page.getByRole('link', { name: 'Open First steps' })).toHaveAttribute('href', `/boards/${board}`)
+  expect(await axe(page)).toEqual([])
+  await world.post('/cards', { listId: list, title: 'The first' })
+  await page.reload()
+  await expect(page.getByRole('region', { name: 'Created and completed' })).toBeVisible()
+})

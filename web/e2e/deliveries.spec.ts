@@ -32,7 +32,7 @@ test('a change on the board is in the log without loading again', async ({ page,
   await expect(rows(page)).toHaveCount(1)
   await expect(rows(page)).toContainText('Delivered')
   await expect(rows(page)).toContainText('HTTP 204')
-  await expect(page.getByRole('progressbar', { name: 'Deliveries today' })).toHaveAttribute('value', '1')
+  await expect(page.getByRole('meter', { name: 'Deliveries today' })).toHaveAttribute('value', '1')
   await rows(page).getByRole('link').click()
   await expect(panel(page).getByRole('region', { name: 'Body' })).toContainText('"type": "card.created"')
   await page.goBack()

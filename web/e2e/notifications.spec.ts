@@ -15,13 +15,13 @@ test('what concerns somebody shows behind the bell as it happens, and opens with
   await bell.click()
   const panel = grace.page.getByRole('dialog', { name: 'Notifications' })
   await expect(panel.getByRole('listitem')).toHaveCount(1)
-  await expect(panel.getByRole('listitem')).toContainText('assigned you: Call the printer')
+  await expect(panel.getByRole('listitem')).toContainText('assigned you to Call the printer')
   expect(await axe(grace.page)).toEqual([])
 
   // Another's act appears in the open panel.
   await world.post(`/cards/${world.cards.One}/comments`, { text: `Please look, @${grace.name}` })
   await expect(panel.getByRole('listitem')).toHaveCount(2, { timeout: 15_000 })
-  await expect(panel.getByRole('listitem').first()).toContainText('mentioned you: One')
+  await expect(panel.getByRole('listitem').first()).toContainText('mentioned you on One')
   await expect(panel.getByRole('listitem').first()).toContainText('Please look')
   await panel.getByRole('button', { name: /^Mark as read: .*Call the printer/ }).click()
   await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible()
@@ -142,4 +142,19 @@ test('the page of a letter’s end changes nothing until somebody says so', asyn
   await page.getByRole('button', { name: 'Unsubscribe' }).click()
   await expect(page.getByRole('alert')).toContainText('open it as it stands in the letter')
   expect(await axe(page)).toEqual([])
+})
+
+test('on a phone the bell of the drawer goes to the page', async ({ world, browser }) => {
+  const grace = await another(browser, world)
+  await grace.page.setViewportSize({ width: 390, height: 844 })
+  await grace.page.goto('/')
+  await grace.page.getByRole('button', { name: 'Menu' }).click()
+  await grace.page
+    .getByRole('navigation', { name: 'Workspaces and boards' })
+    .getByRole('link', { name: 'Notifications' })
+    .click()
+  await expect(grace.page).toHaveURL(/\/notifications$/)
+  await expect(grace.page.getByText('Nothing yet')).toBeVisible()
+  await expect(grace.page.getByRole('button', { name: 'Mark all as read' })).toHaveCount(0)
+  await grace.close()
 })

@@ -101,7 +101,8 @@ test('the page follows the board, and closes at once', async ({ page, world, els
   await dialog.getByRole('button', { name: 'Make another address' }).click()
   await expect(dialog.getByLabel('Address of the page')).not.toHaveText(before!)
   await guest.reload()
-  await expect(guest.getByRole('heading', { name: 'This page is not open' })).toBeVisible()
+  await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
+  await expect(guest.getByRole('link', { name: 'Go to Cardwall' })).toHaveAttribute('href', '/')
 
   // Confidential: the page goes off, and its switch says why.
   const path2 = new URL((await dialog.getByLabel('Address of the page').textContent())!).pathname
@@ -112,7 +113,7 @@ test('the page follows the board, and closes at once', async ({ page, world, els
   await expect(dialog.getByRole('switch', { name: /^Public page/ })).not.toBeChecked()
   await saved(page)
   await guest.reload()
-  await expect(guest.getByRole('heading', { name: 'This page is not open' })).toBeVisible()
+  await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
 })
 
 test('on a phone the lists stand below each other, and a guest submits with the keyboard alone', async ({

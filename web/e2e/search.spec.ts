@@ -76,9 +76,42 @@ test('arrows walk through what was found, and Enter opens a card', async ({ page
   await expect(page).toHaveURL(/\/cards\/crd_/)
 })
 
-test('a search that is not understood says where', async ({ page, place }) => {
-  await page.goto(`/search?q=due:sometime&workspace=${place.workspaceId}`)
-  await expect(page.getByRole('alert')).toContainText('due takes')
+test('a search that is not understood says where, and what could stand there', async ({ page, place }) => {
+  await page.goto(`/search?q=${place.mark} due:sometime&workspace=${place.workspaceId}`)
+  const alert = page.getByRole('alert')
+  await expect(alert).toContainText('due:sometime is not understood: due takes')
+  await expect(alert).not.toContainText('offset')
+  await expect(page.getByRole('region', { name: 'Examples' })).toBeVisible()
+  expect(await axe(page)).toEqual([])
+  await page.getByRole('button', { name: 'due:overdue', exact: true }).click()
+  await expect(page.getByRole('combobox', { name: 'Search all boards' })).toHaveValue(`${place.mark} due:overdue`)
+  await expect(page.locator('a[data-card]')).toHaveText([/Late/])
+})
+
+test('nothing is said of a word while it is completed', async ({ page, place }) => {
+  await page.goto(`/search?workspace=${place.workspaceId}`)
+  const nothing = page.getByRole('heading', { name: 'Nothing found' })
+  const answered = page.waitForResponse((r) => r.url().includes('/search?') && r.url().includes('zeppelin'))
+  await page.getByRole('combobox', { name: 'Search all boards' }).pressSequentially('zeppelin d')
+  await expect(page.getByRole('listbox', { name: 'Completions' })).toBeVisible()
+  await answered
+  await expect(nothing).toBeHidden()
+  await page.keyboard.press('Escape')
+  await expect(nothing).toBeVisible()
+})
+
+test('a broken filter in the list is edited where it stands', async ({ page, place }) => {
+  const body = { workspaceId: place.workspaceId, name: `Gone ${place.mark}` }
+  await place.post('/saved-filters', { ...body, query: 'is:open list:lst_01jb2m3n4p5q6r7s8t9v0w1x2y' })
+  await page.goto('/search')
+  const row = page.getByRole('listitem').filter({ hasText: body.name })
+  await expect(row).toContainText('list:(deleted)')
+  await expect(row).toContainText('It looks for a list that is gone. Edit or delete it.')
+  await expect(row.getByRole('link')).toHaveCount(0)
+  await row.getByRole('button', { name: `Edit ${body.name}` }).click()
+  await page.getByRole('textbox', { name: 'Query' }).fill(`is:open ${place.mark}`)
+  await page.keyboard.press('Enter')
+  await expect(row.getByRole('link', { name: `Open as table of ${body.name}` })).toBeVisible()
 })
 
 test('a search is saved as a filter and used again', async ({ page, place }) => {
@@ -89,7 +122,7 @@ test('a search is saved as a filter and used again', async ({ page, place }) => 
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('Enter')
   await expect(page.getByText(`“Filter ${place.mark}” is saved`)).toBeVisible()
-  await page.getByRole('button', { name: 'Clear the search' }).click()
+  await page.getByRole('button', { name: 'Clear search' }).click()
   await page.getByRole('button', { name: `Filter ${place.mark}`, exact: true }).click()
   await expect(page.getByRole('combobox', { name: 'Search all boards' })).toHaveValue('is:open')
 })

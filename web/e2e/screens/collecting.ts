@@ -87,7 +87,7 @@ export const collecting: readonly Screen[] = [
     at: (s) => `/saved-filters/${s.filters.broken}`,
     shows: (page) => page.getByText('This filter is broken.'),
     then: async (page) => {
-      await button(page, 'Mend it').click()
+      await button(page, 'Fix filter').click()
       await expect(dialog(page)).toBeVisible()
     },
   },
@@ -95,16 +95,16 @@ export const collecting: readonly Screen[] = [
     name: 'templates',
     route: '/workspaces/:workspaceId/templates',
     at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Look into A launch, as we do it').first(),
+    shows: (page) => button(page, 'Preview A launch, as we do it').first(),
   },
   {
     name: 'templates-preview',
     route: '/workspaces/:workspaceId/templates',
     at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Look into A launch, as we do it').first(),
+    shows: (page) => button(page, 'Preview A launch, as we do it').first(),
     then: async (page) => {
       await page
-        .getByRole('button', { name: /^Look into/ })
+        .getByRole('button', { name: /^Preview/ })
         .last()
         .click()
       await expect(dialog(page).getByRole('region', { name: 'Its lists and cards' })).toBeVisible()
@@ -114,7 +114,7 @@ export const collecting: readonly Screen[] = [
     name: 'templates-save',
     route: '/workspaces/:workspaceId/templates',
     at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Look into A launch, as we do it').first(),
+    shows: (page) => button(page, 'Preview A launch, as we do it').first(),
     then: async (page) => {
       await button(page, 'Save a board as template').click()
       await expect(dialog(page)).toBeVisible()

@@ -28,7 +28,15 @@ export const notifications: readonly Screen[] = [
     at: () => '/',
     shows: (page) => page.getByRole('heading').first(),
     then: async (page) => {
-      if ((page.viewportSize()?.width ?? 1000) < 640) await button(page, 'Menu').click()
+      if ((page.viewportSize()?.width ?? 1000) < 640) {
+        // There is no room beside the drawer: the bell goes to the page.
+        await button(page, 'Menu').click()
+        const bell = page
+          .getByRole('navigation', { name: 'Workspaces and boards' })
+          .getByRole('link', { name: /^Notifications/ })
+        await expect(bell).toHaveAttribute('href', '/notifications')
+        return
+      }
       await button(page, /^Notifications/)
         .first()
         .click()

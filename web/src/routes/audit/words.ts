@@ -1,91 +1,105 @@
 // What an operation did, as a sentence about a person says it.
+import type { AuditEntry } from '../../api/contract'
+
 type Words = { group: string; did: string }
 
+// {} is the name of the thing, @ that of its board. A thing without a name is "a card" instead of "the card {}";
+// {somebody} says what stands there then.
 const groups: Record<string, Record<string, string>> = {
   Workspace: {
-    create_workspace: 'made the workspace',
-    update_workspace: 'renamed the workspace',
+    create_workspace: 'created the workspace {}',
+    update_workspace: 'renamed the workspace {}',
+    delete_workspace: 'deleted the workspace {}',
+    restore_workspace: 'restored the workspace {}',
     update_organization: 'changed the plan of the organization',
-    delete_board_template: 'deleted a template',
-    change_member: 'changed the role of',
-    remove_member: 'took out of the workspace',
-    create_invitation: 'invited somebody',
-    withdraw_invitation: 'withdrew an invitation',
+    delete_board_template: 'deleted the template {}',
+    change_member: 'changed the role of {somebody}',
+    remove_member: 'removed {somebody} from the workspace',
+    create_invitation: 'invited {somebody}',
+    withdraw_invitation: 'withdrew the invitation of {somebody}',
     accept_invitation: 'joined the workspace',
     import_board: 'imported boards',
   },
   Webhooks: {
-    create_webhook: 'made the webhook',
-    update_webhook: 'changed the webhook',
-    pause_webhook: 'paused the webhook',
-    switch_on_webhook: 'asked to switch on a webhook',
+    create_webhook: 'created the webhook {}',
+    update_webhook: 'changed the webhook {}',
+    pause_webhook: 'paused the webhook {}',
+    switch_on_webhook: 'asked to switch on the webhook {}',
     test_webhook: 'sent a test event',
-    rotate_webhook_secret: 'made another secret of the webhook',
+    rotate_webhook_secret: 'made a new secret for the webhook {}',
     send_delivery_again: 'sent a delivery again',
-    send_deliveries_again: 'sent deliveries again of the webhook',
-    delete_webhook: 'deleted a webhook',
+    send_deliveries_again: 'sent deliveries of the webhook {} again',
+    delete_webhook: 'deleted the webhook {}',
   },
   Boards: {
-    create_board: 'made the board',
-    create_board_from_template: 'made a board from a template',
-    copy_board: 'copied a board',
-    save_board_as_template: 'saved as a template the board',
-    update_board: 'changed the board',
-    archive_board: 'archived the board',
-    restore_board: 'restored the board',
-    trash_board: 'moved to the trash the board',
-    share_board: 'shared the board',
-    remove_board_member: 'took somebody off the board',
-    update_public_page: 'changed the public page of the board',
-    renew_public_page: 'gave another address to the public page of the board',
-    post_status_update: 'posted a status update',
-    star_board: 'starred the board',
-    unstar_board: 'took the star from the board',
-    watch_board: 'began to watch the board',
-    unwatch_board: 'no longer watches the board',
+    create_board: 'created the board @',
+    create_board_from_template: 'created the board @ from a template',
+    copy_board: 'created the board @ as a copy',
+    save_board_as_template: 'saved the board @ as a template',
+    update_board: 'changed the board @',
+    archive_board: 'archived the board @',
+    restore_board: 'restored the board @',
+    trash_board: 'moved the board @ to the trash',
+    share_board: 'shared the board @ with {somebody}',
+    remove_board_member: 'removed {somebody} from the board @',
+    update_public_page: 'changed the public page of the board @',
+    renew_public_page: 'gave the public page of the board @ a new address',
+    post_status_update: 'posted the status update {}',
+    star_board: 'starred the board @',
+    unstar_board: 'removed the star from the board @',
+    watch_board: 'started watching the board @',
+    unwatch_board: 'stopped watching the board @',
+    set_collapsed_lists: 'collapsed or expanded lists of the board @',
   },
   Lists: {
-    create_list: 'made the list',
-    update_list: 'changed the list',
-    move_list: 'moved the list',
-    move_list_to_board: 'moved to another board the list',
-    copy_list: 'copied the list',
-    archive_list: 'archived the list',
-    restore_list: 'restored the list',
+    create_list: 'created the list {}',
+    update_list: 'changed the list {}',
+    move_list: 'moved the list {}',
+    move_list_to_board: 'moved the list {} to another board',
+    copy_list: 'copied the list {}',
+    archive_list: 'archived the list {}',
+    restore_list: 'restored the list {}',
   },
   Cards: {
-    create_card: 'made the card',
-    update_card: 'changed the card',
-    move_card: 'moved the card',
-    move_card_to_board: 'moved to another board the card',
-    copy_card: 'copied the card',
-    archive_card: 'archived the card',
-    restore_card: 'restored the card',
-    set_card_labels: 'changed the labels of the card',
-    set_card_assignees: 'changed the people of the card',
-    watch_card: 'began to watch the card',
-    unwatch_card: 'no longer watches the card',
-    set_card_due: 'set the due date of the card',
-    submit_guest_card: 'submitted a card',
-    clear_card_due: 'took the due date from the card',
-    add_checklist: 'added a checklist',
-    update_checklist: 'changed a checklist',
-    delete_checklist: 'deleted a checklist',
-    add_checklist_item: 'added a checklist item',
-    update_checklist_item: 'changed a checklist item',
-    delete_checklist_item: 'deleted a checklist item',
+    create_card: 'created the card {}',
+    update_card: 'changed the card {}',
+    move_card: 'moved the card {}',
+    move_card_to_board: 'moved the card {} to another board',
+    copy_card: 'copied the card {}',
+    archive_card: 'archived the card {}',
+    restore_card: 'restored the card {}',
+    set_card_labels: 'changed the labels of the card {}',
+    set_card_assignees: 'changed the people of the card {}',
+    watch_card: 'started watching the card {}',
+    unwatch_card: 'stopped watching the card {}',
+    set_card_due: 'set the due date of the card {}',
+    submit_guest_card: 'submitted the card {}',
+    clear_card_due: 'removed the due date from the card {}',
+    add_checklist: 'added the checklist {}',
+    update_checklist: 'changed the checklist {}',
+    delete_checklist: 'deleted the checklist {}',
+    add_checklist_item: 'added the checklist item {}',
+    update_checklist_item: 'changed the checklist item {}',
+    delete_checklist_item: 'deleted the checklist item {}',
   },
   'Comments, labels and filters': {
     add_comment: 'commented',
     add_guest_comment: 'commented',
     edit_comment: 'edited a comment',
     delete_comment: 'deleted a comment',
-    create_label: 'made a label',
-    update_label: 'changed a label',
-    delete_label: 'deleted a label',
-    create_saved_filter: 'saved a filter',
-    update_saved_filter: 'changed a saved filter',
-    delete_saved_filter: 'deleted a saved filter',
+    create_label: 'created the label {}',
+    update_label: 'changed the label {}',
+    delete_label: 'deleted the label {}',
+    create_saved_filter: 'saved the filter {}',
+    update_saved_filter: 'changed the filter {}',
+    delete_saved_filter: 'deleted the filter {}',
+  },
+  Automation: {
+    create_rule: 'created the rule {}',
+    update_rule: 'changed the rule {}',
+    delete_rule: 'deleted the rule {}',
+    switch_on_rule: 'switched on the rule {}',
+    switch_off_rule: 'switched off the rule {}',
   },
 }
 
@@ -95,8 +109,39 @@ const all = new Map<string, Words>(
   ),
 )
 
-/** "moved the card"; for what is not known here its name in words. */
-export const didText = (operation: string): string => all.get(operation)?.did ?? `did ${operation.replaceAll('_', ' ')}`
+export type Piece = { text: string; name?: boolean }
+type Told = Pick<AuditEntry, 'operation' | 'subject' | 'subjectName' | 'boardId' | 'boardName' | 'changes'>
+
+/** What an entry is about, by its name now, or by the one that was given or taken. */
+function thingOf({ subject, subjectName, boardId, changes }: Told, names: ReadonlyMap<string, string>): string | null {
+  if (subjectName !== null && subject !== boardId) return subjectName
+  for (const field of ['name', 'title', 'email', 'userId']) {
+    const value = changes[field]?.to ?? changes[field]?.from
+    if (typeof value === 'string' && value) return field === 'userId' ? (names.get(value) ?? null) : value
+  }
+  return null
+}
+
+/** "moved the card One on Plan", in pieces, the names marked; an operation that is not known here by its own name. */
+export function didPieces(entry: Told, names: ReadonlyMap<string, string> = new Map()): Piece[] {
+  const words = all.get(entry.operation)?.did ?? `did ${entry.operation.replaceAll('_', ' ')}`
+  const thing = thingOf(entry, names)
+  const unseen = entry.boardId !== null && entry.boardName === null
+  let text = words
+  if (thing === null) text = text.replace(/the ((?:checklist |status )?\w+) \{\}/, 'a $1')
+  if (entry.boardName === null) text = text.replace('the board @', unseen ? 'a board that you don’t see' : 'a board')
+  const pieces = text.split(/(@|\{\w*\})/).flatMap((part): Piece[] => {
+    if (part === '@') return [{ text: entry.boardName ?? '', name: true }]
+    if (part.startsWith('{')) return [thing === null ? { text: part.slice(1, -1) } : { text: thing, name: true }]
+    return part ? [{ text: part }] : []
+  })
+  if (words.includes('@') || entry.boardId === null) return pieces
+  if (unseen) return [...pieces, { text: ' on a board that you don’t see' }]
+  return [...pieces, { text: ' on ' }, { text: entry.boardName!, name: true }]
+}
+
+/** Every operation that has words. */
+export const knownOperations: ReadonlySet<string> = new Set(all.keys())
 
 /** "Move card", as a choice. */
 export function operationText(operation: string): string {

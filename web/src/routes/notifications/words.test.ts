@@ -13,9 +13,14 @@ const one = {
 } as unknown as Notification
 
 test('says who did what to what', () => {
-  expect([who(one), deed(one), subject(one)]).toEqual(['Ada', 'mentioned you', 'Launch'])
+  expect([who(one), deed(one), subject(one)]).toEqual(['Ada', 'mentioned you on', 'Launch'])
   const moved = { ...one, kind: 'watched', event: 'card.moved', actor: { type: 'automation', id: null, name: null } }
-  expect([who(moved as Notification), deed(moved as Notification)]).toEqual(['An automation', 'moved a card'])
+  expect([who(moved as Notification), deed(moved as Notification)]).toEqual(['An automation', 'moved a card on'])
+  const commented = { ...one, kind: 'comment', card: { id: 'crd_1', number: 1, title: 'Press release', dueAt: null } }
+  expect([deed(commented as Notification), subject(commented as Notification)]).toEqual([
+    'commented on',
+    'Press release',
+  ])
 })
 
 test('says how near a due date is', () => {

@@ -1,15 +1,15 @@
 import type { Notification } from '../../api/contract'
 
 const deeds: Record<string, string> = {
-  'card.created': 'added a card',
-  'card.moved': 'moved a card',
-  'card.completed': 'finished a card',
-  'card.reopened': 'reopened a card',
-  'card.archived': 'archived a card',
-  'card.restored': 'restored a card',
-  'card.due_date_changed': 'changed a due date',
-  'comment.added': 'commented',
-  'status.posted': 'posted a status update',
+  'card.created': 'added',
+  'card.moved': 'moved',
+  'card.completed': 'completed',
+  'card.reopened': 'reopened',
+  'card.archived': 'archived',
+  'card.restored': 'restored',
+  'card.due_date_changed': 'changed the due date of',
+  'comment.added': 'commented on',
+  'status.posted': 'posted a status update on',
 }
 
 const nearness = { week: 'Due in a week', day: 'Due in a day', hour: 'Due in an hour', due: 'Due' } as const
@@ -21,21 +21,24 @@ export function who(n: Notification): string | null {
   return n.actor.type === 'automation' ? 'An automation' : 'Somebody'
 }
 
-/** What happened, to stand behind who caused it. */
+/** What happened, to stand between who caused it and what it is about. */
 export function deed(n: Notification): string {
   switch (n.kind) {
     case 'mention':
-      return 'mentioned you'
+      return 'mentioned you on'
     case 'assignment':
-      return 'assigned you'
+      return 'assigned you to'
     case 'invitation':
-      return 'shared a board with you'
+      return 'invited you to'
     case 'comment':
-      return 'commented'
+      return 'commented on'
     case 'due':
       return n.reminder === 'due' && n.card && !n.card.dueAt ? 'Due today' : nearness[n.reminder ?? 'due']
     default:
-      return deeds[n.event] ?? 'changed something'
+      // Of a card that is gone only the board is left to name.
+      return [deeds[n.event] ?? 'changed something on', n.event.startsWith('card.') && !n.card ? 'a card on' : '']
+        .filter(Boolean)
+        .join(' ')
   }
 }
 

@@ -17,3 +17,11 @@ export async function loadFilters(): Promise<SavedFilter[]> {
   if (first && found.every((one) => one.status === 'rejected')) throw first.reason
   return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
 }
+
+/** What a broken filter looks for in vain, and its query without the id; null when it is not one thing named by id. */
+export function lost({ broken, query }: Pick<SavedFilter, 'broken' | 'query'>): { what: string; query: string } | null {
+  const ids = broken ? [...query.matchAll(/(\w+):([a-z]{3}_[0-9a-z]{20,})/g)] : []
+  if (ids.length !== 1) return null
+  const [all, what] = ids[0]!
+  return { what: what!, query: query.replace(all, `${what}:(deleted)`) }
+}

@@ -167,9 +167,31 @@ export function without(text: string, term: { offset: number; length: number }):
   return `${before.trimEnd()} ${after.trimStart()}`.trim()
 }
 
+export type Refusal = { text: string; term?: string; offers: { label: string; query: string }[] }
+
+/** What a refusal says of a search: its sentence, the term that it is about, and what could stand there instead. */
+export function refusalOf(message: string, query: string): Refusal {
+  const [, sentence = message, offset] = /^(?:\w+: )?(.*?)(?: \(at offset (\d+)\))?\.$/s.exec(message) ?? []
+  const text = `${sentence.replace(/\.$/, '')}.`
+  if (offset === undefined) return { text, offers: [] }
+  const at = new TextDecoder().decode(new TextEncoder().encode(query).slice(0, Number(offset))).length
+  const { from } = wordAt(query, at)
+  const length = /^(?:[^\s"]|"(?:\\.|[^"\\])*"?)*/.exec(query.slice(from))![0].length
+  const term = query.slice(from, from + length)
+  const [, minus, key] = /^(-?)(\w+):/.exec(term) ?? []
+  const values = /^\w+ (takes|needs a value)/.test(sentence)
+    ? keys.find((k) => k.key === key?.toLowerCase())?.values
+    : []
+  const offers = (values ?? []).map(([value]) => {
+    const label = `${minus}${key}:${value}`
+    return { label, query: query.slice(0, from) + label + query.slice(from + length) }
+  })
+  return { text, term, offers }
+}
+
 const keyWords: Record<string, string> = {
   text: '',
-  is: '',
+  is: 'Is',
   due: 'Due',
   start: 'Starts',
   no: 'No',
@@ -203,7 +225,11 @@ export function termText(term: { key: string; negated: boolean; values: readonly
     return v.replaceAll('_', ' ')
   })
   const key = keyWords[term.key] ?? term.key
-  return { key: [term.negated ? 'not' : '', key].filter(Boolean).join(' '), value: words.join(' or ') || term.text }
+  const not = term.negated ? 'not' : ''
+  return {
+    key: (term.key === 'is' ? [key, not] : [not, key]).filter(Boolean).join(' '),
+    value: words.join(' or ') || term.text,
+  }
 }
 
 /** Names, each once, those that stand most often first. */

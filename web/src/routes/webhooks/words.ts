@@ -42,7 +42,7 @@ export function stateOf(w: Webhook): State {
     const why = `The last ${w.failures === 1 ? 'delivery' : `${w.failures} deliveries`} failed. After ten in a row it is switched off.`
     return { tone: 'warn', label: `Failed ${times(w.failures)} in a row`, icon: 'warn', why }
   }
-  return { tone: 'good', label: 'On', why: 'It sends what it was asked to.' }
+  return { tone: 'good', label: 'On', why: 'Working.' }
 }
 
 const platforms: Record<string, string> = {
