@@ -33,8 +33,6 @@ export default defineConfig({
               test: /src\/(api|lib(?!\/(markdown|natural-date|zone-names))|state|ui(?!\/(DateField|UsageBar)))\//,
               minShareCount: 4,
             },
-            // What stands around the pages is not to load the board for what both need.
-            { name: 'shell', test: /src\/(routes\/(board\/keys|shell\/shell)|ui\/(Menu|Popover|Kbd))/ },
             // The form of dates takes a button along, which the first page needs too;
             // what is used of a plan stands on pages that need nothing else of a board.
             {

@@ -12,9 +12,6 @@ const screens = [
   { path: '/', entry: 'src/routes/home/Home.svelte', data: [] },
 ]
 
-/** What stands around every one of them. */
-const around = 'src/routes/shell/Shell.svelte'
-
 /** What every screen asks for. */
 const always = ['/api/app/v1/session']
 
@@ -34,7 +31,7 @@ export function preload() {
         path,
         links: [
           ...[...always, ...data].map((at) => `<${at}>; rel=preload; as=fetch; crossorigin`),
-          ...[...files(manifest, around, files(manifest, entry))]
+          ...[...files(manifest, entry)]
             .filter((file) => !first.has(file)) // the document names those
             .map(
               (file) => `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style' : 'modulepreload'}; crossorigin`,

@@ -26,10 +26,9 @@ function weigh(title, names) {
 }
 
 const kB = (bytes) => `${(bytes / 1000).toFixed(1)} kB`.padStart(9)
-const inside = ['index.html', 'src/routes/shell/Shell.svelte']
-const board = weigh('board', [...inside, 'src/routes/board/BoardRoute.svelte'])
-weigh('card', [...inside, 'src/routes/board/BoardRoute.svelte', 'src/routes/card/CardSheet.svelte'])
-weigh('home', [...inside, 'src/routes/home/Home.svelte'])
+const board = weigh('board', ['index.html', 'src/routes/board/BoardRoute.svelte'])
+weigh('card', ['index.html', 'src/routes/board/BoardRoute.svelte', 'src/routes/card/CardSheet.svelte'])
+weigh('home', ['index.html', 'src/routes/home/Home.svelte'])
 weigh('sign-in', ['index.html', 'src/routes/account/SignIn.svelte'])
 const guest = weigh('public', ['index.html', 'src/routes/public/PublicPage.svelte'])
 if (guest > mostOfGuests) {
