@@ -33,7 +33,7 @@ test('a theme shows at once and after loading again', async ({ page }) => {
   await saved(page)
   await page.reload()
   await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked()
-  await page.getByRole('radio', { name: 'Use system setting' }).check({ force: true })
+  await page.getByRole('radio', { name: 'System' }).check({ force: true })
   await expect(page.locator('html')).not.toHaveAttribute('data-theme')
   await saved(page)
 })
