@@ -22,11 +22,7 @@ func Memory(pid int, figure string) (int64, error) {
 		if name != figure {
 			continue
 		}
-		kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("read memory: %w", err)
-		}
-		return kilobytes << 10, nil
+		return size(value)
 	}
 	return 0, fmt.Errorf("read memory: /proc/PID/status has no %s", figure)
 }
@@ -52,12 +48,21 @@ func Mapped(pid int, folder string) (int64, error) {
 			_, path, _ := strings.Cut(line, "/")
 			below = strings.HasPrefix("/"+path, strings.TrimSuffix(folder, "/")+"/")
 		case name == "Rss" && below:
-			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			n, err := size(value)
 			if err != nil {
-				return 0, fmt.Errorf("read mappings: %w", err)
+				return 0, err
 			}
-			bytes += kilobytes << 10
+			bytes += n
 		}
 	}
 	return bytes, lines.Err()
+}
+
+// size reads a figure such as "  1234 kB", in bytes.
+func size(value string) (int64, error) {
+	kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read a size: %w", err)
+	}
+	return kilobytes << 10, nil
 }
