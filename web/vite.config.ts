@@ -25,10 +25,6 @@ export default defineConfig({
             // Loaded late by the board, and by the public page, which is not to load the board for it.
             { name: 'markdown', test: /src\/lib\/markdown/ },
             {
-              name: 'light',
-              test: /src\/(lib\/id|state\/due|ui\/(Avatar|Banner|Dialog|DueChip|LabelChip|Skeleton|grow))/,
-            },
-            {
               name: 'base',
               test: /src\/(api|lib(?!\/(markdown|natural-date|zone-names))|state|ui(?!\/(DateField|UsageBar)))\//,
               minShareCount: 4,

@@ -1,10 +1,6 @@
 package board
 
-import (
-	"path"
-	"strings"
-	"time"
-)
+import "time"
 
 // Due is when a card is due and when its work starts. A date is a plain
 // calendar date; the instant beside it is there only when a time of day was
@@ -119,23 +115,4 @@ func wallTime(wall time.Time, zone *time.Location) time.Time {
 		}
 	}
 	return wall.Add(-before).UTC()
-}
-
-// LoadZone finds an IANA time zone. Names that depend on the machine, on its
-// installation or on no place at all are refused: Local, localtime, posixrules,
-// Factory, the posix/ and right/ trees, and offsets such as +02:00.
-func LoadZone(field, name string) (*time.Location, error) {
-	refusal := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field)
-	switch name {
-	case "", "Local", "localtime", "posixrules", "Factory":
-		return nil, refusal
-	}
-	if len(name) > 64 || path.Clean(name) != name || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-		return nil, refusal
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, refusal
-	}
-	return zone, nil
 }

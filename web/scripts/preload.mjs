@@ -24,6 +24,17 @@ export function preload() {
     configResolved(config) {
       dist = config.build.outDir
     },
+    // The font that every page is written in, which else is asked for once a text is laid
+    // out: then that is done twice.
+    transformIndexHtml: {
+      order: 'post',
+      handler(_, { bundle }) {
+        const font = Object.keys(bundle ?? {}).filter((file) => /inter-latin-wght-normal-[\w-]+\.woff2$/.test(file))
+        if (font.length !== 1) throw new Error(`preload: ${font.length} fonts for Latin text`)
+        const attrs = { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: '', href: `/${font[0]}` }
+        return [{ tag: 'link', attrs, injectTo: 'head' }]
+      },
+    },
     closeBundle() {
       const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'))
       const first = files(manifest, 'index.html')

@@ -4037,6 +4037,8 @@ export interface components {
             user: components["schemas"]["Profile"];
             /** @description The caller's workspaces, in the order of their making. */
             workspaces: components["schemas"]["HomeWorkspace"][];
+            /** @description How clocks in the person's time zone go, from two years ago for five years; empty for a zone that the server does not know any more. */
+            zoneOffsets: components["schemas"]["ZoneOffset"][];
         };
         SignedOut: Record<string, never>;
         Star: {
@@ -4646,6 +4648,26 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
+        };
+        ZoneOffset: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description By how much they are ahead of UTC.
+             * @example 3600
+             */
+            seconds: number;
+            /**
+             * Format: date-time
+             * @description Until when; no longer then.
+             * @example 2026-10-25T01:00:00.000Z
+             */
+            until: string;
         };
     };
     responses: {
@@ -8742,6 +8764,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2029-03-02T09:00:00.000Z",
+                     *             "seconds": 0
+                     *           }
+                     *         ],
                      *         "workspaces": [
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9038,6 +9067,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2029-03-02T09:00:00.000Z",
+                     *             "seconds": 0
+                     *           }
+                     *         ],
                      *         "workspaces": [
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9347,6 +9383,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2029-03-02T09:00:00.000Z",
+                     *             "seconds": 0
+                     *           }
+                     *         ],
                      *         "workspaces": [
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10343,6 +10386,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2029-03-02T09:00:00.000Z",
+                     *             "seconds": 0
+                     *           }
+                     *         ],
                      *         "workspaces": [
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10521,6 +10571,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2029-03-02T09:00:00.000Z",
+                     *             "seconds": 0
+                     *           }
+                     *         ],
                      *         "workspaces": [
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10815,6 +10872,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2029-03-02T09:00:00.000Z",
+                     *             "seconds": 0
+                     *           }
+                     *         ],
                      *         "workspaces": [
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11446,6 +11510,13 @@ export interface operations {
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "recentUntil": "2026-03-02T09:10:00.000Z"
                      *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2029-03-02T09:00:00.000Z",
+                     *             "seconds": 0
+                     *           }
+                     *         ],
                      *         "workspaces": [],
                      *         "trashed": [],
                      *         "owned": {

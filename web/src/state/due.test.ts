@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dueText, inputOf, instantOf, resolve, shifted, spanOf, urgency, wallClock } from './due'
+import { dueText, inputOf, instantOf, learnOffsets, resolve, shifted, spanOf, urgency, wallClock } from './due'
 
 const now = new Date('2026-03-04T12:00:00Z')
 const open = { done: false, startDate: null, startAt: null, timeZone: null }
@@ -22,6 +22,20 @@ test.each(['Europe/Berlin', 'Australia/Lord_Howe', 'Africa/Casablanca', 'America
   },
 )
 
+test('what the server told of a zone is believed for as long as it goes', () => {
+  const told = (from: string, until: string, seconds: number) => ({ from, until, seconds })
+  learnOffsets('Europe/Berlin', [
+    told('2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z', 5 * 3600),
+    told('2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z', -1800),
+  ])
+  const shown = (at: string, zone = 'Europe/Berlin') => Object.values(wallClock(new Date(at), zone)).join(' ')
+  expect(shown('2026-01-31T23:59:00Z')).toBe('2026-02-01 04:59')
+  expect(shown('2026-02-01T00:00:00Z')).toBe('2026-01-31 23:30')
+  expect(shown('2026-03-01T00:00:00Z')).toBe('2026-03-01 01:00')
+  expect(shown('2026-01-15T00:00:00Z', 'Asia/Kathmandu')).toBe('2026-01-15 05:45')
+  learnOffsets('', [])
+})
+
 test('an input survives the way there and back', () => {
   const input = { dueDate: '2026-03-14', dueTime: '09:30', timeZone: 'Europe/Berlin' }
   expect(inputOf(resolve(input))).toMatchObject(input)
@@ -36,6 +50,12 @@ test.each([
   [null, null, null],
 ])('%s %s is %s', (dueDate, dueAt, how) => {
   expect(urgency({ ...open, dueDate, dueAt }, now, 'UTC')).toBe(how)
+})
+
+test.each(['2026-01-03', '2026-09-30', '2026-12-24', '2027-05-01'])('writes %s as Intl does', (dueDate) => {
+  const year = dueDate.startsWith('2026') ? undefined : 'numeric'
+  const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year, timeZone: 'UTC' })
+  expect(dueText({ dueDate, dueAt: null }, now, 'UTC')).toBe(format.format(new Date(dueDate)))
 })
 
 test('says the day and the time of the reader', () => {

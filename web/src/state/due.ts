@@ -1,4 +1,5 @@
 // When a card is due, as people see it.
+import type { Session } from '../api/contract'
 import type { Card, DueInput } from '../api/types'
 
 export type Due = Pick<Card, 'dueDate' | 'dueAt' | 'startDate' | 'startAt' | 'timeZone'>
@@ -17,12 +18,27 @@ export function wallClock(instant: Date, timeZone: string): Clock {
   return { date: shown.slice(0, 10), time: shown.slice(11, 16) }
 }
 
+let told: { zone: string; spans: { from: number; until: number; offset: number }[] } = { zone: '', spans: [] }
+
+/** Takes over what the server tells of the clocks in the reader's zone. */
+export function learnOffsets(zone: string, offsets: Session['zoneOffsets']): void {
+  const span = (o: (typeof offsets)[number]) => ({
+    from: Date.parse(o.from),
+    until: Date.parse(o.until),
+    offset: o.seconds * 1000,
+  })
+  told = { zone, spans: offsets.map(span) }
+}
+
 /**
  * By how much clocks in a zone are ahead of UTC, in milliseconds. Intl takes its
- * time, and a board asks once for each card; so it is asked for the edges of a
+ * time, tens of milliseconds when a page first asks, and a board asks once for each
+ * card. So what the server told comes first; then Intl is asked for the edges of a
  * week, and for an instant only in a week in which the clocks change.
  */
 function offset(at: number, timeZone: string): number {
+  const span = told.zone === timeZone && told.spans.find(({ from, until }) => from <= at && at < until)
+  if (span) return span.offset
   const begin = Math.floor(at / week) * week
   const before = knownOffset(begin, timeZone)
   return before === knownOffset(begin + week, timeZone)
@@ -175,23 +191,14 @@ export function dueText(due: Pick<Due, 'dueDate' | 'dueAt'>, now: Date, timeZone
   return [dayText(shown.date, now, timeZone), shown.time].filter(Boolean).join(' ')
 }
 
-const days = new Map<boolean, Intl.DateTimeFormat>()
-
-function dayFormat(sameYear: boolean): Intl.DateTimeFormat {
-  let format = days.get(sameYear)
-  if (!format) {
-    const year = sameYear ? undefined : 'numeric'
-    format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year, timeZone: 'UTC' })
-    days.set(sameYear, format)
-  }
-  return format
-}
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec'.split(' ')
 
 export function dayText(date: string, now: Date, timeZone: string): string {
   const today = wallClock(now, timeZone).date
   if (date === today) return 'Today'
   if (date === addDays(today, 1)) return 'Tomorrow'
   if (date === addDays(today, -1)) return 'Yesterday'
-  const sameYear = date.slice(0, 4) === today.slice(0, 4)
-  return dayFormat(sameYear).format(new Date(`${date}T00:00:00Z`))
+  const [year, month, day] = date.split('-') as [string, string, string]
+  const text = `${Number(day)} ${months[Number(month) - 1]}`
+  return year === today.slice(0, 4) ? text : `${text} ${year}`
 }

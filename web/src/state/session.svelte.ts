@@ -1,6 +1,7 @@
 // Who is signed in, and what the sidebar shows of their workspaces.
 import { ApiError, app, data } from '../api/client'
 import type { Home, Session, Theme } from '../api/contract'
+import { learnOffsets } from './due'
 import { notifications } from './notifications.svelte'
 
 /** What the session brings of home at once; the rest comes with loadHome. */
@@ -39,6 +40,7 @@ export async function loadSession(): Promise<void> {
 }
 
 export function entered(found: Session): void {
+  learnOffsets(found.user.timeZone, found.zoneOffsets)
   state.session = found
   state.home = { workspaces: found.workspaces }
   notifications.begin(found.unread)

@@ -1,0 +1,50 @@
+package board
+
+import (
+	"path"
+	"strings"
+	"time"
+)
+
+// LoadZone finds an IANA time zone. Names that depend on the machine, on its
+// installation or on no place at all are refused: Local, localtime, posixrules,
+// Factory, the posix/ and right/ trees, and offsets such as +02:00.
+func LoadZone(field, name string) (*time.Location, error) {
+	refusal := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field)
+	switch name {
+	case "", "Local", "localtime", "posixrules", "Factory":
+		return nil, refusal
+	}
+	if len(name) > 64 || path.Clean(name) != name || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		return nil, refusal
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, refusal
+	}
+	return zone, nil
+}
+
+// ZoneOffset is how clocks in a time zone go for some time.
+type ZoneOffset struct {
+	From    Instant `json:"from" format:"date-time" doc:"Since when." example:"2026-03-29T01:00:00.000Z"`
+	Until   Instant `json:"until" format:"date-time" doc:"Until when; no longer then." example:"2026-10-25T01:00:00.000Z"`
+	Seconds int     `json:"seconds" doc:"By how much they are ahead of UTC." example:"3600"`
+}
+
+// ZoneOffsets tells how clocks in zone go from one instant until another,
+// without a gap.
+func ZoneOffsets(zone *time.Location, from, until time.Time) []ZoneOffset {
+	var all []ZoneOffset
+	for from.Before(until) {
+		local := from.In(zone)
+		_, seconds := local.Zone()
+		_, end := local.ZoneBounds() // zero for one that never ends
+		if end.IsZero() || end.After(until) {
+			end = until
+		}
+		all = append(all, ZoneOffset{From: InstantOf(from), Until: InstantOf(end), Seconds: seconds})
+		from = end
+	}
+	return all
+}
