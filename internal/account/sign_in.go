@@ -106,7 +106,7 @@ type proof struct{ userID, hash string }
 // errPassword is the one answer to a wrong password, an unknown address and an
 // account without a password.
 func errPassword() error {
-	return board.Refuse(board.CodeUnauthenticated, "The address and the password don't belong together.")
+	return board.Refuse(board.CodeUnauthenticated, "Wrong email or password.")
 }
 
 // prove checks the password of an address, as often as the limits allow.

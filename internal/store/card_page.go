@@ -182,22 +182,31 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 	if n := len(p.Mark.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
 		return nil, nil, board.Invalid("cursor is not one of this order.")
 	}
-	looks, err := v.recent(ctx, plan)
+	parts, err := v.recent(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, newest := range looks {
-		if plan.since, err = v.changedSince(ctx, plan, newest); err != nil {
+	for _, part := range parts {
+		if plan.since, err = v.changedSince(ctx, plan, part.newest); err != nil {
 			return nil, nil, err
 		}
 		if plan.since == 0 {
 			break
 		}
+		if plan.byBoard = part.most > 0; plan.byBoard {
+			few, err := v.fewChanged(ctx, plan, part.most)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !few {
+				break
+			}
+		}
 		if cards, marks, err := v.readSorted(ctx, plan); err != nil || len(cards) == p.Limit {
 			return cards, marks, err
 		}
 	}
-	plan.since = 0
+	plan.since, plan.byBoard = 0, false
 	return v.readSorted(ctx, plan)
 }
 

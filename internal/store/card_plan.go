@@ -22,6 +22,7 @@ type plan struct {
 	found   int           // how many cards or texts the lead finds
 	bySpan  bool          // the cards are read by their due times, board by board
 	since   board.Instant // only cards that changed then or later, newest first; 0 for all
+	byBoard bool          // those are read board by board
 }
 
 // plan prepares a page.
@@ -67,6 +68,8 @@ func (p plan) scope(v *View, a *arguments) string {
 	switch {
 	case p.bySpan:
 		text = "c.board_id " + p.dialect.among(boards)
+	case p.byBoard:
+		text = "c.board_id IN (" + boards + ")"
 	case p.Assigned || p.lead >= 0 || p.since > 0:
 		text = "(c.board_id IN (" + boards + ")) IS TRUE"
 	default:
@@ -100,11 +103,17 @@ const (
 // through, one after the other, before the boards are read after all.
 func looks() []int { return []int{400, 2000, 20000} }
 
-// recent are how many of the server's newest cards to look through, so that about
+// look is a part of the cards that may well fill a page of the newest.
+type look struct {
+	newest int // so many cards of the server, or some more
+	most   int // of them the caller's boards may have so many, which are read board by board; 0 to read them all
+}
+
+// recent are the parts of the server's newest cards to look through, so that about
 // as many of them as looks says are of the caller's boards; none when the page is
 // not one of the newest cards of many, and none in which what the lead finds may
 // well not fill the page. The caller's share in all cards is reckoned with.
-func (v *View) recent(ctx context.Context, p plan) (newest []int, err error) {
+func (v *View) recent(ctx context.Context, p plan) (parts []look, err error) {
 	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 && p.found < manyFound || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
 		return nil, nil
 	}
@@ -118,27 +127,49 @@ func (v *View) recent(ctx context.Context, p plan) (newest []int, err error) {
 	if err != nil {
 		return nil, err
 	}
+	share := func(own int) int { return own * max(all, seen) / seen }
 	for _, own := range looks() {
-		n := own * max(all, seen) / seen
-		if n > mostNewest || own > seen/2 {
+		if share(own) > mostNewest || own > seen/2 {
 			break
 		}
 		if p.lead < 0 || p.found*own >= 2*p.Limit*seen {
-			newest = append(newest, n)
+			parts = append(parts, look{newest: share(own)})
 		}
 	}
-	return newest, nil
+	// Where most cards are of others, those of the caller's boards are fewer to look
+	// through than what the lead finds is to read: a find costs as much as five of them.
+	if len(parts) == 0 && p.lead >= 0 && !p.dialect.lock {
+		if own := 4 * p.Limit * seen / (3 * p.found); share(own) <= mostNewest && own <= 5*p.found {
+			parts = append(parts, look{newest: share(own), most: 2 * own})
+		}
+	}
+	return parts, nil
+}
+
+// upTo is the change up to which a page reads; first tells that it is the newest.
+func (p plan) upTo() (at int64, first bool) {
+	if len(p.Mark.Values) > 0 {
+		if at, ok := p.Mark.Values[0].(float64); ok {
+			return int64(at), false
+		}
+	}
+	return 1 << 62, true
+}
+
+// fewChanged tells whether no more than so many cards of the caller's boards are
+// newer than the plan's horizon: its share may be another than that of all cards.
+func (v *View) fewChanged(ctx context.Context, p plan, most int) (bool, error) {
+	var a arguments
+	upTo, _ := p.upTo()
+	text := "SELECT 1 FROM cards c WHERE c.board_id IN (" + v.boardsOf(p.CardPage, &a) + ") AND c.updated_at BETWEEN " + a.add(int64(p.since)) + " AND " + a.add(upTo)
+	n, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, most+1), a...)
+	return n <= most, err
 }
 
 // changedSince is since when so many cards of the server changed, or some more,
 // behind the page's mark; 0 when there are fewer.
 func (v *View) changedSince(ctx context.Context, p plan, newest int) (since board.Instant, err error) {
-	upTo, first := int64(1)<<62, true
-	if len(p.Mark.Values) > 0 {
-		if at, ok := p.Mark.Values[0].(float64); ok {
-			upTo, first = int64(at), false
-		}
-	}
+	upTo, first := p.upTo()
 	if first {
 		newest = roughly(newest)
 		if since, ok := v.db.horizons.get(newest, v.now); ok {

@@ -46,6 +46,50 @@ func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest boo
 	return v.texts(ctx, "SELECT c.id FROM cards c WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }
 
+// Newest reads a page from about so many of the server's newest cards, board by
+// board; few tells whether no more than most of them are of the caller's boards.
+func (v *View) Newest(ctx context.Context, p CardPage, newest, most int) (cards []board.Card, since board.Instant, few bool, err error) {
+	plan, err := v.plan(ctx, p)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if plan.since, err = v.changedSince(ctx, plan, newest); err != nil {
+		return nil, 0, false, err
+	}
+	plan.byBoard = true
+	if few, err = v.fewChanged(ctx, plan, most); err != nil {
+		return nil, 0, false, err
+	}
+	cards, _, err = v.readSorted(ctx, plan)
+	return cards, plan.since, few, err
+}
+
+// ExplainNewest is the plan of what Newest reads.
+func (v *View) ExplainNewest(ctx context.Context, p CardPage, newest int) ([]string, error) {
+	spy := &explainer{runner: v.run, postgres: v.db.engine.dialect().lock}
+	other := *v
+	other.run = spy
+	_, _, _, err := other.Newest(ctx, p, newest, 0)
+	return spy.plans, err
+}
+
+// Looks are the parts of the newest cards in which a page is looked for whose
+// lead finds so many, or that has none: of the server's, and at most of the caller's.
+func (v *View) Looks(ctx context.Context, p CardPage, found int) (parts [][2]int, err error) {
+	plan, err := v.plan(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if plan.lead, plan.found = -1, found; found > 0 {
+		plan.lead = 0
+	}
+	all, err := v.recent(ctx, plan)
+	for _, part := range all {
+		parts = append(parts, [2]int{part.newest, part.most})
+	}
+	return parts, err
+}
+
 // Explain is the plan of the page's query.
 func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err error) {
 	spy := &explainer{runner: v.run, postgres: v.db.engine.dialect().lock}

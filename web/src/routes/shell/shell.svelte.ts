@@ -7,6 +7,8 @@ let folded = $state(localStorage.getItem(foldedKey) === 'yes')
 
 let lost = $state(false)
 
+let boardId = $state<string | null>(null)
+
 let workspaceId = $state(sessionStorage.getItem(workspaceKey))
 
 /** What stands around every page. */
@@ -29,6 +31,13 @@ export const shell = {
   },
   set lost(to) {
     lost = to
+  },
+  /** The board that is shown, also under the address of a card. */
+  get boardId() {
+    return boardId
+  },
+  set boardId(to) {
+    boardId = to
   },
   /** The workspace that was looked at last, in this tab. */
   get workspaceId() {
