@@ -1,3 +1,10 @@
+-- +goose NO TRANSACTION
 -- +goose Up
--- PostgreSQL finds what changed last on a few boards by the indexes that it has.
-SET LOCAL lock_timeout = '10s';
+SET lock_timeout = 0;
+
+-- The cards of a board by their last change: what changed last on a board, or on a
+-- few, is found without reading its other cards, or the changes of others.
+DROP INDEX CONCURRENTLY IF EXISTS cards_changed;
+CREATE INDEX CONCURRENTLY cards_changed ON cards (board_id, updated_at, id);
+
+RESET lock_timeout;

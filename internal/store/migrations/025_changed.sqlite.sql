@@ -1,4 +1,4 @@
 -- +goose Up
--- The cards of a board by their last change: what changed last on a few boards is
--- found without reading the changes of all others.
+-- The cards of a board by their last change: what changed last on a board, or on a
+-- few, is found without reading its other cards, or the changes of others.
 CREATE INDEX cards_changed ON cards (board_id, updated_at, id);
