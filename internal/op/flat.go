@@ -28,6 +28,21 @@ func CheckKey(name, key string) error {
 	return nil
 }
 
+// KeyHeader is the header of a request that holds its key.
+const KeyHeader = "Idempotency-Key"
+
+// KeyOf is the key of a request with so many values of KeyHeader, empty for none;
+// it refuses several, and what CheckKey refuses.
+func KeyOf(values []string) (string, error) {
+	switch len(values) {
+	case 0:
+		return "", nil
+	case 1:
+		return values[0], CheckKey(KeyHeader, values[0])
+	}
+	return "", CheckKey(KeyHeader, "")
+}
+
 // Spread reads one flat JSON object, as tools take their input, into the places
 // that the route gives its fields, and the idempotency key of a command that
 // takes one. It refuses what is no strict JSON object, unknown fields, and what

@@ -279,7 +279,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 		}
 	}
 	if !call.Operation.ReadOnly {
-		if call.Key, err = idempotencyKey(r); err != nil {
+		if call.Key, err = op.KeyOf(r.Header.Values(op.KeyHeader)); err != nil {
 			return err
 		}
 	}
@@ -319,18 +319,6 @@ func parseQuery(raw string) (url.Values, error) {
 		return nil, board.Invalid("The query of the address is not well-formed; percent-encode its values.")
 	}
 	return values, nil
-}
-
-func idempotencyKey(r *http.Request) (string, error) {
-	given := r.Header.Values("Idempotency-Key")
-	if len(given) == 0 {
-		return "", nil
-	}
-	key := given[0]
-	if len(given) > 1 {
-		key = ""
-	}
-	return key, op.CheckKey("Idempotency-Key", key)
 }
 
 // wrongMethod answers a path that exists for other methods.

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
@@ -29,7 +31,9 @@ const linesMedia = "application/x-ndjson"
 // Upload answers POST …/workspaces/{workspaceId}/import?format=trello|cardwall
 // with the report of the import of the request's body, a JSON file of at most
 // 100 MB. The file is kept on disk until it has arrived whole, so that a slow
-// sender holds no transaction open; all of it is imported, or nothing.
+// sender holds no transaction open; all of it is imported, or nothing. With an
+// Idempotency-Key it is imported once: sent again, it is answered with the report
+// of the first time, and with a refusal when it is another file.
 //
 // To who accepts application/x-ndjson a long import answers 200 and lines of
 // JSON: {"progress":{"done":…,"total":…}} a few times a second, in records of the
@@ -49,6 +53,10 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		if !caller.Has(board.ScopeWrite) {
 			return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope write.")
 		}
+		key, err := op.KeyOf(r.Header.Values(op.KeyHeader))
+		if err != nil {
+			return err
+		}
 		workspaceID := r.PathValue("workspaceId")
 		if err := db.Read(r.Context(), caller, func(v *store.View) error {
 			_, err := v.Workspace(r.Context(), workspaceID, board.CreateBoards)
@@ -56,7 +64,9 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		}); err != nil {
 			return err
 		}
-		file, err := receive(w, r)
+		sum := sha256.New()
+		_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", format, workspaceID)
+		file, err := receive(w, r, sum)
 		if err != nil {
 			return err
 		}
@@ -75,10 +85,13 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 				if _, err := file.Seek(0, io.SeekStart); err != nil { // a transaction may run again
 					return err
 				}
-				if report, err = read(ctx, tx, workspaceID, file, at.set); err != nil {
-					return err
-				}
-				return tx.Audit(ctx, "import_board", workspaceID)
+				report, err = once(ctx, tx, key, workspaceID, sum.Sum(nil), func() (report Report, err error) {
+					if report, err = read(ctx, tx, workspaceID, file, at.set); err == nil {
+						err = tx.Audit(ctx, uploaded, workspaceID)
+					}
+					return report, err
+				})
+				return err
 			})
 		}
 		out := lines{w: w, ctl: http.NewResponseController(w)}
@@ -109,6 +122,35 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		out.write(map[string]any{"data": report})
 		return nil
 	}
+}
+
+// uploaded is what the audit calls an import.
+const uploaded = "import_board"
+
+// once runs an import, unless its key says that it ran before, and keeps its
+// report with what it did. A refused import leaves nothing of its key.
+func once(ctx context.Context, tx *store.Tx, key, workspaceID string, sum []byte, run func() (Report, error)) (report Report, err error) {
+	if key == "" {
+		return run()
+	}
+	stored, err := tx.Claim(ctx, key, uploaded, sum)
+	if err != nil {
+		return report, err
+	}
+	if stored != nil {
+		if err := tx.StillVisible(ctx, workspaceID, ""); err != nil {
+			return report, err
+		}
+		return report, json.Unmarshal(stored.Answer, &report)
+	}
+	if report, err = run(); err != nil {
+		return report, err
+	}
+	answer, err := json.Marshal(report, json.Deterministic(true))
+	if err != nil {
+		return report, err
+	}
+	return report, tx.Keep(ctx, key, store.Stored{WorkspaceID: workspaceID, Answer: answer})
 }
 
 // progressed is how far an import is: told inside its transaction, which must
@@ -163,8 +205,9 @@ func (l *lines) write(line any) {
 	_ = l.ctl.Flush() // not every writer of a test has it
 }
 
-// receive keeps a request's body in a file. Each piece of it has uploadPause.
-func receive(w http.ResponseWriter, r *http.Request) (*os.File, error) {
+// receive keeps a request's body in a file, and writes it to sum. Each piece of it
+// has uploadPause.
+func receive(w http.ResponseWriter, r *http.Request, sum io.Writer) (*os.File, error) {
 	file, err := os.CreateTemp("", "cardwall-import-")
 	if err != nil {
 		return nil, err
@@ -178,7 +221,7 @@ func receive(w http.ResponseWriter, r *http.Request) (*os.File, error) {
 		_ = control.SetWriteDeadline(deadline.Add(uploadTime))
 		var n int
 		n, err = body.Read(piece)
-		if _, kept := file.Write(piece[:n]); kept != nil {
+		if _, kept := io.MultiWriter(file, sum).Write(piece[:n]); kept != nil {
 			err = kept
 		}
 	}

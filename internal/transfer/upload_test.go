@@ -27,11 +27,14 @@ type uploadLine struct {
 }
 
 // upload sends a file as a page does, which wants to hear how far it is.
-func upload(p *apptest.Person, workspaceID, format, accept, file string) (status int, lines []uploadLine) {
+func upload(p *apptest.Person, workspaceID, format, accept, file string, keys ...string) (status int, lines []uploadLine) {
 	p.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format="+format, strings.NewReader(file))
 	r.Header.Set("Authorization", "Bearer "+p.Token)
 	r.Header.Set("Accept", accept)
+	for _, key := range keys {
+		r.Header.Add("Idempotency-Key", key)
+	}
 	w := httptest.NewRecorder()
 	p.Handler.ServeHTTP(w, r)
 	for line := range bytes.Lines(w.Body.Bytes()) {
@@ -64,9 +67,11 @@ func TestUploadTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		const cards = 4000
+		// With texts, for a quick machine imports as many without before it tells of any.
+		long := strings.ReplaceAll(trelloOf(cards), `"desc":""`, `"desc":"`+strings.Repeat("what is said of it ", 60)+`"`)
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		status, lines := upload(ada, workspace, "trello", "application/x-ndjson", trelloOf(cards))
+		status, lines := upload(ada, workspace, "trello", "application/x-ndjson", long)
 		last := lines[len(lines)-1]
 		if status != http.StatusOK || len(lines) < 2 || last.Data == nil || last.Data.Boards[0].Cards != cards {
 			t.Fatalf("an upload answered %d with %d lines, at last %+v", status, len(lines), last)
@@ -115,6 +120,44 @@ func TestUploadAnswersOthersAtOnce(t *testing.T) {
 			if status != c.status || len(lines) != 1 || (lines[0].Error == nil) != (c.code == "") || c.code != "" && lines[0].Error.Code != c.code {
 				t.Errorf("%s of %.20s as %s: %d %+v", c.format, c.file, c.accept, status, lines)
 			}
+		}
+	})
+}
+
+// A page that lost the connection sends its file again, and it is imported once.
+func TestUploadUnderAKeyIsOne(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob := s.Person("Ada"), s.Person("Bob")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		bob.Joins(workspace, board.WorkspaceMember)
+		refused := func(what string, code board.Code, p *apptest.Person, format, file string, keys ...string) {
+			t.Helper()
+			if status, lines := upload(p, workspace, format, "application/json", file, keys...); lines[0].Error == nil || lines[0].Error.Code != string(code) {
+				t.Errorf("%s: %d %+v", what, status, lines)
+			}
+		}
+		boards := func() int { return len(ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace})) }
+
+		refused("a file that is none", board.CodeInvalidRequest, ada, "trello", "{}", "k1")
+		for range 3 {
+			status, lines := upload(ada, workspace, "trello", "application/json", trelloOf(3), "k1")
+			if status != http.StatusCreated || lines[0].Data == nil || lines[0].Data.Boards[0].Name != "Large" || lines[0].Data.Boards[0].Cards != 3 {
+				t.Fatalf("an upload answered %d %+v", status, lines)
+			}
+		}
+		if n := boards(); n != 1 {
+			t.Errorf("sent three times, it left %d boards", n)
+		}
+		refused("another file", board.CodeInvalidRequest, ada, "trello", trelloOf(4), "k1")
+		refused("another format", board.CodeInvalidRequest, ada, "cardwall", trelloOf(3), "k1")
+		refused("two keys", board.CodeInvalidRequest, ada, "trello", trelloOf(3), "k2", "k3")
+		refused("a bad key", board.CodeInvalidRequest, ada, "trello", trelloOf(3), "a key")
+		if n := boards(); n != 1 {
+			t.Errorf("what was refused left %d boards", n)
+		}
+		if status, lines := upload(bob, workspace, "trello", "application/json", trelloOf(3), "k1"); status != http.StatusCreated || boards() != 2 {
+			t.Errorf("another person's key is another: %d %+v", status, lines)
 		}
 	})
 }

@@ -105,6 +105,26 @@ test('a file of Trello is known, imported and reported; others are refused by na
   await expect(page).toHaveURL(/\/boards\/brd_/)
 })
 
+test('an import whose answer is lost is sent again, and the board is there once', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/import`)
+  const keys: (string | undefined)[] = []
+  await page.route('**/import?format=trello', async (route) => {
+    keys.push(route.request().headers()['idempotency-key'])
+    if (keys.length === 2) return route.abort() // not even that arrives
+    const answer = await route.fetch()
+    if (keys.length === 1) return route.fulfill({ status: 502, body: 'bad gateway' })
+    return route.fulfill({ response: answer })
+  })
+  const lists = [{ id: '5f0000000000000000000002', name: 'Ideas', closed: false, pos: 1 }]
+  const text = JSON.stringify({ id: '5f0000000000000000000001', name: 'Sent thrice', lists, cards: [] })
+  const file = { name: 'board.json', mimeType: 'application/json', buffer: Buffer.from(text) }
+  await page.locator('input[type=file]').setInputFiles(file)
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await expect(page.getByRole('region', { name: 'Your board is here' })).toContainText('1 list')
+  expect(keys).toEqual([keys[0], keys[0], keys[0]])
+  await expect(page.getByRole('link', { name: 'Sent thrice', exact: true })).toHaveCount(1)
+})
+
 test('an export is a file that can be imported again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/import`)
   const downloading = page.waitForEvent('download')

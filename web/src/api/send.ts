@@ -3,10 +3,10 @@
 // goes with the same Idempotency-Key each time, so it is done once.
 
 /** The pauses before the second, third and fourth attempt, in milliseconds. */
-const pauses = [150, 500, 1500]
+export const pauses = [150, 500, 1500]
 
 /** What a proxy answers when no server did, and a server that cannot do it just now. */
-const absent = [502, 503, 504]
+export const absent = [502, 503, 504]
 
 /** Fetches; throws, or answers that nobody is there, when that is so for two seconds. */
 export async function send(request: Request): Promise<Response> {

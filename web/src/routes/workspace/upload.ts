@@ -1,5 +1,6 @@
 // Sends a file, and tells how much of it has gone; fetch does not.
 import { ApiError, clientId } from '../../api/client'
+import { absent, pauses } from '../../api/send'
 import { randomId } from '../../lib/id'
 import type { Kind } from './file'
 
@@ -24,36 +25,70 @@ export type Upload = { done: Promise<Report>; stop: () => void }
 /** The person called it off. */
 export class Stopped extends Error {}
 
+/** Sends a file, and again when no server answered: under its key it is imported once. */
 export function upload(workspaceId: string, kind: Kind, file: Blob, tell: (far: Far) => void): Upload {
+  const key = randomId()
+  let request: XMLHttpRequest | null = null
+  let stopped = false
+  const attempt = () => {
+    request = new XMLHttpRequest()
+    return sent(request, workspaceId, kind, file, key, tell)
+  }
+  const all = async (): Promise<Report> => {
+    for (const pause of pauses) {
+      try {
+        return await attempt()
+      } catch (thrown) {
+        if (!(thrown instanceof ApiError) || (thrown.status > 0 && !absent.includes(thrown.status))) throw thrown
+      }
+      await new Promise((over) => setTimeout(over, pause * (0.7 + Math.random())))
+      if (stopped) throw new Stopped()
+    }
+    return attempt()
+  }
+  const stop = () => {
+    stopped = true
+    request?.abort()
+  }
+  return { done: all(), stop }
+}
+
+function sent(
+  request: XMLHttpRequest,
+  workspaceId: string,
+  kind: Kind,
+  file: Blob,
+  key: string,
+  tell: (far: Far) => void,
+): Promise<Report> {
   const far: Far = { sent: 0, done: 0, total: 0 }
   const say = (to: Partial<Far>) => tell({ ...Object.assign(far, to) })
-  const request = new XMLHttpRequest()
-  const done = new Promise<Report>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     request.open('POST', `/api/app/v1/workspaces/${encodeURIComponent(workspaceId)}/import?format=${kind}`)
     request.setRequestHeader('Content-Type', 'application/json')
     request.setRequestHeader('Accept', 'application/x-ndjson')
     request.setRequestHeader('X-Client', clientId)
-    request.setRequestHeader('Idempotency-Key', randomId())
+    request.setRequestHeader('Idempotency-Key', key)
     request.upload.onprogress = (event) => say({ sent: event.lengthComputable ? event.loaded / event.total : 0 })
     request.upload.onload = () => say({ sent: 1 })
     request.onprogress = () => {
       const told = lastLine(request.responseText)
       if (told?.progress) say({ sent: 1, ...told.progress })
     }
-    request.onerror = () =>
-      reject(new ApiError(0, 'unreachable', 'The connection was lost. Nothing was imported; try again.'))
-    request.onabort = () => reject(new Stopped('Called off; nothing was imported.'))
+    const lost = (status: number) =>
+      reject(
+        new ApiError(status, 'unreachable', 'The connection was lost. Look for the board before you import it again.'),
+      )
+    request.onerror = () => lost(0)
+    request.onabort = () => reject(new Stopped())
     request.onload = () => {
       const told = lastLine(request.responseText) ?? {}
       if (request.status < 300 && told.data) resolve(told.data)
-      else {
-        const text = `The server answered with an error (${request.status}). Nothing was imported.`
-        reject(new ApiError(request.status, told.error?.code ?? 'internal', told.error?.message ?? text))
-      }
+      else if (told.error) reject(new ApiError(request.status, told.error.code, told.error.message))
+      else lost(request.status < 300 ? 0 : request.status)
     }
     request.send(file)
   })
-  return { done, stop: () => request.abort() }
 }
 
 type Line = {
