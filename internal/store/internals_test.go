@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -309,6 +310,18 @@ func HoldFile(ctx context.Context, file string) (release func() error, err error
 		return nil, err
 	}
 	return func() error { return errors.Join(b.do(ctx, "ROLLBACK"), b.close()) }, b.lockFile(ctx)
+}
+
+// Settle empties SQLite's log and proves the disk, as after a commit that failed,
+// and tells how many bytes of the log that proof has written.
+func (db *DB) Settle() (written int64, settled bool, err error) {
+	e := db.engine.(*sqliteEngine)
+	settled = e.settle()
+	log, err := os.Stat(e.path + "-wal")
+	if err != nil {
+		return 0, settled, err
+	}
+	return log.Size(), settled, nil
 }
 
 // AtTurn is how many writes of this server have or want the turn at a board.

@@ -45,8 +45,7 @@ func (e *sqliteEngine) settle() bool {
 	ctx := context.Background()
 	emptied, err := e.writer.emptyLog(ctx)
 	if err == nil && emptied {
-		_, err = e.writer.exec(ctx, `INSERT INTO settings (key, value) VALUES ('disk_proved_at', CURRENT_TIMESTAMP)
-			ON CONFLICT (key) DO UPDATE SET value = excluded.value`)
+		err = e.writer.prove(ctx)
 	}
 	if err != nil || !emptied {
 		e.log.Warn("the log is not in the database yet, and nothing is written", "error", err)
@@ -55,6 +54,15 @@ func (e *sqliteEngine) settle() bool {
 	e.doubt.Store(false)
 	e.log.Info("the disk is well again: the log is in the database, and writes go on")
 	return true
+}
+
+// prove commits something that the disk has to keep. It differs from what was
+// committed before: SQLite writes no page into which nothing new is put, and a
+// commit of no page syncs nothing.
+func (c *sqliteConn) prove(ctx context.Context) error {
+	_, err := c.exec(ctx, `INSERT INTO settings (key, value) VALUES ('disk_proved_at', CURRENT_TIMESTAMP || ' ' || hex(randomblob(8)))
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value`)
+	return err
 }
 
 // adopt brings the log that an earlier process left into the database before

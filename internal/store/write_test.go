@@ -193,3 +193,15 @@ func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	}
 	ada.At(damaged).Refused(board.CodeUnavailable, "create_card", apptest.Fields{"listId": l, "title": "Card"})
 }
+
+// A disk that failed proves itself by a commit that it has to sync: also when it
+// did so before, within the same second and with nothing else in the log.
+func TestEachProofOfTheDiskIsWritten(t *testing.T) {
+	t.Parallel()
+	db := open(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	for range 20 {
+		if written, settled, err := db.Settle(); err != nil || !settled || written == 0 {
+			t.Fatalf("the disk was taken to be well (%v) after %d bytes were written, %v; want some", settled, written, err)
+		}
+	}
+}
