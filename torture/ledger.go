@@ -12,6 +12,7 @@ type write struct {
 	card    string // that it changes; empty for a new one, whose title is the key
 	secret  bool   // it is on the board that sends nothing
 	refused bool   // it has to be refused
+	late    bool   // it was answered by a server whose disk was gone, which tells nobody anything
 
 	acknowledged bool
 	id           string
@@ -27,7 +28,7 @@ type ledger struct {
 	last    time.Time // of the latest acknowledgment, or of the load's begin
 	worst   time.Duration
 	odd     []string // answers that must not be
-
+	dark    bool     // the disk is gone
 }
 
 func newLedger() *ledger { return &ledger{writes: map[string]*write{}} }
@@ -55,6 +56,19 @@ func (l *ledger) acknowledge(w *write, a answer) {
 		l.worst = max(l.worst, now.Sub(l.last))
 		l.last = now
 	}
+}
+
+// night says whether the disk is gone under a server that goes on.
+func (l *ledger) night(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dark = on
+}
+
+func (l *ledger) isNight() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dark
 }
 
 // complain notes an answer that must not be.

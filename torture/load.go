@@ -59,12 +59,18 @@ func (s *site) ask(ctx context.Context, w *write, most int) bool {
 	}
 	first := rand.IntN(len(s.nodes)) // any node will do
 	for i := 0; i < most && ctx.Err() == nil; i++ {
+		night := s.ledger.isNight()
 		a, err := s.send(ctx, s.nodes[(first+i)%len(s.nodes)], w)
 		var status statusError
 		switch {
 		case err == nil && w.refused:
 			s.ledger.complain("a write that had to be refused was not")
 			return false
+		case err == nil && s.ledger.isNight(): // of what was under way the server may have been told that it is on the disk
+			if night && !w.late {
+				s.ledger.complain("a write was acknowledged that began when the disk was gone")
+			}
+			w.late = true
 		case err == nil:
 			s.ledger.acknowledge(w, a)
 			return true

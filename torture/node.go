@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -93,6 +94,21 @@ func (n *node) ready() bool {
 	}
 	_ = res.Body.Close()
 	return res.StatusCode == http.StatusOK
+}
+
+// freeze stops the server where it is, and waits until no thread of it goes on by itself.
+func (n *node) freeze() error { return n.proc.freeze() }
+
+// thaw has it go on.
+func (n *node) thaw() error { return syscall.Kill(n.proc.pid(), syscall.SIGCONT) }
+
+// faulted counts the servers that ended so far because of a page of the database that the disk did not give.
+func (n *node) faulted() (int, error) {
+	log, err := os.ReadFile(n.logPath)
+	if err != nil {
+		return 0, fmt.Errorf("read log: %w", err)
+	}
+	return strings.Count(string(log), "\n[signal SIGBUS"), nil
 }
 
 // kill ends the server with SIGKILL, if one runs.

@@ -54,6 +54,26 @@ func (p *process) ended() bool {
 	}
 }
 
+// freeze stops the process. A thread that is in the kernel ends its call there, and does not come back from it.
+func (p *process) freeze() error {
+	if err := syscall.Kill(p.pid(), syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop process %d: %w", p.pid(), err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); !p.ended() && time.Now().Before(deadline); time.Sleep(100 * time.Microsecond) {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.pid()))
+		if err != nil {
+			return err
+		}
+		for _, path := range threads { // the first that stops has told all others to
+			text, err := os.ReadFile(path)
+			if _, rest, found := strings.Cut(string(text), ") "); err == nil && found && strings.HasPrefix(rest, "T") {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("process %d does not stop", p.pid())
+}
+
 // kill ends the process with SIGKILL and waits for its end.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()

@@ -43,6 +43,9 @@ func failSync(t *torment) error {
 		if err := t.rest(200 * time.Millisecond); err != nil {
 			return err
 		}
+		if err := n.freeze(); err != nil {
+			return err
+		}
 		if err := d.cut(); err != nil {
 			return err
 		}
