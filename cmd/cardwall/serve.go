@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -65,13 +64,10 @@ const (
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
 	housekeeping      = 10 * time.Minute
-	gcPercent         = 200 // the live heap is small (some 30 MB); Go's own 100 would spend a seventh of all time on it
 )
 
 func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	tuneGC()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", c.Addr, err)

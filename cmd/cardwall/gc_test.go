@@ -1,0 +1,44 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+func TestRoomOfTheHeap(t *testing.T) {
+	t.Parallel()
+	for alive, want := range map[uint64]int{0: 200, 30 << 20: 200, 64 << 20: 200, 128 << 20: 100, 170 << 20: 75, 256 << 20: 50, 8 << 30: 50} {
+		if got := gcPercent(alive); got != want {
+			t.Errorf("%d MB alive leave %d percent, want %d", alive>>20, got, want)
+		}
+	}
+}
+
+// What is alive is followed after each collection, up and down.
+func TestGCFollowsWhatIsAlive(t *testing.T) {
+	t.Setenv("GOGC", "")
+	before := debug.SetGCPercent(mostPercent)
+	defer debug.SetGCPercent(before)
+	tuneGC()
+	percent := func() int {
+		now := debug.SetGCPercent(mostPercent)
+		debug.SetGCPercent(now)
+		return now
+	}
+	reaches := func(what string, reached func(percent int) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); !reached(percent()); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: the heap may grow by %d percent", what, percent())
+			}
+			runtime.GC()
+		}
+	}
+	held := make([]byte, 512<<20)
+	reaches("much is alive", func(percent int) bool { return percent == leastPercent })
+	runtime.KeepAlive(held)
+	held = nil
+	reaches("little is alive", func(percent int) bool { return percent > leastPercent })
+}
