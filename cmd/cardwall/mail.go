@@ -15,8 +15,8 @@ import (
 
 // mailFlags say how letters leave.
 type mailFlags struct {
-	SMTPURL  string `name:"smtp-url" placeholder:"ADDRESS" help:"Mail server: smtp://user:password@host:port or smtps://…; set it in the environment, since it holds a password. Without one letters lie in the folder outbox of the data."`
-	MailFrom string `placeholder:"ADDRESS" help:"Sender of letters; no-reply at the host of --base-url when absent."`
+	SMTPURL  string `name:"smtp-url" placeholder:"ADDRESS" help:"Mail server: smtp://user:password@host:port or smtps://…; set it in the environment, since it holds a password. Without one emails lie in the folder outbox of the data."`
+	MailFrom string `placeholder:"ADDRESS" help:"Sender of emails; no-reply at the host of --base-url when absent."`
 }
 
 // startMail begins to send the letters that wait. Stop ends that after the
@@ -36,7 +36,7 @@ func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB, seen
 		return nil, fmt.Errorf("mail: %w", err)
 	}
 	if f.SMTPURL == "" {
-		g.log.Warn("no mail server is configured (CARDWALL_SMTP_URL): letters lie in the outbox", "folder", outbox)
+		g.log.Warn("no mail server is configured (CARDWALL_SMTP_URL): emails lie in the outbox", "folder", outbox)
 	}
 	post := mail.Post{Box: letterBox(db), Sender: sender, Log: g.log, Sent: seen.letters, Traces: seen.traces}
 	return beside(ctx, post.Run), nil // its lease ends by itself, and another node sends it

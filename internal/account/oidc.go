@@ -274,7 +274,7 @@ func enter(ctx context.Context, tx *store.Tx, issuer, subject string, c claims) 
 func link(ctx context.Context, tx *store.Tx, c claims) (userID string, err error) {
 	email, err := board.NormalEmail(c.Email)
 	if verified := c.Verified == true || c.Verified == "true"; err != nil || !verified {
-		return "", board.Forbidden("The identity provider has not verified an e-mail address of yours.")
+		return "", board.Forbidden("The identity provider has not verified an email address of yours.")
 	}
 	if userID, _, err = tx.PasswordOf(ctx, email); err != nil || userID != "" {
 		return userID, err

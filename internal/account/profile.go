@@ -15,7 +15,7 @@ type UpdateProfileInput struct {
 	Name     *string      `json:"name,omitempty" minLength:"1" maxLength:"512" doc:"Another name." example:"Ada King"`
 	TimeZone *string      `json:"timeZone,omitempty" maxLength:"64" doc:"Another IANA time zone." example:"Europe/Paris"`
 	Theme    *board.Theme `json:"theme,omitempty" enum:"system,light,dark" doc:"How pages look: as the system does, light or dark." example:"dark"`
-	Language *string      `json:"language,omitempty" maxLength:"35" doc:"Another language of pages and letters, as a BCP 47 tag." example:"en-GB"`
+	Language *string      `json:"language,omitempty" maxLength:"35" doc:"Another language of pages and emails, as a BCP 47 tag." example:"en-GB"`
 }
 
 // UpdateProfile changes the caller's account.

@@ -14,12 +14,12 @@ const signUpsPerHour = 5
 
 // Sent is the answer where a letter may follow: always the same.
 type Sent struct {
-	Sent bool `json:"sent" doc:"Always true: whether there is an account is said in the letter alone." example:"true"`
+	Sent bool `json:"sent" doc:"Always true: whether there is an account is said in the email alone." example:"true"`
 }
 
 // SignUpInput is what an account is asked for with.
 type SignUpInput struct {
-	Email    string `json:"email" maxLength:"254" doc:"The address to sign in with; a letter goes there." example:"ada@example.com"`
+	Email    string `json:"email" maxLength:"254" doc:"The address to sign in with; an email goes there." example:"ada@example.com"`
 	Name     string `json:"name" maxLength:"512" doc:"How the person is shown to others." example:"Ada Lovelace"`
 	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters, and at most 1,000 bytes." example:"correct horse battery"`
 	TimeZone string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone that decides what today is; UTC when absent." example:"Europe/London"`
@@ -71,7 +71,7 @@ func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Se
 
 // SecretInput holds the secret of a letter's link.
 type SecretInput struct {
-	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"What stands behind the # of the letter's link." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
+	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"What stands behind the # of the email's link." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
 }
 
 // VerifyEmail makes an account of the sign-up that a secret was sent for, makes

@@ -12,7 +12,7 @@ import (
 // CreateInvitationInput says who is asked in, and as what.
 type CreateInvitationInput struct {
 	WorkspaceInput
-	Email string              `json:"email" maxLength:"254" doc:"The address that the letter goes to." example:"grace@example.com"`
+	Email string              `json:"email" maxLength:"254" doc:"The address that the email goes to." example:"grace@example.com"`
 	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"What the person will be in the workspace. Only owners invite owners." example:"member"`
 }
 

@@ -76,10 +76,10 @@ func GetNotificationSettings(ctx context.Context, v *store.View, _ Nothing) (boa
 // SetNotificationSettingsInput is all of the settings.
 type SetNotificationSettingsInput struct {
 	Ways       board.NotificationWays `json:"ways" doc:"How the caller is told, by kind."`
-	Mail       bool                   `json:"mail" doc:"Whether letters go out at all." example:"true"`
-	QuietFrom  string                 `json:"quietFrom,omitempty" maxLength:"5" doc:"From when on, HH:MM of the caller's time zone, no letter goes out at once; never when absent." example:"22:00"`
+	Mail       bool                   `json:"mail" doc:"Whether emails go out at all." example:"true"`
+	QuietFrom  string                 `json:"quietFrom,omitempty" maxLength:"5" doc:"From when on, HH:MM of the caller's time zone, no email goes out at once; never when absent." example:"22:00"`
 	QuietUntil string                 `json:"quietUntil,omitempty" maxLength:"5" doc:"Until when; required with quietFrom." example:"07:00"`
-	DigestHour *int                   `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"At which hour of the caller's day the daily letter goes out; none does when absent." example:"8"`
+	DigestHour *int                   `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"At which hour of the caller's day the daily email goes out; none does when absent." example:"8"`
 	Reminders  []board.Reminder       `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
 	RemindHour int                    `json:"remindHour" minimum:"0" maximum:"23" doc:"At which hour of the caller's day reminders come of cards that are due on a day without a time." example:"9"`
 }
@@ -105,12 +105,12 @@ func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificati
 
 // UnsubscribeInput is what a letter's address ends with.
 type UnsubscribeInput struct {
-	Token string `json:"token" maxLength:"200" doc:"What stands behind token= in the address of the letter." example:"Zm9yLXRoZS1leGFtcGxl"`
+	Token string `json:"token" maxLength:"200" doc:"What stands behind token= in the address of the email." example:"Zm9yLXRoZS1leGFtcGxl"`
 }
 
 // Unsubscribed says what is so now.
 type Unsubscribed struct {
-	Mail bool `json:"mail" doc:"Whether letters about notifications still go out: no." example:"false"`
+	Mail bool `json:"mail" doc:"Whether emails about notifications still go out: no." example:"false"`
 }
 
 // Unsubscribe ends a person's letters about notifications, by who holds one of
@@ -119,7 +119,7 @@ type Unsubscribed struct {
 func Unsubscribe(ctx context.Context, tx *store.Tx, in UnsubscribeInput) (Unsubscribed, error) {
 	userID, ok := tx.UnsubscribedUser(in.Token)
 	if !ok {
-		return Unsubscribed{}, board.Invalid("The address is not one of a letter from here; open it as it stands in the letter.")
+		return Unsubscribed{}, board.Invalid("The address is not one of an email from here; open it as it stands in the email.")
 	}
 	_, err := tx.EndLetters(ctx, userID)
 	return Unsubscribed{}, err

@@ -29,7 +29,7 @@ const (
 type Invitation struct {
 	ID          string           `json:"id" doc:"The invitation's id." example:"inv_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string           `json:"workspaceId" doc:"The workspace that it leads into." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Email       string           `json:"email" doc:"The address that the letter goes to." example:"grace@example.com"`
+	Email       string           `json:"email" doc:"The address that the email goes to." example:"grace@example.com"`
 	Role        WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"What the person will be in the workspace." example:"member"`
 	InvitedBy   *UserRef         `json:"invitedBy" doc:"Who invited, or renewed the invitation; null when that was no person."`
 	CreatedAt   Instant          `json:"createdAt" format:"date-time" doc:"When the address was first invited." example:"2026-03-01T09:00:00.000Z"`

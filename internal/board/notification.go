@@ -132,10 +132,10 @@ const LetterPause = 3 * time.Minute
 // NotificationSettings are how a person wants to be told.
 type NotificationSettings struct {
 	Ways       NotificationWays `json:"ways" doc:"How the caller is told, by kind."`
-	Mail       bool             `json:"mail" doc:"Whether letters go out at all; false after the caller has unsubscribed from one." example:"true"`
-	QuietFrom  *string          `json:"quietFrom" doc:"From when on, HH:MM of the caller's time zone, no letter goes out at once; null for never." example:"22:00"`
+	Mail       bool             `json:"mail" doc:"Whether emails go out at all; false after the caller has unsubscribed from one." example:"true"`
+	QuietFrom  *string          `json:"quietFrom" doc:"From when on, HH:MM of the caller's time zone, no email goes out at once; null for never." example:"22:00"`
 	QuietUntil *string          `json:"quietUntil" doc:"Until when, HH:MM, the next day when it is before quietFrom." example:"07:00"`
-	DigestHour *int             `json:"digestHour" doc:"At which hour of the caller's day, 0 to 23, the daily letter goes out; null for no daily letter." example:"8"`
+	DigestHour *int             `json:"digestHour" doc:"At which hour of the caller's day, 0 to 23, the daily email goes out; null for no daily email." example:"8"`
 	Reminders  []Reminder       `json:"reminders" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
 	RemindHour int              `json:"remindHour" doc:"At which hour of the caller's day, 0 to 23, reminders come of cards that are due on a day without a time." example:"9"`
 	TimeZone   string           `json:"timeZone" doc:"The zone of these times: that of the caller's profile." example:"Europe/London"`

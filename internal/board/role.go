@@ -92,7 +92,7 @@ const (
 	ViewWorkspace WorkspaceCapability = iota // see its name and the boards open to oneself
 	ViewDirectory                            // see who else is a member
 	CreateBoards                             // make boards
-	ManageMembers                            // invite, change roles, settings, webhooks; sees e-mail addresses
+	ManageMembers                            // invite, change roles, settings, webhooks; sees email addresses
 	OwnWorkspace                             // the plan, other owners, deleting the workspace
 )
 

@@ -64,7 +64,7 @@ type Profile struct {
 	Email    string `json:"email" doc:"The address the person signs in with." example:"ada@example.com"`
 	TimeZone string `json:"timeZone" doc:"The IANA time zone that decides what today is." example:"Europe/London"`
 	Theme    Theme  `json:"theme" enum:"system,light,dark" doc:"How pages look: as the system does, light or dark." example:"system"`
-	Language string `json:"language" doc:"The language of pages and letters, as a BCP 47 tag." example:"en"`
+	Language string `json:"language" doc:"The language of pages and emails, as a BCP 47 tag." example:"en"`
 	Operator bool   `json:"operator" doc:"Whether the person looks after this server." example:"false"`
 	Verified bool   `json:"verified" doc:"Whether the address is known to be the person's." example:"true"`
 }

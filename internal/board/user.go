@@ -42,7 +42,7 @@ func NormalEmail(s string) (string, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || local == "" || !strings.Contains(domain, ".") && domain != "localhost" || strings.ContainsAny(s, " \t\r\n<>,;\"") || strings.Contains(domain, "@") || len(s) > 254 {
-		return "", Invalid("email must be an e-mail address such as ada@example.com.")
+		return "", Invalid("email must be an email address such as ada@example.com.")
 	}
 	return s, nil
 }

@@ -6,6 +6,6 @@
 // in bodies alone, so that it is in no log; the store finds the page by its
 // fingerprint, under the board's lock where something changes, and says what may
 // be done there. What a guest adds goes through the operations that members use,
-// with an actor of the type guest. No answer holds an id, an e-mail address or
+// with an actor of the type guest. No answer holds an id, an email address or
 // anything else by which a guest could ask for more.
 package guest

@@ -68,7 +68,7 @@ func (w *world) fail(n int) {
 
 func TestStatesOfAWebhook(t *testing.T) {
 	runRows(t, []row{
-		{"on, 10 failed deliveries in a row: off, and its owner is e-mailed a link to the delivery that failed last", func(t *testing.T, w *world) {
+		{"on, 10 failed deliveries in a row: off, and its owner is emailed a link to the delivery that failed last", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", always(400))
 			h := w.webhook("receiver.test")
 			w.engine()

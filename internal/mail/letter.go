@@ -122,7 +122,7 @@ func WebhookOff(link string, l board.WebhookLetter) (Message, error) {
 			"The delivery log tells what the receiver answered. When it works again, switch the webhook on there; deliveries that failed can be sent again.",
 		},
 		Button: "Open the delivery log", Link: link,
-		Small: "You get this letter because you own the webhook.",
+		Small: "You get this email because you own the webhook.",
 	})
 }
 

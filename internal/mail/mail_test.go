@@ -158,7 +158,7 @@ func TestLetterGoesThroughSMTP(t *testing.T) {
 			t.Errorf("the letter loads something:\n%s", html)
 		}
 		token := linkOf(t, text)
-		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") || !strings.Contains(p.log.String(), "sent a letter") {
+		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") || !strings.Contains(p.log.String(), "sent an email") {
 			t.Errorf("the log is %s", p.log)
 		}
 		if err := accept(grace, token); err != nil {
@@ -239,7 +239,7 @@ func TestLetterIsGivenUp(t *testing.T) {
 			server.answers(final.command, "")
 			s.Clock.Advance(72 * time.Hour)
 			p.deliver(t)
-			if n := len(server.letters()); n != 0 || strings.Count(p.log.String(), "gave a letter up") != i+1 {
+			if n := len(server.letters()); n != 0 || strings.Count(p.log.String(), "gave an email up") != i+1 {
 				t.Errorf("after %s: %d letters\n%s", final.answer, n, p.log)
 			}
 		}
@@ -253,7 +253,7 @@ func TestLetterIsGivenUp(t *testing.T) {
 		server.mu.Lock()
 		attempts := strings.Count(strings.Join(server.said, "\n"), "RCPT TO:<c@example.com>")
 		server.mu.Unlock()
-		if attempts != 9 || strings.Count(p.log.String(), "gave a letter up") != 3 {
+		if attempts != 9 || strings.Count(p.log.String(), "gave an email up") != 3 {
 			t.Errorf("%d attempts\n%s", attempts, p.log)
 		}
 		// An invitation can be sent again by inviting again.

@@ -15,7 +15,7 @@ type Metrics struct{ attempts *prometheus.CounterVec }
 // NewMetrics makes the metrics of one server.
 func NewMetrics() *Metrics {
 	return &Metrics{attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "cardwall_letters_total", Help: "Attempts to send a letter, by what became of it (sent, later, given_up).",
+		Name: "cardwall_letters_total", Help: "Attempts to send an email, by what became of it (sent, later, given_up).",
 	}, []string{"outcome"})}
 }
 

@@ -24,7 +24,7 @@ func Notifications(kind board.LetterKind, link string, l board.NotificationLette
 	}
 	c := content{
 		Button: button, Link: link, Unsubscribe: l.Unsubscribe, Settings: l.SettingsLink,
-		Small: "You get this letter because of your settings of notifications.",
+		Small: "You get this email because of your settings of notifications.",
 	}
 	for _, item := range l.Items {
 		entry := entry{Headline: headline(item), Link: item.Link}

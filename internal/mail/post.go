@@ -43,7 +43,7 @@ func (p *Post) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := p.Deliver(ctx); err != nil && ctx.Err() == nil {
-			p.Log.Warn("letters wait", "error", err)
+			p.Log.Warn("emails wait", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -97,10 +97,10 @@ func (p *Post) attempt(ctx context.Context, l board.Letter) (outcome string, err
 	log := p.Log.With("letter", l.ID, "kind", l.Kind, "attempt", l.Attempt, "error", err)
 	all := pauses()
 	if errors.Is(err, errFinal) || l.Attempt > len(all) {
-		log.Error("gave a letter up")
+		log.Error("gave an email up")
 		return givenUp, p.Box.Done(ctx, l)
 	}
 	pause := all[l.Attempt-1]
-	log.Warn("a letter was not sent, and will be tried again", "pause", pause)
+	log.Warn("an email was not sent, and will be tried again", "pause", pause)
 	return later, p.Box.Later(ctx, l, pause)
 }

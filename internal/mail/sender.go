@@ -43,7 +43,7 @@ func NewSender(opts Options) (*Sender, error) {
 	}
 	from, err := netmail.ParseAddress(opts.From)
 	if err != nil {
-		return nil, fmt.Errorf("the sender of letters must be an address such as Cardwall <cards@example.com>: %w", err)
+		return nil, fmt.Errorf("the sender of emails must be an address such as Cardwall <cards@example.com>: %w", err)
 	}
 	s := &Sender{opts: opts, from: from}
 	if opts.SMTP == "" {
@@ -97,7 +97,7 @@ func dialOptions(address string) (host string, options []gomail.Option, err erro
 }
 
 // errFinal marks a failure that a retry does not mend.
-var errFinal = errors.New("the letter cannot be sent")
+var errFinal = errors.New("the email cannot be sent")
 
 // Send hands a message to the server, or puts it into the outbox. An error is
 // errFinal when the server will never take it.
@@ -119,7 +119,7 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
 		return failure(err, m)
 	}
-	s.opts.Log.Info("sent a letter", "letter", m.ID)
+	s.opts.Log.Info("sent an email", "letter", m.ID)
 	return nil
 }
 
@@ -177,6 +177,6 @@ func (s *Sender) keep(msg *gomail.Msg, m Message) (err error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("write to the outbox: %w", err)
 	}
-	s.opts.Log.Info("no mail server is configured: a letter lies in the outbox", "letter", m.ID, "file", name)
+	s.opts.Log.Info("no mail server is configured: an email lies in the outbox", "letter", m.ID, "file", name)
 	return nil
 }

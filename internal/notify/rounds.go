@@ -38,7 +38,7 @@ func (r *Rounds) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
-			r.log.Warn("reminders and letters about notifications wait", "error", err)
+			r.log.Warn("reminders and emails about notifications wait", "error", err)
 		}
 		select {
 		case <-ctx.Done():

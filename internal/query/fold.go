@@ -132,7 +132,7 @@ func isSingle(r rune) bool {
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
 }
 
-// FoldName brings a name of a list, label, board or person, or an e-mail
+// FoldName brings a name of a list, label, board or person, or an email
 // address, into the form in which names are compared: lower case, compatibility
 // forms unified, white space trimmed and each run of it one space, control and
 // invisible characters gone. Accents count. It is empty when nothing visible is

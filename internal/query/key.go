@@ -122,7 +122,7 @@ func allowed(key string, k kind) string {
 	case RefList, RefLabel:
 		return "a name, an id, none or any"
 	default:
-		return "a name, an e-mail address, an id, me, none or any"
+		return "a name, an email address, an id, me, none or any"
 	}
 }
 

@@ -37,9 +37,9 @@ const (
 )
 
 // In holds when one of the card's records of that kind has one of the ids,
-// names or e-mails. At least one of the three slices is not empty; none holds a
-// value twice. Me is already an id. Names and e-mails are as FoldName writes
-// them: compare them with a column that FoldName filled. E-mails occur only for
+// names or emails. At least one of the three slices is not empty; none holds a
+// value twice. Me is already an id. Names and emails are as FoldName writes
+// them: compare them with a column that FoldName filled. Emails occur only for
 // people.
 type In struct {
 	Ref    Ref

@@ -81,7 +81,7 @@ func (r resolver) is(t *term) Node {
 	return either(nodes...)
 }
 
-// ref gathers ids, names and e-mails in one In, so that they become one
+// ref gathers ids, names and emails in one In, so that they become one
 // subquery.
 func (r resolver) ref(t *term) (Node, error) {
 	in := In{Ref: Ref(t.key)}

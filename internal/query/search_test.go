@@ -174,7 +174,7 @@ func TestSearchRefuses(t *testing.T) {
 	const past = "a number of days from 1 to 3650, " + dates
 	const is = "open, done, archived, overdue, assigned, unassigned, checked or unchecked"
 	const has = "description, checklist, comment, due, start, assignee or label"
-	const person = "a name, an e-mail address, an id, me, none or any"
+	const person = "a name, an email address, an id, me, none or any"
 	needs := func(key, takes string) string {
 		return key + " needs a value right after its colon and after each comma; it takes " + takes
 	}

@@ -41,7 +41,7 @@ const (
 
 // compiler writes the conditions of a query as SQL over the card alias c, one
 // text for both databases. Other tables are reached through subqueries, so a
-// card is in the answer once. In has ids and e-mails alone: names are resolved
+// card is in the answer once. In has ids and emails alone: names are resolved
 // before (see resolve).
 type compiler struct {
 	args    *arguments
@@ -106,7 +106,7 @@ func (c compiler) join(nodes []query.Node, operator, empty string) string {
 	return "(" + strings.Join(parts, operator) + ")"
 }
 
-// in finds cards by the ids of their records, and people by their e-mails too
+// in finds cards by the ids of their records, and people by their emails too
 // on boards of a workspace whose owner or admin the caller is.
 func (c compiler) in(n query.In) string {
 	var ways []string

@@ -123,8 +123,8 @@ const (
 func newBacklog(db *DB) *backlog {
 	return &backlog{
 		db:      db,
-		letters: prometheus.NewDesc("cardwall_letters_waiting", "Letters that have not left; 10,000 at most.", nil, nil),
-		late:    prometheus.NewDesc("cardwall_letters_late_seconds", "How long the letter has been due that waits longest.", nil, nil),
+		letters: prometheus.NewDesc("cardwall_letters_waiting", "Emails that have not left; 10,000 at most.", nil, nil),
+		late:    prometheus.NewDesc("cardwall_letters_late_seconds", "How long the email has been due that waits longest.", nil, nil),
 	}
 }
 

@@ -21,7 +21,7 @@ const maxTrelloFile = 256 << 20
 // JSON" writes, in a workspace where the caller may make boards, with one
 // entry of activity, board.imported.
 //
-// People are those of the workspace: found by e-mail where the file has it,
+// People are those of the workspace: found by email where the file has it,
 // else by a full or user name that only one person there has. Nobody else
 // becomes an account; the report says whose work that leaves unassigned. What
 // has no place here, and what was repaired, is in the report too.

@@ -32,7 +32,7 @@ func newPeople(members []board.Member) *people {
 	return p
 }
 
-// meet looks for a person: by e-mail when the file has one, else by a full or
+// meet looks for a person: by email when the file has one, else by a full or
 // user name that one person alone has.
 func (p *people) meet(m trelloMember) {
 	if _, ok := p.found[m.ID]; ok || m.ID == "" {

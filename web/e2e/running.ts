@@ -57,7 +57,7 @@ export async function run(folder: string, port: number, url: string, flags: stri
     server.kill(signal)
     await gone
   }
-  return { url, email: word('e-mail'), password: word('password'), token: word('API token'), stop }
+  return { url, email: word('email'), password: word('password'), token: word('API token'), stop }
 }
 
 export function makeFolder(): { folder: string; remove: () => void } {

@@ -701,7 +701,7 @@ export interface paths {
         };
         /**
          * List the people in all workspaces of an organization
-         * @description List the people in all workspaces of an organization. Needs an owner of one of them; e-mail addresses are shown of who is in a workspace that the caller manages.
+         * @description List the people in all workspaces of an organization. Needs an owner of one of them; email addresses are shown of who is in a workspace that the caller manages.
          */
         get: operations["list_organization_members"];
         put?: never;
@@ -842,8 +842,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for a letter with which one can choose another password
-         * @description Ask for a letter with which one can choose another password. The answer is always the same; the link works for an hour.
+         * Ask for an email with which one can choose another password
+         * @description Ask for an email with which one can choose another password. The answer is always the same; the link works for an hour.
          */
         post: operations["request_password_reset"];
         delete?: never;
@@ -862,8 +862,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Choose another password with the secret of the letter's link
-         * @description Choose another password with the secret of the letter's link. Ends all sessions of the account, and signs in.
+         * Choose another password with the secret of the email's link
+         * @description Choose another password with the secret of the email's link. Ends all sessions of the account, and signs in.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -1215,7 +1215,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for an account
-         * @description Ask for an account. The answer is always the same; a letter goes to the address, with a link that verifies it for 24 hours, or that says that there is an account already.
+         * @description Ask for an account. The answer is always the same; an email goes to the address, with a link that verifies it for 24 hours, or that says that there is an account already.
          */
         post: operations["sign_up"];
         delete?: never;
@@ -1278,8 +1278,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a person's letters about notifications, by the address in one of them
-         * @description End a person's letters about notifications, by the address in one of them.
+         * End a person's emails about notifications, by the address in one of them
+         * @description End a person's emails about notifications, by the address in one of them.
          */
         post: operations["unsubscribe"];
         delete?: never;
@@ -1298,8 +1298,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify an address with the secret of the letter's link
-         * @description Verify an address with the secret of the letter's link. Makes the account, accepts what it was invited to, and signs in.
+         * Verify an address with the secret of the email's link
+         * @description Verify an address with the secret of the email's link. Makes the account, accepts what it was invited to, and signs in.
          */
         post: operations["verify_email"];
         delete?: never;
@@ -2945,17 +2945,17 @@ export interface components {
         NotificationSettings: {
             /**
              * Format: int64
-             * @description At which hour of the caller's day, 0 to 23, the daily letter goes out; null for no daily letter.
+             * @description At which hour of the caller's day, 0 to 23, the daily email goes out; null for no daily email.
              * @example 8
              */
             digestHour: number | null;
             /**
-             * @description Whether letters go out at all; false after the caller has unsubscribed from one.
+             * @description Whether emails go out at all; false after the caller has unsubscribed from one.
              * @example true
              */
             mail: boolean;
             /**
-             * @description From when on, HH:MM of the caller's time zone, no letter goes out at once; null for never.
+             * @description From when on, HH:MM of the caller's time zone, no email goes out at once; null for never.
              * @example 22:00
              */
             quietFrom: string | null;
@@ -3450,7 +3450,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The language of pages and letters, as a BCP 47 tag.
+             * @description The language of pages and emails, as a BCP 47 tag.
              * @example en
              */
             language: string;
@@ -3720,7 +3720,7 @@ export interface components {
         };
         Sent: {
             /**
-             * @description Always true: whether there is an account is said in the letter alone.
+             * @description Always true: whether there is an account is said in the email alone.
              * @example true
              */
             sent: boolean;
@@ -4318,7 +4318,7 @@ export interface components {
         };
         Unsubscribed: {
             /**
-             * @description Whether letters about notifications still go out: no.
+             * @description Whether emails about notifications still go out: no.
              * @example false
              */
             mail: boolean;
@@ -7698,17 +7698,17 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: int64
-                     * @description At which hour of the caller's day the daily letter goes out; none does when absent.
+                     * @description At which hour of the caller's day the daily email goes out; none does when absent.
                      * @example 8
                      */
                     digestHour?: number;
                     /**
-                     * @description Whether letters go out at all.
+                     * @description Whether emails go out at all.
                      * @example true
                      */
                     mail: boolean;
                     /**
-                     * @description From when on, HH:MM of the caller's time zone, no letter goes out at once; never when absent.
+                     * @description From when on, HH:MM of the caller's time zone, no email goes out at once; never when absent.
                      * @example 22:00
                      */
                     quietFrom?: string;
@@ -9031,7 +9031,7 @@ export interface operations {
                      */
                     password: string;
                     /**
-                     * @description What stands behind the # of the letter's link.
+                     * @description What stands behind the # of the email's link.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -9259,7 +9259,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another language of pages and letters, as a BCP 47 tag.
+                     * @description Another language of pages and emails, as a BCP 47 tag.
                      * @example en-GB
                      */
                     language?: string;
@@ -11105,7 +11105,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address to sign in with; a letter goes there.
+                     * @description The address to sign in with; an email goes there.
                      * @example ada@example.com
                      */
                     email: string;
@@ -11410,7 +11410,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind token= in the address of the letter.
+                     * @description What stands behind token= in the address of the email.
                      * @example Zm9yLXRoZS1leGFtcGxl
                      */
                     token: string;
@@ -11474,7 +11474,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind the # of the letter's link.
+                     * @description What stands behind the # of the email's link.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;

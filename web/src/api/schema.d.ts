@@ -1211,7 +1211,7 @@ export interface paths {
         put?: never;
         /**
          * Invite an address to a workspace, or renew its open invitation
-         * @description Invite an address to a workspace, or renew its open invitation. A letter with a link goes to it, one in five minutes at most; the invitation ends after 14 days.
+         * @description Invite an address to a workspace, or renew its open invitation. An email with a link goes to it, one in five minutes at most; the invitation ends after 14 days.
          */
         post: operations["create_invitation"];
         delete?: never;
@@ -1249,7 +1249,7 @@ export interface paths {
         };
         /**
          * List the people of a workspace
-         * @description List the people of a workspace. Guests may not; e-mail addresses are shown to owners and admins.
+         * @description List the people of a workspace. Guests may not; email addresses are shown to owners and admins.
          */
         get: operations["list_workspace_members"];
         put?: never;
@@ -3525,7 +3525,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The address that the letter goes to.
+             * @description The address that the email goes to.
              * @example grace@example.com
              */
             email: string;
@@ -12693,7 +12693,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address that the letter goes to.
+                     * @description The address that the email goes to.
                      * @example grace@example.com
                      */
                     email: string;

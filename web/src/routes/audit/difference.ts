@@ -12,7 +12,7 @@ const labels: Record<string, string> = {
   done: 'Done',
   dueAt: 'Due at',
   dueDate: 'Due',
-  email: 'E-mail',
+  email: 'Email',
   lastFour: 'Address ends in',
   listId: 'List',
   oldSecretUntil: 'Old secret until',
