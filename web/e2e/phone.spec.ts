@@ -81,3 +81,12 @@ test('the card is a sheet, and the menu a drawer', async ({ page, world }) => {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'My cards' }).tap()
   await expect(page).toHaveURL('/my-cards')
 })
+
+test('a strip that goes on beyond the window fades where it does', async ({ page, world }) => {
+  await page.goto(`/workspaces/${world.workspaceId}/calendar`)
+  const strip = page.locator('[data-hides]').filter({ has: page.getByRole('button', { name: 'All boards' }) })
+  await expect(strip).toHaveAttribute('data-hides', 'after')
+  await expect(strip).toHaveCSS('mask-image', /gradient/)
+  await strip.evaluate((node) => node.scrollTo(node.scrollWidth, 0))
+  await expect(strip).toHaveAttribute('data-hides', 'before')
+})
