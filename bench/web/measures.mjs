@@ -197,5 +197,8 @@ async function visit(browser, world, person) {
   });
   await context.addCookies([world.cookies[person]]);
   const page = await context.newPage();
+  // A browser still makes processes for a tab when it is there, on the cores on which
+  // the page would be opened: a third of the time, and none of the page's.
+  await page.waitForTimeout(500);
   return { context, page };
 }
