@@ -2,7 +2,7 @@
 // the document, by its address. With them a browser asks for a board, for its code
 // and for who is signed in while it still reads the document, not only once the
 // first script has run.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The screens that begin so, by a pattern of their address, and what of the API they ask for. */
@@ -38,17 +38,21 @@ export function preload() {
     closeBundle() {
       const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'))
       const first = files(manifest, 'index.html')
-      const links = screens.map(({ path, entry, data }) => ({
-        path,
-        links: [
-          ...[...always, ...data].map((at) => `<${at}>; rel=preload; as=fetch; crossorigin`),
-          ...[...files(manifest, entry)]
-            .filter((file) => !first.has(file)) // the document names those
-            .map(
-              (file) => `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style' : 'modulepreload'}; crossorigin`,
-            ),
-        ],
-      }))
+      const size = (file) => statSync(join(dist, file)).size
+      const links = screens.map(({ path, entry, data }) => {
+        const all = [...files(manifest, entry, new Set(first))]
+        // What takes longest goes first: a browser has six connections.
+        const styles = all.filter((file) => file.endsWith('.css'))
+        const scripts = all.filter((file) => !file.endsWith('.css')).sort((a, b) => size(b) - size(a))
+        return {
+          path,
+          links: [
+            ...[...data, ...always].map((at) => `<${at}>; rel=preload; as=fetch; crossorigin`),
+            ...scripts.map((file) => `</${file}>; rel=modulepreload; crossorigin`),
+            ...styles.map((file) => `</${file}>; rel=preload; as=style; crossorigin`),
+          ],
+        }
+      })
       writeFileSync(join(dist, '.preload.json'), JSON.stringify(links, null, 2))
     },
   }

@@ -1,12 +1,13 @@
 // One open board: the server's state, what is on its way, and the fold of both.
 import { all, api, ApiError, body, clientId, data, reason } from '../api/client'
+import type { OpenedBoard } from '../api/contract'
 import type { Activity } from '../api/types'
 import { randomId } from '../lib/id'
 import { Draft, fromOpened, type BoardData } from './board-data'
 import { applyChange, nothingWanted, type Change, type Wanted } from './changes'
 import { dropped, fold, named, type Pending } from './fold'
 import { watch, type Message, type Person } from './live'
-import { openBoard } from './opening'
+import { openBoard, openedEarly } from './opening'
 import {
   naming,
   operation,
@@ -61,13 +62,16 @@ export class BoardStore {
   #renamed: ((from: string, to: string) => void)[] = []
   #others: ((change: Change) => void)[] = []
 
-  constructor(readonly id: string) {}
+  constructor(readonly id: string) {
+    const opened = openedEarly(id)
+    if (opened) this.#show(opened)
+  }
 
   async open(): Promise<void> {
     addEventListener('online', this.#online)
     addEventListener('beforeunload', this.#leaving)
     addEventListener('pagehide', this.#left)
-    await this.#load()
+    if (!this.view) await this.#load()
     if (!this.#closed && this.view) this.#stop = watch(this.id, this.#hear)
   }
 
@@ -217,17 +221,20 @@ export class BoardStore {
 
   async #load(): Promise<void> {
     try {
-      const opened = await openBoard(this.id)
-      const details = this.#server?.details
-      this.#server = fromOpened(opened)
-      if (details) this.#server = { ...this.#server, details }
-      this.#version = opened.version
-      this.failure = null
-      this.#fold()
+      this.#show(await openBoard(this.id))
     } catch (thrown) {
       if (thrown instanceof ApiError) this.failure = thrown
       else throw thrown
     }
+  }
+
+  #show(opened: OpenedBoard): void {
+    const details = this.#server?.details
+    this.#server = fromOpened(opened)
+    if (details) this.#server = { ...this.#server, details }
+    this.#version = opened.version
+    this.failure = null
+    this.#fold()
   }
 
   #context(): Omit<Context, 'now'> {

@@ -3,15 +3,28 @@
 import { app, data } from '../api/client'
 import type { OpenedBoard } from '../api/contract'
 
-let early: { boardId: string; opened: Promise<OpenedBoard> } | null = null
+type Asked = { boardId: string; opened: Promise<OpenedBoard>; come?: OpenedBoard }
+
+let early: Asked | null = null
 
 /** Begins to open the board that an address names, if it names one. */
 export function openEarly(path: string): void {
   const boardId = /^\/boards\/(\w+)$/.exec(path)?.[1]
   if (!boardId) return
-  const opened = ask(boardId)
-  early = { boardId, opened }
-  opened.catch(() => (early = null)) // perhaps nobody is signed in yet
+  const asked: Asked = { boardId, opened: ask(boardId) }
+  early = asked
+  asked.opened.then(
+    (opened) => (asked.come = opened),
+    () => (early = null), // perhaps nobody is signed in yet
+  )
+}
+
+/** What was asked for early, once, if it is there already. */
+export function openedEarly(boardId: string): OpenedBoard | null {
+  if (early?.boardId !== boardId || !early.come) return null
+  const { come } = early
+  early = null
+  return come
 }
 
 /** A board with all that the page shows of it; what was asked for early is given once. */

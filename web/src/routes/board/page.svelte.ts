@@ -19,8 +19,7 @@ export type BoardDialog = 'share' | 'settings' | 'copy' | 'template'
 export type Slot = { listId: string; before: string | null }
 
 const pageSize = 25
-/** How many cards of a list are painted first; the rest of its page follows. */
-const firstSize = Math.min(pageSize, Math.ceil(innerHeight / 72))
+const headHeight = 92 // pixels above the cards, of the board and of a list
 const columnStep = 292 // pixels from one list to the next
 const context = Symbol('board page')
 
@@ -147,7 +146,15 @@ export class BoardPage {
   }
 
   limit(listId: string): number {
-    return this.limits.get(listId) ?? firstSize
+    return this.limits.get(listId) ?? this.#inView(listId)
+  }
+
+  /** How many cards of a list are in view, or some more: those are painted first, and the rest of its page follows. */
+  #inView(listId: string): number {
+    const ids = this.visible(listId).slice(0, pageSize)
+    let room = innerHeight - headHeight
+    const last = ids.findIndex((id) => (room -= leastHeight(this.view.cards.get(id))) < 0)
+    return last < 0 ? pageSize : last + 1
   }
 
   /** Whether a list stands in view before anything was scrolled. */
@@ -303,6 +310,15 @@ export class BoardPage {
   closeCard(): void {
     go(`/boards/${this.store.id}${location.search}`)
   }
+}
+
+/** How high a tile is at least, in pixels, with the gap below. */
+function leastHeight(card: Card | undefined): number {
+  if (!card) return 0
+  const row = 24
+  const title = Math.ceil(card.title.length / 42) * 19
+  const facts = card.dueDate || card.checklistItems.total > 0 || card.comments > 0 || card.assignees.length > 0
+  return 22 + title + (card.labels.length > 0 ? row : 0) + (facts ? row : 0)
 }
 
 export function provideBoard(page: BoardPage): BoardPage {
