@@ -86,9 +86,9 @@ test-browser: build ## run the browser tests against the built server
 # As an installation that has outgrown one machine: every request goes to any of
 # three servers, and each ten seconds one is killed and started again.
 .PHONY: test-nodes
-test-nodes: build ## run the story and the board in the browser over three servers that are killed in turn
+test-nodes: build ## run all browser tests over three servers on PostgreSQL that are killed in turn
 	@tools/need chromium curl postgresql
-	cd web && CARDWALL_NODES=3 ../tools/with-postgres npm run --silent e2e -- e2e/story.spec.ts e2e/board.spec.ts
+	cd web && CARDWALL_NODES=3 ../tools/with-postgres npm run --silent e2e
 
 # Into a new folder, and the chosen ones into docs/.
 .PHONY: pictures

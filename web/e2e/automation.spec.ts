@@ -32,7 +32,7 @@ type Sent = { type: string; actor: { type: string; id: string }; data: { cardId:
 /** Moves a card to Done, and waits until the receiver is told that a rule has marked it done. */
 async function moved(world: World, receiver: Receiver, ruleId: string): Promise<void> {
   await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
-  await expect.poll(() => receiver.got.length).toBe(1)
+  await expect.poll(() => receiver.events).toBe(1)
   const sent = JSON.parse(receiver.got[0]!.body) as Sent
   expect(sent).toMatchObject({
     type: 'card.completed',

@@ -17,7 +17,7 @@ test('a log of 100 deliveries is painted within 300 ms of its answer', async ({ 
     },
     [world.lists['To do']],
   )
-  await expect.poll(() => receiver.got.length, { timeout: 20_000 }).toBe(100)
+  await expect.poll(() => receiver.events, { timeout: 20_000 }).toBe(100)
   await page.addInitScript(() => {
     const watcher = new MutationObserver(() => {
       if (document.querySelectorAll('[data-delivery]').length < 100) return

@@ -12,7 +12,7 @@ test('axe finds nothing on the log', async ({ page, world }) => {
   await using receiver = await Receiver.start({ status: 418, text: '{"error":"no coffee"}' })
   const id = await subscribe(world, receiver)
   await card(world, 'One more')
-  await expect.poll(() => receiver.got.length).toBe(1)
+  await expect.poll(() => receiver.events).toBe(1)
   receiver.answer = { status: 204 }
   await card(world, 'And another')
   await page.goto(`/webhooks/${id}/deliveries`)
@@ -98,7 +98,7 @@ test('many are selected and sent again, by mouse and by keyboard; the filter sta
   expect(receiver.got).toHaveLength(8)
 })
 
-test('a receiver fails, its owner gets a letter, follows the link, and has it sent again', async ({
+test('a receiver fails, its owner gets an email, follows the link, and has it sent again', async ({
   page,
   world,
   browser,
@@ -109,14 +109,14 @@ test('a receiver fails, its owner gets a letter, follows the link, and has it se
   const id = await subscribe(world, receiver, { name })
   for (let i = 0; i < 10; i++) {
     await card(world, `Card ${i}`)
-    await expect.poll(() => receiver.got.length, { timeout: 30_000 }).toBe(i + 1)
+    await expect.poll(() => receiver.events, { timeout: 30_000 }).toBe(i + 1)
   }
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(page.getByText('Ten deliveries in a row failed')).toBeVisible({ timeout: 15_000 })
   const link = await linkInLetter(`Webhook switched off: ${name}`, /https?:\/\/\S+\/webhooks\/\S+/)
   const last = receiver.got.at(-1)!.event.id
 
-  // Signed out, as a person is who opens a letter.
+  // Signed out, as a person is who opens an email.
   const context = await browser.newContext()
   const other = await context.newPage()
   await other.goto(link)

@@ -275,13 +275,13 @@ export async function looksWell(page: Page): Promise<void> {
   await page.setViewportSize(desk)
 }
 
-/** The link of the letter that the server wrote to an address. */
+/** The link of the email that the server wrote to an address. */
 export const linkOfLetter = (email: string): Promise<string> => linkInLetter(`<${email}>`, /https?:\/\/\S+#\w+/)
 
-/** A link in a letter that has a mark in it, from the folder where the server puts letters, once it is there. */
+/** A link in an email that has a mark in it, from the folder where the server puts emails, once it is there. */
 export async function linkInLetter(mark: string, link: RegExp): Promise<string> {
   const { outbox } = server()
-  if (!outbox) throw new Error('The letters of the server are not here: give their folder as CARDWALL_E2E_OUTBOX.')
+  if (!outbox) throw new Error('The emails of the server are not here: give their folder as CARDWALL_E2E_OUTBOX.')
   let found: string | undefined
   await expect
     .poll(
@@ -296,7 +296,7 @@ export async function linkInLetter(mark: string, link: RegExp): Promise<string> 
         }
         return found
       },
-      { message: 'a letter with a link', timeout: 20_000 },
+      { message: 'an email with a link', timeout: 20_000 },
     )
     .toBeTruthy()
   return found!

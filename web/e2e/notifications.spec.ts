@@ -137,10 +137,10 @@ test('settings and the calendar feed are one’s own, and last', async ({ world,
   await grace.close()
 })
 
-test('the page of a letter’s end changes nothing until somebody says so', async ({ page }) => {
+test('the page that ends emails changes nothing until somebody says so', async ({ page }) => {
   await page.goto('/unsubscribe?token=nonsense')
   await page.getByRole('button', { name: 'Unsubscribe' }).click()
-  await expect(page.getByRole('alert')).toContainText('open it as it stands in the letter')
+  await expect(page.getByRole('alert')).toContainText('open it as it stands in the email')
   expect(await axe(page)).toEqual([])
 })
 

@@ -29,6 +29,11 @@ export class Receiver {
     return receiver
   }
 
+  /** How many events came: one comes again when the server is killed that waits for its answer. */
+  get events(): number {
+    return new Set(this.got.map((one) => one.event.id)).size
+  }
+
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/cardwall`
   }

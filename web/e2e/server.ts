@@ -1,7 +1,7 @@
 // One server for all browser tests: the built binary with demo data in a
 // folder of its own. CARDWALL_URL names a server that runs already, with CARDWALL_E2E_EMAIL and
 // CARDWALL_E2E_PASSWORD of a person on it, CARDWALL_E2E_TOKEN of theirs and
-// CARDWALL_E2E_OUTBOX, the folder where it puts letters. With CARDWALL_NODES it
+// CARDWALL_E2E_OUTBOX, the folder where it puts emails. With CARDWALL_NODES it
 // is so many servers (e2e/nodes.ts).
 import { join } from 'node:path'
 import { serveNodes } from './nodes'
