@@ -316,7 +316,7 @@ export class BoardPage {
 function leastHeight(card: Card | undefined): number {
   if (!card) return 0
   const row = 24
-  const title = Math.ceil(card.title.length / 42) * 19
+  const title = Math.ceil(card.title.length / 48) * 19
   const facts = card.dueDate || card.checklistItems.total > 0 || card.comments > 0 || card.assignees.length > 0
   return 22 + title + (card.labels.length > 0 ? row : 0) + (facts ? row : 0)
 }
