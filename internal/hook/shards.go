@@ -32,7 +32,9 @@ func (e *Engine) lease(ctx context.Context) {
 		keep, later, free, raced, err := e.share(ctx, drop, passed, time.Since(started) >= settleTime)
 		switch {
 		case err == nil:
-			drop, renewed, passed = later, began, shardSet(free)
+			given := slices.DeleteFunc(drop, func(shard int) bool { return slices.Contains(later, shard) })
+			passed = shardSet(slices.DeleteFunc(free, func(shard int) bool { return slices.Contains(given, shard) }))
+			drop, renewed = later, began
 			if raced {
 				pause = raceEvery
 			}
@@ -73,7 +75,9 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 // that live. So one that is not settled takes none while there are others; and as
 // one that died is counted until its lease ends, which makes the parts of the
 // others too small, a shard that is free for the second time is taken by whoever
-// sees it, and none is given up while there are free ones.
+// sees it, and none is given up while there are free ones. Who gave it up leaves it
+// alone for once more: servers that look at the same instant would take back what
+// the other one has not yet seen, for as long as they do.
 func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int, raced bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseEvery)
 	defer cancel()

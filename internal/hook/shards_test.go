@@ -131,6 +131,29 @@ func TestServersShareTheShardsAndEachDeliveryGoesOutOnce(t *testing.T) {
 	}
 }
 
+// What a server gave up is not back in its hands before another one can have seen it.
+func TestAServerLeavesToOthersWhatItGaveUp(t *testing.T) {
+	onPostgres(t, func(t *testing.T, c *cluster) {
+		ctx := context.Background()
+		c.start()
+		pass(5 * time.Second)
+		if _, err := c.db.LeaseShards(ctx, "other", nil, 10*time.Second); err != nil { // it is there
+			t.Fatal(err)
+		}
+		pass(5500 * time.Millisecond) // seen at 6 s, and half of the shards given up at 8
+		leases, err := c.db.ShardLeases(ctx, "other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := c.db.LeaseShards(ctx, "other", leases.Free, 10*time.Second)
+		if err != nil || len(held) != 32 {
+			t.Errorf("another server got %d shards, want 32: %v", len(held), err)
+		}
+		pass(5 * time.Second)
+		c.wantShards(32)
+	})
+}
+
 func TestADeadServersShardsAreTakenOverWithinFifteenSecondsAndNothingIsLost(t *testing.T) {
 	for _, servers := range []int{2, 3} {
 		t.Run(fmt.Sprint(servers), func(t *testing.T) {
