@@ -27,6 +27,7 @@ test('a board is shared with somebody, whose role then decides, and says why', a
   await expect(grace.page.getByRole('button', { name: 'Add card' }).first()).toBeVisible({ timeout: 30_000 })
   await dialog.getByRole('button', { name: `Remove ${grace.name}` }).click()
   await expect(grace.page.getByText('No such board')).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(`${grace.name} is out of the board`)).toBeVisible() // before it, an earlier Undo is the last
   await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
   await expect(dialog.getByLabel(`Role of ${grace.name}`)).toHaveValue('editor')
   await grace.close()
