@@ -65,6 +65,28 @@ test('the box of a comment is in view with its button, and an item is deleted wh
   await expect(page.getByRole('button', { name: 'Comment', exact: true })).toBeInViewport({ ratio: 1 })
 })
 
+test('an item is edited on though the answer that it was made comes only then', async ({ page, world }) => {
+  await page.goto(`/cards/${world.cards.Two}`)
+  await page.getByRole('button', { name: 'Add checklist' }).tap()
+  let answer = () => {}
+  const asked = new Promise<void>((go) => (answer = go))
+  await page.route('**/items', async (route) => {
+    await asked
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Add an item' }).tap()
+  await page.getByLabel('New item').fill('A step')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'A step', exact: true }).tap()
+  const answered = page.waitForResponse('**/items')
+  answer()
+  await (await answered).finished()
+  await drawn(page)
+  await page.getByRole('button', { name: 'Delete A step' }).tap({ timeout: 5000 })
+  await expect(page.getByRole('checkbox', { name: 'A step' })).toHaveCount(0)
+})
+
 test('the card is a sheet, and the menu a drawer', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).tap()
   await expect(page).toHaveURL(`/cards/${world.cards.Two}`)
