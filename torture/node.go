@@ -96,7 +96,7 @@ func (n *node) ready() bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// freeze stops the server where it is, and waits until no thread of it goes on by itself.
+// freeze stops the server where it is: no thread of it comes back from the kernel any more.
 func (n *node) freeze() error { return n.proc.freeze() }
 
 // thaw has it go on.

@@ -57,7 +57,7 @@ func fillDemo(ctx context.Context, g *globals, db *store.DB) error {
 		return err
 	}
 	g.print("Sign in at   %s", g.BaseURL)
-	g.print("  email     %s", demoEmail)
+	g.print("  email      %s", demoEmail)
 	g.print("  password   %s", password)
 	g.print("API token    %s", token)
 	g.print("Reference    %s/docs", g.BaseURL)
