@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	leaseTime  = 10 * time.Second // a dead server's shards are free after this
-	leaseEvery = 2 * time.Second
-	settleTime = 2 * leaseEvery         // that a server has to live before it takes shards, where others do
+	leaseTime  = 5 * time.Second // a dead server's shards are free after this
+	leaseEvery = time.Second
+	settleTime = 4 * time.Second        // that a server has to live before it takes shards, where others do
 	raceEvery  = 100 * time.Millisecond // after another server took what this one wanted
 )
 

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
+	"slices"
 	"time"
 
 	"cardwall/internal/board"
@@ -22,19 +25,33 @@ const leaseMost = time.Hour
 // time from now. It is false while somebody else holds it. Who holds it
 // already prolongs it.
 func (db *DB) Lease(ctx context.Context, name, holder string, length time.Duration) (held bool, err error) {
-	err = db.Write(ctx, board.System(), func(tx *Tx) (err error) {
-		held, err = tx.lease(ctx, name, holder, length)
+	err = db.Write(ctx, board.System(), func(tx *Tx) error {
+		names, err := tx.lease(ctx, holder, length, name)
+		held = len(names) == 1
 		return err
 	})
 	return held, err
 }
 
-func (tx *Tx) lease(ctx context.Context, name, holder string, length time.Duration) (held bool, err error) {
-	now := int64(tx.now)
-	n, err := tx.affected(ctx, `INSERT INTO leases (name, holder, until) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE leases.holder = $2 OR leases.until < $4 OR leases.until > $5`,
-		name, holder, now+length.Milliseconds(), now, now+leaseMost.Milliseconds())
-	return n == 1, err
+// lease takes leases for the holder, or prolongs them, and names those that it
+// has now. Each name comes once.
+func (tx *Tx) lease(ctx context.Context, holder string, length time.Duration, names ...string) (held []string, err error) {
+	slices.Sort(names) // two servers that want the same wait for each other in one order
+	rows := make([][]any, len(names))
+	for i, name := range names {
+		rows[i] = []any{name, holder, int64(tx.now) + length.Milliseconds()}
+	}
+	now := fmt.Sprintf("excluded.until - %d", length.Milliseconds())
+	err = batches(rows, func(n int, args []any) error {
+		return tx.each(ctx, "INSERT INTO leases (name, holder, until) VALUES "+valuesOf(n, 3)+` ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+			WHERE leases.holder = excluded.holder OR leases.until < `+now+` OR leases.until > `+now+fmt.Sprintf(" + %d", leaseMost.Milliseconds())+" RETURNING name", args, func(rows *sql.Rows) error {
+			var name string
+			err := rows.Scan(&name)
+			held = append(held, name)
+			return err
+		})
+	})
+	return held, err
 }
 
 // GiveUpLeases lets others have at once what the holder does alone, but for the

@@ -72,23 +72,10 @@ func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, leng
 	for _, s := range shards {
 		names = append(names, shardLease+strconv.Itoa(s))
 	}
-	slices.Sort(names) // two servers that want the same wait for each other in one order
 	err = db.Write(ctx, board.System(), func(tx *Tx) error {
-		held = nil
-		for _, name := range names {
-			got, err := tx.lease(ctx, name, holder, length)
-			if err != nil {
-				return err
-			}
-			if number, ok := strings.CutPrefix(name, shardLease); ok && got {
-				shard, err := strconv.Atoi(number)
-				if err != nil {
-					return fmt.Errorf("lease %s: %w", name, err)
-				}
-				held = append(held, shard)
-			}
-		}
-		return nil
+		got, err := tx.lease(ctx, holder, length, names...)
+		held = slices.DeleteFunc(slices.Clone(shards), func(shard int) bool { return !slices.Contains(got, shardLease+strconv.Itoa(shard)) })
+		return err
 	})
 	slices.Sort(held)
 	return held, err

@@ -20,6 +20,12 @@ import (
 )
 
 const (
+	// mapped lets a connection read the file as memory: a commit empties every
+	// reader's page cache, mapped pages stay. What a connection has read so counts as
+	// memory of the process, for each of them: so neither the writer, whose own commits
+	// leave its cache, nor a long reader, which comes by all of the file, maps it.
+	mapped = "PRAGMA mmap_size = 1073741824"
+
 	textsKept   = 256   // prepared statements a connection keeps
 	busyTimeout = 10000 // milliseconds that a connection waits for another process's lock
 )
@@ -58,7 +64,6 @@ func sqliteAddress(path string, litestream bool) string {
 		q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; the same pages are written again and again
 	}
 	q.Add("_pragma", "foreign_keys(1)")
-	q.Add("_pragma", "mmap_size(1073741824)") // a commit empties every reader's page cache; mapped pages stay
 	q.Add("_pragma", "temp_store(MEMORY)")
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
 }
@@ -119,6 +124,9 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if _, err := c.exec(ctx, mapped); err != nil {
+			return nil, errors.Join(fmt.Errorf("map the file: %w", err), c.close())
+		}
 		e.readers <- c
 	}
 	go e.loop()
@@ -173,10 +181,6 @@ func (e *sqliteEngine) stream(ctx context.Context, fn func(runner) error) (err e
 	}
 	defer func() { err = errors.Join(err, c.close()) }() // also when fn panics
 	c.heeds = true
-	// Mapped pages count as the process's memory, and a long reader comes by all of them.
-	if _, err := c.exec(ctx, "PRAGMA mmap_size = 0"); err != nil {
-		return fmt.Errorf("read without a map: %w", err)
-	}
 	return c.snapshot(ctx, fn)
 }
 
