@@ -22,7 +22,7 @@ const (
 	lookShared = 100 * time.Millisecond // with several servers, where others write changes
 	lookMost   = 5 * time.Second        // that a slow reading puts the next one off
 	noteEvery  = time.Second            // how far boards are handled
-	claimTime  = 10 * time.Second       // a dead server's boards are free after this
+	claimTime  = 5 * time.Second        // a dead server's boards are free after this
 	againAfter = time.Second            // after a failure
 	clockEvery = 15 * time.Second       // due times are looked at
 	stopTime   = 5 * time.Second
