@@ -1,17 +1,9 @@
 import { type Page } from '@playwright/test'
 import { readFileSync } from 'node:fs'
-import { expect, looksWell, test, type World } from './fixtures'
+import { ask, expect, looksWell, test, type World } from './fixtures'
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
-const patch = (page: Page, path: string, body: object) =>
-  page.evaluate(
-    async ([path, body]) => {
-      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-      const answer = await fetch(`/api/public/v1${path}`, { method: 'PATCH', headers, body })
-      if (!answer.ok) throw new Error(await answer.text())
-    },
-    [path, JSON.stringify(body)] as const,
-  )
+const patch = (page: Page, path: string, body: object) => ask(page, 'PATCH', `/public/v1${path}`, body)
 const rename = (page: Page, world: World, title: string) => patch(page, `/cards/${world.cards.One}`, { title })
 
 test('axe finds nothing on the audit log', async ({ page, world }) => {

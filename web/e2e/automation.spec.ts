@@ -1,14 +1,13 @@
 import { type Locator, type Page } from '@playwright/test'
-import { expect, looksWell, server, test, type World } from './fixtures'
+import { expect, looksWell, send, server, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
 type Ask = { method?: string; body?: object }
 
 /** Asks the application as the person's program does. */
 async function ask<T>(path: string, { method = 'GET', body }: Ask = {}): Promise<T> {
-  const { url, token } = server()
-  const headers: Record<string, string> = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-  const answer = await fetch(`${url}/api${path}`, { method, headers, body: body && JSON.stringify(body) })
+  const headers = { Authorization: `Bearer ${server().token}`, 'Content-Type': 'application/json' }
+  const answer = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) })
   expect(answer.ok, await answer.clone().text()).toBeTruthy()
   return ((await answer.json()) as { data: T }).data
 }

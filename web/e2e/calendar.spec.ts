@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { axe, drawn, expect, hold, live, painted, tabTo, test as base, type World } from './fixtures'
+import { ask, axe, drawn, expect, hold, live, painted, tabTo, test as base, type World } from './fixtures'
 
 type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
 type Plan = World & {
@@ -14,15 +14,7 @@ type Plan = World & {
 const test = base.extend<{ plan: Plan }>({
   plan: async ({ page, world }, use) => {
     const send = (method: string, path: string, body?: object) =>
-      page.evaluate(
-        async ([method, path, body]) => {
-          const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-          const answer = await fetch(`/api/public/v1${path}`, { method, headers, body })
-          if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
-          return ((await answer.json()) as { data: Record<string, string | null> }).data
-        },
-        [method, path, body && JSON.stringify(body)] as const,
-      )
+      ask<Record<string, string | null>>(page, method, `/public/v1${path}`, body)
     const plan: Plan = {
       ...world,
       due: async (card, due) => void (await send('PUT', `/cards/${card}/due`, due)),

@@ -1,20 +1,7 @@
 // Pages that bring together what stands on many boards: plans, status updates,
 // filters as tables, templates, exports.
 import type { Page } from '@playwright/test'
-import { axe, expect, hold, saved, server, tabTo, test } from './fixtures'
-
-/** Asks the server as the page's person, with the page's cookie. */
-async function send<T>(page: Page, method: string, path: string, given?: object): Promise<T> {
-  return page.evaluate(
-    async ([method, path, body]) => {
-      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-      const answer = await fetch(`/api${path}`, { method, headers, body })
-      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
-      return ((await answer.json()) as { data: unknown }).data
-    },
-    [method, path, given && JSON.stringify(given)] as const,
-  ) as Promise<T>
-}
+import { ask, axe, expect, hold, saved, server, tabTo, test } from './fixtures'
 
 test('the plan shows what is used of it, and who is in the organization', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
@@ -27,7 +14,7 @@ test('the plan shows what is used of it, and who is in the organization', async 
 })
 
 test('an operator finds an organization, changes its plan and takes that back', async ({ page, world, elsewhere }) => {
-  const found = await send<{ organizationId: string; name: string }>(
+  const found = await ask<{ organizationId: string; name: string }>(
     page,
     'GET',
     `/public/v1/workspaces/${world.workspaceId}`,
@@ -81,7 +68,7 @@ async function confirmed(page: Page): Promise<void> {
 }
 
 test('a status update begins from the week, is posted, and shows to others at once', async ({ page, world }) => {
-  await send(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { done: true })
+  await ask(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { done: true })
   const address = `/boards/${world.boardId}/status`
   await page.goto(address)
   await expect(page.getByText('No status update yet')).toBeVisible()
@@ -206,7 +193,7 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
   await expect(cell(1, 6)).toContainText('24 Dec')
 
   const card = () =>
-    send<{ title: string; done: boolean; listId: string; dueDate: string | null; labels: { id: string }[] }>(
+    ask<{ title: string; done: boolean; listId: string; dueDate: string | null; labels: { id: string }[] }>(
       page,
       'GET',
       `/public/v1/cards/${world.cards.One}`,
@@ -231,7 +218,7 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
     .toEqual({ title: 'One', done: false, listId: world.lists['To do'], dueDate: null, labels: 0 })
 
   // What another does shows, and what the server refuses is taken back.
-  await send(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
+  await ask(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
   await expect(grid).toContainText('Zwei')
   await page.route('**/api/public/v1/cards/*', (route) =>
     route.request().method() === 'PATCH' ? route.abort() : route.continue(),
@@ -245,7 +232,7 @@ test('a broken filter says why, and is fixed', async ({ page, world }) => {
   const list = await world.post(`/boards/${world.boardId}/labels`, { name: 'Gone', color: 'red' })
   const query = `is:open label:${list}`
   const filter = await world.post('/saved-filters', { workspaceId: world.workspaceId, name: 'Old', query })
-  await send(page, 'DELETE', `/public/v1/labels/${list}`)
+  await ask(page, 'DELETE', `/public/v1/labels/${list}`)
   await page.goto(`/saved-filters/${filter}`)
   await expect(page.getByText('The query names a label that is not there')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'No results until the filter is fixed' })).toBeVisible()

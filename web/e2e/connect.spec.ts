@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type Page } from '@playwright/test'
-import { axe, expect, linkOfLetter, server, test as base } from './fixtures'
+import { axe, expect, linkOfLetter, send, server, test as base } from './fixtures'
 
 /** A program that wants in: it listens for the browser that comes back. */
 type Program = {
@@ -59,8 +59,7 @@ const test = base.extend<{ program: Program; name: string }>({
 
 async function register(name: string, redirects: string[]): Promise<string> {
   const grants = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code']
-  const answer = await fetch(`${server().url}/oauth/register`, {
-    method: 'POST',
+  const answer = await send('/oauth/register', {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ client_name: name, redirect_uris: redirects, grant_types: grants }),
   })
@@ -68,7 +67,7 @@ async function register(name: string, redirects: string[]): Promise<string> {
 }
 
 async function post(path: string, form: Record<string, string>) {
-  const answer = await fetch(server().url + path, { method: 'POST', body: new URLSearchParams(form) })
+  const answer = await send(path, { body: new URLSearchParams(form) })
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 

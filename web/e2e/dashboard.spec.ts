@@ -1,18 +1,11 @@
-import { axe, expect, live, tabTo, test } from './fixtures'
+import { ask, axe, expect, live, tabTo, test } from './fixtures'
 
 const at = (world: { workspaceId: string }) => `/workspaces/${world.workspaceId}/dashboard`
 
 test('each figure and each bar opens the cards that it counts', async ({ page, world }) => {
   const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Big bug', color: 'red' })
   const five = await world.post('/cards', { listId: world.lists.Doing, title: 'Five', labels: [bug] })
-  await page.evaluate(
-    async ([path]) => {
-      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-      const answer = await fetch(path, { method: 'PUT', headers, body: JSON.stringify({ dueDate: '2020-03-04' }) })
-      if (!answer.ok) throw new Error(await answer.text())
-    },
-    [`/api/public/v1/cards/${five}/due`] as const,
-  )
+  await ask(page, 'PUT', `/public/v1/cards/${five}/due`, { dueDate: '2020-03-04' })
   await page.goto(at(world))
   const figures = page.getByRole('list', { name: 'Figures' })
   const found = page.locator('a[data-card]')
@@ -98,10 +91,7 @@ test('figures follow what others do', async ({ page, world }) => {
 
 test('without a card there is nothing to count, until there is one', async ({ page, world }) => {
   const { workspaceId } = world
-  await page.evaluate(async (path) => {
-    const answer = await fetch(path, { method: 'DELETE', headers: { 'Idempotency-Key': crypto.randomUUID() } })
-    if (!answer.ok) throw new Error(await answer.text())
-  }, `/api/public/v1/boards/${world.boardId}`)
+  await ask(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
   const board = await world.post('/boards', { workspaceId, name: 'First steps' })
   const list = await world.post(`/boards/${board}/lists`, { name: 'To do' })
   await page.goto(at(world))

@@ -1,4 +1,4 @@
-import { axe, expect, test } from './fixtures'
+import { ask, axe, expect, test } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
@@ -59,15 +59,7 @@ test('a start is set by mouse, not after the due date, and undone', async ({ pag
 })
 
 test('on a board without start dates none is offered', async ({ page, world }) => {
-  await page.evaluate(
-    ([id, key]) =>
-      fetch(`/api/public/v1/boards/${id}`, {
-        method: 'PATCH',
-        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key! },
-        body: JSON.stringify({ features: { startDates: false } }),
-      }),
-    [world.boardId, crypto.randomUUID()],
-  )
+  await ask(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { features: { startDates: false } })
   await page.goto(`/cards/${world.cards.One}`)
   await expect(page.getByRole('button', { name: 'Set a date' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Set a start' })).toHaveCount(0)

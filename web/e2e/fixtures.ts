@@ -12,16 +12,11 @@ import {
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { ask, send, server } from './ask'
+
+export { ask, send, server }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-/** The server that e2e/server.ts started. */
-export function server(): { url: string; email: string; password: string; token: string; outbox: string } {
-  const { CARDWALL_URL: url, CARDWALL_E2E_EMAIL: email, CARDWALL_E2E_PASSWORD: password } = process.env
-  const { CARDWALL_E2E_TOKEN: token = '', CARDWALL_E2E_OUTBOX: outbox = '' } = process.env
-  if (!url || !email || !password) throw new Error('e2e/server.ts did not run')
-  return { url, email, password, token, outbox }
-}
 
 /** A workspace of its own, with a board in it. */
 export type World = {
@@ -106,9 +101,8 @@ function signIn(): Promise<Cookie> {
 
 async function newSession(): Promise<Cookie> {
   const { url, email, password } = server()
-  const answer = await fetch(`${url}/api/app/v1/sign-in`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), Origin: url },
+  const answer = await send('/api/app/v1/sign-in', {
+    headers: { 'Content-Type': 'application/json', Origin: url },
     body: JSON.stringify({ email, password }),
   })
   expect(answer.ok, await answer.text()).toBeTruthy()
@@ -120,31 +114,17 @@ async function newSession(): Promise<Cookie> {
 async function removeWorkspace(id: string): Promise<void> {
   if (!recent || Date.now() - recent.at > 5 * 60_000) recent = { cookie: newSession(), at: Date.now() }
   const { name, value } = await recent.cookie
-  const { url } = server()
-  await fetch(`${url}/api/app/v1/workspaces/${id}`, {
+  await send(`/api/app/v1/workspaces/${id}`, {
     method: 'DELETE',
-    headers: { 'Idempotency-Key': crypto.randomUUID(), Origin: url, Cookie: `${name}=${value}` },
+    headers: { Origin: server().url, Cookie: `${name}=${value}` },
   })
 }
 
 async function makeWorld(page: Page, title: string): Promise<World> {
-  // Without the mark of a tab: the page takes it for another's doing.
-  const ask = (path: string, body: object): Promise<string> =>
-    page.evaluate(
-      async ([path, body]) => {
-        const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-        const ask = () => fetch(path, { method: 'POST', headers, body })
-        let answer = await ask().catch(() => null)
-        // A server may be killed meanwhile (e2e/nodes.ts); the key makes it one request.
-        for (let n = 0; n < 5 && (!answer || answer.status === 502); n++) answer = await ask().catch(() => null)
-        if (!answer?.ok) throw new Error(`${path}: ${await answer?.text()}`)
-        return ((await answer.json()) as { data: { id: string } }).data.id
-      },
-      [path, JSON.stringify(body)] as const,
-    )
-  const post = (path: string, body: object) => ask(`/api/public/v1${path}`, body)
+  const make = async (path: string, body: object) => (await ask<{ id: string }>(page, 'POST', path, body)).id
+  const post = (path: string, body: object) => make(`/public/v1${path}`, body)
   await page.goto('/nowhere')
-  const workspaceId = await ask('/api/app/v1/workspaces', { name: title.slice(0, 60) })
+  const workspaceId = await make('/app/v1/workspaces', { name: title.slice(0, 60) })
   const boardId = await post('/boards', { workspaceId, name: 'Plan' })
   const lists: Record<string, string> = {}
   const cards: Record<string, string> = {}
@@ -167,15 +147,9 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
       .flatMap((titles, list) => titles.map((name) => ({ idList: id('a', list), name })))
       .map((card, n) => ({ ...card, id: id('c', n), idShort: n + 1, desc: '', closed: false, pos: n + 1 })),
   }
-  return page.evaluate(
-    async ([path, body]) => {
-      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-      const answer = await fetch(path, { method: 'POST', headers, body })
-      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
-      return ((await answer.json()) as { data: { boards: { id: string }[] } }).data.boards[0]!.id
-    },
-    [`/api/app/v1/workspaces/${workspaceId}/import?format=trello`, JSON.stringify(file)] as const,
-  )
+  const path = `/app/v1/workspaces/${workspaceId}/import?format=trello`
+  const { boards } = await ask<{ boards: { id: string }[] }>(page, 'POST', path, file)
+  return boards[0]!.id
 }
 
 /** The requests under way of a page that change something. */

@@ -1,7 +1,7 @@
 // A second person: invited to the test's workspace, signed up by the letter's
 // link, in a browser of their own.
 import { expect, type Browser, type Page } from '@playwright/test'
-import { follow, linkInLetter, server, type World } from './fixtures'
+import { follow, linkInLetter, send, server, type World } from './fixtures'
 
 export type Person = { id: string; name: string; page: Page; close: () => Promise<void> }
 
@@ -10,14 +10,13 @@ export async function another(browser: Browser, world: World, role = 'member'): 
   const name = `Grace ${crypto.randomUUID().slice(0, 6)}`
   const email = `${name.toLowerCase().replace(' ', '.')}@example.com`
   await world.post(`/workspaces/${world.workspaceId}/invitations`, { email, role })
-  const send = (path: string, body: object) =>
-    fetch(`${url}/api/app/v1${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), Origin: url },
+  const post = (path: string, body: object) =>
+    send(`/api/app/v1${path}`, {
+      headers: { 'Content-Type': 'application/json', Origin: url },
       body: JSON.stringify(body),
     })
-  await send('/sign-up', { email, name, password: 'correct horse battery', timeZone: 'Europe/Berlin' })
-  const answer = await send('/verify-email', {
+  await post('/sign-up', { email, name, password: 'correct horse battery', timeZone: 'Europe/Berlin' })
+  const answer = await post('/verify-email', {
     secret: (await linkInLetter(`<${email}>`, /\/verify#\w+/)).split('#')[1],
   })
   expect(answer.ok, await answer.clone().text()).toBeTruthy()

@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { axe, expect, saved, server, test } from './fixtures'
+import { axe, expect, saved, send, server, test } from './fixtures'
 
 /** The first such request is refused as it is ten minutes after a sign-in. */
 async function once403(page: Page, method: string, path: string): Promise<void> {
@@ -122,13 +122,14 @@ test('a passkey is added, confirms a sign-in, and is deleted', async ({ page }) 
   await expect(page.getByRole('listitem').filter({ hasText: name })).toHaveCount(0)
 })
 
-test('another session is ended', async ({ page, browser }) => {
+test('another session is ended', async ({ page }) => {
   const { url, email, password } = server()
-  const other = await browser.newContext({ baseURL: url, userAgent: 'Mozilla/5.0 (iPad) OPR/140.0' })
-  const headers = { Origin: url, 'Idempotency-Key': crypto.randomUUID() }
-  const answer = await other.request.post('/api/app/v1/sign-in', { data: { email, password }, headers })
-  expect(answer.ok()).toBeTruthy()
-  const cookie = answer.headers()['set-cookie']?.split(';')[0] ?? ''
+  const answer = await send('/api/app/v1/sign-in', {
+    headers: { 'Content-Type': 'application/json', 'User-Agent': 'Mozilla/5.0 (iPad) OPR/140.0', Origin: url },
+    body: JSON.stringify({ email, password }),
+  })
+  expect(answer.ok, await answer.clone().text()).toBeTruthy()
+  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
   const status = async () => (await fetch(`${url}/api/app/v1/session`, { headers: { cookie } })).status
   await page.goto('/profile/security')
   const sessions = page.getByRole('region', { name: 'Sessions' })

@@ -1,21 +1,12 @@
 // The public page of a board: its admin opens it, a guest in another browser reads, comments and submits.
 import type { Page } from '@playwright/test'
-import { axe, expect, saved, tabTo, test, type World } from './fixtures'
+import { ask, axe, expect, saved, tabTo, test, type World } from './fixtures'
 
 /** Opens the public page behind the settings' back; answers its path. */
 async function open(page: Page, world: World, settings: object): Promise<string> {
-  return page.evaluate(
-    async ([boardId, body]) => {
-      const answer = await fetch(`/api/app/v1/boards/${boardId}/public-page`, {
-        method: 'PATCH',
-        headers: { 'Content-Type': 'application/json' },
-        body,
-      })
-      if (!answer.ok) throw new Error(await answer.text())
-      return new URL(((await answer.json()) as { data: { url: string } }).data.url).pathname
-    },
-    [world.boardId, JSON.stringify({ on: true, ...settings })] as const,
-  )
+  const path = `/app/v1/boards/${world.boardId}/public-page`
+  const { url } = await ask<{ url: string }>(page, 'PATCH', path, { on: true, ...settings })
+  return new URL(url).pathname
 }
 
 const settings = async (page: Page, world: World) => {

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, server, type World } from './fixtures'
+import { expect, send, server, type World } from './fixtures'
 
 export type Got = { headers: IncomingHttpHeaders; body: string; event: { id: string; type: string } }
 export type Answer = { status: number; text?: string }
@@ -60,11 +60,9 @@ export async function subscribe(
   receiver: Receiver,
   more: { name?: string; wide?: boolean; events?: string[]; agent?: string } = {},
 ): Promise<string> {
-  const { url, token } = server()
-  const answer = await fetch(`${url}/api/public/v1/webhooks`, {
-    method: 'POST',
+  const answer = await send('/api/public/v1/webhooks', {
     headers: {
-      Authorization: `Bearer ${token}`,
+      Authorization: `Bearer ${server().token}`,
       'Content-Type': 'application/json',
       'User-Agent': more.agent ?? 'test',
     },

@@ -1,23 +1,13 @@
-import { axe, expect, test as base, type World } from './fixtures'
+import { ask, axe, expect, test as base, type World } from './fixtures'
 
 type Place = World & { mark: string }
 
 /** A board with cards whose titles have a word of their own, all of them mine. */
 const test = base.extend<{ place: Place }>({
   place: async ({ page, world }, use) => {
-    const send = (method: string, path: string, body?: object) =>
-      page.evaluate(
-        async ([method, path, body]) => {
-          const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-          const answer = await fetch(`/api${path}`, { method, headers, body })
-          if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
-          return ((await answer.json()) as { data: unknown }).data
-        },
-        [method, path, body && JSON.stringify(body)] as const,
-      )
-    const { id } = ((await send('GET', '/app/v1/session')) as { user: { id: string } }).user
+    const { id } = (await ask<{ user: { id: string } }>(page, 'GET', '/app/v1/session')).user
     const mark = `w${crypto.randomUUID().slice(0, 8)}`
-    await send('PATCH', `/public/v1/boards/${world.boardId}`, { name: `Board ${mark}` })
+    await ask(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { name: `Board ${mark}` })
     const bug = await world.post(`/boards/${world.boardId}/labels`, { name: `Bug ${mark}`, color: 'red' })
     for (const [title, days] of [
       ['Late', -2],
@@ -25,11 +15,11 @@ const test = base.extend<{ place: Place }>({
       ['Whenever', null],
     ] as const) {
       const card = await world.post('/cards', { listId: world.lists['To do'], title: `${title} ${mark}` })
-      await send('PATCH', `/public/v1/cards/${card}/assignees`, { add: [id] })
-      if (title === 'Late') await send('PATCH', `/public/v1/cards/${card}/labels`, { add: [bug] })
+      await ask(page, 'PATCH', `/public/v1/cards/${card}/assignees`, { add: [id] })
+      if (title === 'Late') await ask(page, 'PATCH', `/public/v1/cards/${card}/labels`, { add: [bug] })
       if (days === null) continue
       const dueDate = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
-      await send('PUT', `/public/v1/cards/${card}/due`, { dueDate })
+      await ask(page, 'PUT', `/public/v1/cards/${card}/due`, { dueDate })
     }
     await use({ ...world, mark })
   },

@@ -2,7 +2,7 @@
 // data: made once for a worker, through the doors that people use.
 import { randomUUID } from 'node:crypto'
 import type { Page } from '@playwright/test'
-import { linkOfLetter, server } from './fixtures'
+import { linkOfLetter, send, server } from './fixtures'
 
 /** The demo person; somebody without a workspace; somebody whose workspace and board are empty; nobody. */
 export type Who = 'demo' | 'newcomer' | 'founder' | 'nobody'
@@ -34,11 +34,10 @@ const password = 'correct horse battery'
 type Answer<T> = { data: T; cookie: string }
 
 async function ask<T>(method: string, path: string, given?: object, cookie?: string): Promise<Answer<T>> {
-  const { url } = server()
-  const headers: Record<string, string> = { Origin: url, 'Idempotency-Key': randomUUID() }
+  const headers: Record<string, string> = { Origin: server().url }
   if (given) headers['Content-Type'] = 'application/json'
   if (cookie) headers.Cookie = cookie
-  const answer = await fetch(`${url}/api${path}`, { method, headers, body: given && JSON.stringify(given) })
+  const answer = await send(`/api${path}`, { method, headers, body: given && JSON.stringify(given) })
   if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`)
   const { data } = (await answer.json()) as { data: T }
   return { data, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
@@ -63,8 +62,7 @@ const callback = 'https://assistant.example.com/callback'
 
 /** Posts as a program does, which is signed in nowhere. */
 async function program<T>(path: string, given: object, form = true): Promise<T> {
-  const answer = await fetch(server().url + path, {
-    method: 'POST',
+  const answer = await send(path, {
     headers: form ? {} : { 'Content-Type': 'application/json' },
     body: form ? new URLSearchParams(given as Record<string, string>) : JSON.stringify(given),
   })

@@ -1,4 +1,4 @@
-import { axe, expect, saved, server, test } from './fixtures'
+import { ask, axe, expect, saved, server, test } from './fixtures'
 
 test('many pasted addresses are invited at once; one is withdrawn and invited again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
@@ -55,14 +55,7 @@ test('a board is had back from the archive and from the trash', async ({ page, w
   await page.getByRole('button', { name: 'Restore Plan' }).click()
   await expect(page.getByText('No archived boards')).toBeVisible()
   await saved(page)
-  await page.evaluate(
-    (id) =>
-      fetch(`/api/public/v1/boards/${id}`, {
-        method: 'DELETE',
-        headers: { 'Idempotency-Key': crypto.randomUUID() },
-      }),
-    world.boardId,
-  )
+  await ask(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
   await page.getByRole('link', { name: 'Trash', exact: true }).click()
   await expect(page.getByRole('region', { name: 'Boards' }).getByRole('listitem')).toContainText('30 days left')
   await page.getByRole('button', { name: 'Restore Plan' }).click()
