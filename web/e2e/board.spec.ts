@@ -1,4 +1,4 @@
-import { axe, drawn, expect, hold, live, painted, saved, test, titles } from './fixtures'
+import { axe, drawn, expect, hold, live, painted, saved, test, titles, undo } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   const stream = live(page, world.boardId)
@@ -116,7 +116,7 @@ test('cards are selected and archived together, with undo', async ({ page }) => 
   expect(Math.abs(middle(bar) - middle((await page.getByRole('main').boundingBox())!))).toBeLessThanOrEqual(1)
   await page.keyboard.press('Delete')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Three'])
-  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await undo(page)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 

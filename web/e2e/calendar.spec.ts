@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { ask, axe, drawn, expect, hold, live, painted, tabTo, test as base, type World } from './fixtures'
+import { ask, axe, drawn, expect, hold, live, painted, tabTo, test as base, undo, type World } from './fixtures'
 
 type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
 type Plan = World & {
@@ -66,7 +66,7 @@ test('a mouse drags a card to another day, and undo brings it back', async ({ pa
   await expect(page.getByText('“One” is due Tue 20 May')).toBeVisible()
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-20')
   await expect(page).toHaveURL(/calendar/) // a drop is no click
-  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  await undo(page)
   await expect(cell(page, 14).locator('[data-item]')).toContainText('One')
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-14')
 })

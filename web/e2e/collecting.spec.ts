@@ -1,7 +1,7 @@
 // Pages that bring together what stands on many boards: plans, status updates,
 // filters as tables, templates, exports.
 import type { Page } from '@playwright/test'
-import { ask, axe, expect, hold, saved, server, tabTo, test } from './fixtures'
+import { ask, axe, expect, hold, saved, server, tabTo, test, undo } from './fixtures'
 
 test('the plan shows what is used of it, and who is in the organization', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
@@ -42,7 +42,7 @@ test('an operator finds an organization, changes its plan and takes that back', 
   await tabTo(page.getByRole('button', { name: `Lift read-only: ${found.name}` }))
   await page.keyboard.press('Enter')
   await expect(page.getByText(`${found.name} can be changed again`)).toBeVisible()
-  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await undo(page)
   await expect(page.getByRole('button', { name: `Lift read-only: ${found.name}` })).toBeVisible()
   await page.getByRole('button', { name: `Lift read-only: ${found.name}` }).click()
   await expect(page.getByRole('button', { name: `Make read-only: ${found.name}` })).toBeVisible()

@@ -164,6 +164,11 @@ export function follow(page: Page): void {
   page.on('requestfailed', (request) => all.delete(request))
 }
 
+/** Takes back what the newest notice tells of; with words, what a notice with them does. */
+export async function undo(page: Page, words = ''): Promise<void> {
+  await page.locator('.toast').filter({ hasText: words }).last().getByRole('button', { name: 'Undo' }).click()
+}
+
 /** Waits until the server has what was done on a page, which a reload would lose. */
 export async function saved(page: Page): Promise<void> {
   const waits = () =>

@@ -1,4 +1,4 @@
-import { axe, expect, saved, test as base, titles, type World } from './fixtures'
+import { axe, expect, saved, test as base, titles, undo, type World } from './fixtures'
 
 type Other = { boardId: string; list: string }
 
@@ -38,7 +38,7 @@ test('by mouse a card goes to another board, it says what stayed, and undo bring
   await expect(page).toHaveURL(`/boards/${full.boardId}`)
   await expect(page.getByText('Not taken along: the label Idea.')).toBeVisible()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
-  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await undo(page)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
   const chips = page.locator(`[data-card="${full.cards.Labelled}"] .labels`)
   await expect(chips).toContainText('Idea')
@@ -80,7 +80,7 @@ test('a list goes to another board with its cards, and comes back by undo', asyn
   await dialog.getByRole('button', { name: 'Move list' }).click()
   await expect(page.getByText('List To do moved to Elsewhere. Not taken along: the label Idea.')).toBeVisible()
   await expect(page.getByRole('region', { name: 'To do' })).toHaveCount(0)
-  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await undo(page)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
   await expect(page.locator('[data-list]').first()).toHaveAttribute('aria-label', 'To do')
   await expect(page.locator(`[data-card="${full.cards.Labelled}"] .labels`)).toContainText('Idea')
@@ -117,7 +117,7 @@ test('a list is copied with its cards, and the copy taken back', async ({ page, 
   await dialog.getByLabel('Name of the copy').fill('Next week')
   await page.keyboard.press('Enter')
   await expect.poll(() => titles(page, 'Next week')).toEqual(['One', 'Two', 'Three', 'Labelled'])
-  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await undo(page)
   await expect(page.getByRole('region', { name: 'Next week' })).toHaveCount(0)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
 })

@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { axe, expect, saved, send, server, test } from './fixtures'
+import { axe, expect, saved, send, server, test, undo } from './fixtures'
 
 /** The first such request is refused as it is ten minutes after a sign-in. */
 async function once403(page: Page, method: string, path: string): Promise<void> {
@@ -22,7 +22,7 @@ test('a time zone is found and chosen by keyboard, with undo', async ({ page }) 
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('Enter')
   await expect(zone).toHaveValue('Reykjavik, Atlantic (UTC+00:00)')
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await undo(page)
   await expect(zone).toHaveValue(before)
 })
 

@@ -1,4 +1,4 @@
-import { ask, axe, expect, test as base, type World } from './fixtures'
+import { ask, axe, expect, test as base, undo, type World } from './fixtures'
 
 type Place = World & { mark: string }
 
@@ -127,6 +127,6 @@ test('my cards stand by when they are due; one is done, and undone', async ({ pa
   expect(await axe(page)).toEqual([])
   const late = page.getByRole('checkbox', { name: `Late ${place.mark} is done` })
   await late.check()
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await undo(page)
   await expect(late).not.toBeChecked()
 })

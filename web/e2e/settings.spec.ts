@@ -1,4 +1,4 @@
-import { axe, expect, saved, test } from './fixtures'
+import { axe, expect, saved, test, undo } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
@@ -38,7 +38,7 @@ test('a board is named, described, coloured, closed and its features switched, e
   await expect(dialog.getByRole('switch', { name: /^Automation/ })).toBeChecked()
   await expect(dialog.getByLabel('When Doing is full')).toHaveValue('hard')
   await dialog.getByRole('radio', { name: /^Confidential/ }).check()
-  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await undo(page)
   await expect(dialog.getByRole('radio', { name: /^Private/ })).toBeChecked()
   await page.keyboard.press('Escape')
   await expect(dialog).toBeHidden()
@@ -132,7 +132,7 @@ test('a board is exported from its menu, and its archive has an address', async 
 test('a board goes to the trash and comes back by undo', async ({ page, world }) => {
   await menu(page, 'Move to trash')
   await expect(page).toHaveURL('/')
-  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  await undo(page)
   await expect(page).toHaveURL(`/boards/${world.boardId}`)
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })

@@ -1,4 +1,4 @@
-import { axe, expect, live, test } from './fixtures'
+import { axe, expect, live, test, undo } from './fixtures'
 import { another } from './person'
 
 test('a board is shared with somebody, whose role then decides, and says why', async ({ page, world, browser }) => {
@@ -27,8 +27,7 @@ test('a board is shared with somebody, whose role then decides, and says why', a
   await expect(grace.page.getByRole('button', { name: 'Add card' }).first()).toBeVisible({ timeout: 30_000 })
   await dialog.getByRole('button', { name: `Remove ${grace.name}` }).click()
   await expect(grace.page.getByText('No such board')).toBeVisible({ timeout: 30_000 })
-  await expect(page.getByText(`${grace.name} is out of the board`)).toBeVisible() // before it, an earlier Undo is the last
-  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await undo(page, `${grace.name} is out of the board`)
   await expect(dialog.getByLabel(`Role of ${grace.name}`)).toHaveValue('editor')
   await grace.close()
 })

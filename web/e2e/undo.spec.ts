@@ -1,12 +1,9 @@
-import { expect, saved, test, titles } from './fixtures'
+import { expect, saved, test, titles, undo } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })
-
-const undo = (page: import('@playwright/test').Page) =>
-  page.getByRole('button', { name: 'Undo', exact: true }).last().click()
 
 test('a deleted comment is back by undo; without undo it is gone', async ({ page, world }) => {
   for (const text of ['First words', 'Second words']) await world.post(`/cards/${world.cards.One}/comments`, { text })

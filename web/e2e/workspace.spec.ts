@@ -1,4 +1,4 @@
-import { ask, axe, expect, saved, server, test } from './fixtures'
+import { ask, axe, expect, saved, server, test, undo } from './fixtures'
 
 test('many pasted addresses are invited at once; one is withdrawn and invited again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
@@ -45,7 +45,7 @@ test('archived lists and cards are found and restored', async ({ page, world }) 
   await expect(cards.getByRole('listitem')).toHaveCount(1)
   await cards.getByRole('button', { name: 'Restore Broken link' }).click()
   await expect(cards).toContainText('Nothing found')
-  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await undo(page, '“Broken link” is in')
   await expect(cards.getByRole('listitem')).toHaveCount(1)
 })
 
@@ -155,7 +155,7 @@ test('a workspace is renamed once its name is another, and exported', async ({ p
   await rename.click()
   await expect(page.getByText('It is called Called otherwise now')).toBeVisible()
   await expect(rename).toBeDisabled()
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await undo(page)
   await expect(name).toHaveValue(before)
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: /^Download / }).click()
