@@ -33,13 +33,14 @@ type mirror struct {
 	whole   map[string]bool   // the cards that came with all that hangs on them
 	members bool              // whether to read all people anew
 	told    map[string]record // what the changes said of the fields
+	on      map[string]string // the card that something told of hangs on
 	gone    map[string]bool   // deleted labels
 }
 
 func newMirror(t failer, p *apptest.Person, a record) *mirror {
 	m := &mirror{
 		t: t, p: p, board: maps.Clone(a["get_board"].(record)), kept: map[string]record{}, order: wall{},
-		named: map[string]bool{}, whole: map[string]bool{}, told: map[string]record{}, gone: map[string]bool{},
+		named: map[string]bool{}, whole: map[string]bool{}, told: map[string]record{}, on: map[string]string{}, gone: map[string]bool{},
 	}
 	m.id = m.board["id"].(string)
 	for _, name := range []string{"list_lists", "list_labels", "list_board_members", "list_status_updates"} {
@@ -206,7 +207,7 @@ func (m *mirror) take(e record) {
 	noun, verb, _ := strings.Cut(e["type"].(string), ".")
 	card, _ := e["cardId"].(string)
 	list, _ := e["listId"].(string)
-	m.tell(noun, verb, about(e, noun), changes)
+	m.tell(noun, verb, about(e, noun), card, changes)
 	switch noun {
 	case "board":
 		m.named[m.id] = true

@@ -20,12 +20,21 @@ func tellable(noun string) []string {
 	}[noun]
 }
 
-// tell keeps what a change says, which has to begin at what was there.
-func (m *mirror) tell(noun, verb, id string, changes record) {
+// tell keeps what a change says, which has to begin at what was there. What
+// leaves the board with a card may come back with it as something else.
+func (m *mirror) tell(noun, verb, id, card string, changes record) {
+	if noun != "card" && card != "" {
+		m.on[id] = card
+	}
 	list, moved := changes["listId"].(record)
 	if verb == "deleted" || verb == "moved_away" || moved && list["to"] == nil {
 		m.gone[id] = true
 		m.told[id] = record{}
+		for other, on := range m.on {
+			if on == id {
+				m.told[other] = record{}
+			}
+		}
 		return
 	}
 	if m.told[id] == nil || verb == "moved_in" || moved && list["from"] == nil {
