@@ -120,7 +120,7 @@ func backupSQLite(ctx context.Context, from *bulk, file string, m Manifest, say 
 
 // backupPostgres copies every row of one snapshot into a new SQLite file.
 func backupPostgres(ctx context.Context, from *bulk, file string, m Manifest, say func(string)) (_ Manifest, err error) {
-	if err := from.do(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
+	if err := from.do(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", patient); err != nil {
 		return m, err
 	}
 	defer func() { _ = from.do(context.WithoutCancel(ctx), "ROLLBACK") }() // it only read

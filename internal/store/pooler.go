@@ -65,6 +65,10 @@ func connectPooler(ctx context.Context, address string) (*postgresPool, error) {
 		if name == "application_name" { // which poolers keep
 			continue
 		}
+		if strings.HasPrefix(name, "tcp_") { // the connection to PostgreSQL is the pooler's own
+			delete(cfg.ConnConfig.RuntimeParams, name)
+			continue
+		}
 		fmt.Fprintf(&preamble, "SET LOCAL %s = '%s';", pgx.Identifier{name}.Sanitize(), strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''"))
 		delete(cfg.ConnConfig.RuntimeParams, name)
 	}
@@ -92,6 +96,12 @@ func postgresConfig(address string) (*pgxpool.Config, error) {
 		"application_name": "cardwall",
 		"lock_timeout":     postgresLockWait,
 		"jit":              "off", // compiling costs more than any of our queries
+
+		// What a server leaves behind that was cut off: it may have locked a board.
+		"idle_in_transaction_session_timeout": postgresIdle,
+		"tcp_keepalives_idle":                 "10",
+		"tcp_keepalives_interval":             "5",
+		"tcp_keepalives_count":                "3",
 	} {
 		if cfg.ConnConfig.RuntimeParams[name] == "" {
 			cfg.ConnConfig.RuntimeParams[name] = value

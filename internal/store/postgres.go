@@ -31,12 +31,17 @@ type postgresEngine struct {
 const (
 	postgresConns    = 24     // unless the address says pool_max_conns
 	postgresLockWait = "2000" // milliseconds that a statement waits for a lock
+	postgresIdle     = "5000" // milliseconds that a transaction waits for its next statement
 	postgresAttempts = 8      // of a transaction that lost a race
 	postgresLater    = 64     // statements that travel together, at most: an import has hundreds of thousands
 
 	postgresConnect = 3 * time.Second // for each host of the address, unless it says connect_timeout
 	postgresSilence = 8 * time.Second // after which a server that does not even confirm what it got is taken for gone
 )
+
+// patient lets a transaction wait for its next statement for as long as it takes:
+// it holds no lock that others wait for, or is meant to keep everybody out.
+const patient = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
 var errAddress = errors.New("the database address is not one that PostgreSQL understands (postgres://user@host/name)") // the driver's own error may repeat a password
 
@@ -92,7 +97,13 @@ func (e *postgresEngine) report(ctx context.Context, fn func(runner) error) erro
 // stream is report whose function runs once: what it wrote is on its way.
 func (e *postgresEngine) stream(ctx context.Context, fn func(runner) error) error {
 	begun := false
-	return e.elsewhere(ctx, func(r runner) error { begun = true; return fn(r) }, func() bool { return !begun })
+	return e.elsewhere(ctx, func(r runner) error {
+		if _, err := r.exec(ctx, patient); err != nil {
+			return err
+		}
+		begun = true
+		return fn(r)
+	}, func() bool { return !begun })
 }
 
 func snapshotOptions() *sql.TxOptions {
@@ -297,7 +308,7 @@ func postgresFault(err error) error {
 		switch {
 		case p.Code == "55P03":
 			return fmt.Errorf("%w: %w", errLocked, err)
-		case strings.HasPrefix(p.Code, "08"), strings.HasPrefix(p.Code, "53"), strings.HasPrefix(p.Code, "57P"), p.Code == "57014", p.Code == "25006":
+		case strings.HasPrefix(p.Code, "08"), strings.HasPrefix(p.Code, "53"), strings.HasPrefix(p.Code, "57P"), p.Code == "25P03", p.Code == "57014", p.Code == "25006":
 			return fmt.Errorf("%w: %w", errUnavailable, err)
 		}
 		return err

@@ -128,6 +128,58 @@ func TestTransactionsInEachOthersWay(t *testing.T) {
 	}
 }
 
+// Who is cut off in the middle of a write keeps nothing locked: the database ends
+// a transaction that stands still, and whoever wants what it had gets it. A long
+// reading may stand still, for whoever takes what it reads may be slow.
+func TestAWriteThatStandsStillLetsOthersGo(t *testing.T) {
+	t.Parallel()
+	db := open(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second))
+	change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0')")
+	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = 'a'"
+	var (
+		locked, reading = make(chan struct{}), make(chan struct{})
+		over            = make(chan struct{})
+		wrote, read     = make(chan error, 1), make(chan error, 1)
+		end             = sync.OnceFunc(func() { close(over) })
+	)
+	defer end()
+	go func() {
+		wrote <- db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+			err := tx.Change(t.Context(), more)
+			close(locked)
+			<-over
+			return errors.Join(err, tx.Change(t.Context(), more))
+		})
+	}()
+	go func() {
+		read <- db.Stream(t.Context(), board.System(), func(v *store.View) error {
+			close(reading)
+			<-over
+			_, err := v.ExpiredBoard(t.Context())
+			return err
+		})
+	}()
+	<-locked
+	<-reading
+	begun := time.Now()
+	change(t, db, more)
+	took := time.Since(begun)
+	time.Sleep(time.Until(begun.Add(6 * time.Second))) // longer than the database waits
+	end()
+	if took < 4*time.Second || took > 15*time.Second {
+		t.Errorf("a row was locked for %v, want about five seconds", took)
+	}
+	if err := <-wrote; !board.IsCode(err, board.CodeUnavailable) {
+		t.Errorf("the write that stood still ends with %v", err)
+	}
+	if err := <-read; err != nil {
+		t.Errorf("a long reading ends with %v", err)
+	}
+	if value := rows(t, db, "SELECT value FROM settings WHERE key = 'a'")[0]; value != "1" {
+		t.Errorf("the row was changed to %s", value)
+	}
+}
+
 // On PostgreSQL the writes of a server to one board queue before the database
 // does it for them, whatever of the board they are about, until they have
 // committed.

@@ -116,7 +116,7 @@ func (b *bulk) alone(ctx context.Context, tables []table, now time.Time) error {
 	for i, t := range tables {
 		names[i] = t.name
 	}
-	err := b.do(ctx, "BEGIN", "SET LOCAL lock_timeout = '5s'", "LOCK TABLE "+quoted(names...)+" IN ACCESS EXCLUSIVE MODE")
+	err := b.do(ctx, "BEGIN", patient, "SET LOCAL lock_timeout = '5s'", "LOCK TABLE "+quoted(names...)+" IN ACCESS EXCLUSIVE MODE")
 	if err == nil {
 		err = b.unused(ctx, now)
 	}
