@@ -65,11 +65,9 @@ func connectPooler(ctx context.Context, address string) (*postgresPool, error) {
 		if name == "application_name" { // which poolers keep
 			continue
 		}
-		if strings.HasPrefix(name, "tcp_") { // the connection to PostgreSQL is the pooler's own
-			delete(cfg.ConnConfig.RuntimeParams, name)
-			continue
+		if !strings.HasPrefix(name, "tcp_") { // the connection to PostgreSQL is the pooler's own
+			fmt.Fprintf(&preamble, "SET LOCAL %s = '%s';", pgx.Identifier{name}.Sanitize(), strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''"))
 		}
-		fmt.Fprintf(&preamble, "SET LOCAL %s = '%s';", pgx.Identifier{name}.Sanitize(), strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''"))
 		delete(cfg.ConnConfig.RuntimeParams, name)
 	}
 	if !strings.Contains(address, "default_query_exec_mode") {

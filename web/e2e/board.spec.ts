@@ -1,4 +1,4 @@
-import { axe, drawn, expect, hold, live, painted, saved, test, titles, undo } from './fixtures'
+import { ask, axe, drawn, expect, hold, live, painted, saved, test, titles, undo } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   const stream = live(page, world.boardId)
@@ -87,12 +87,11 @@ test('a card opens at its address, saves as it is written, and closes back', asy
   await page.keyboard.press('Control+Enter')
   await expect(page.getByRole('article')).toContainText('Well said')
   expect(await axe(page)).toEqual([])
-  const kept = () =>
-    page.evaluate(async (id) => {
-      const answer = await fetch(`/api/public/v1/cards/${id}`)
-      const { title, description } = ((await answer.json()) as { data: { title: string; description: string } }).data
-      return { title, description }
-    }, world.cards.Two)
+  const kept = async () => {
+    const path = `/public/v1/cards/${world.cards.Two}`
+    const { title, description } = await ask<{ title: string; description: string }>(page, 'GET', path)
+    return { title, description }
+  }
   await expect.poll(kept).toEqual({ title: 'Two, renamed', description: 'Some **strong** words' })
   await saved(page)
   await page.reload()

@@ -1,14 +1,12 @@
 // The server goes and comes back: work goes on, and is sent once.
 import type { Page } from '@playwright/test'
-import { expect, saved, test, titles } from './fixtures'
+import { ask, expect, saved, test, titles } from './fixtures'
 import { freePort, makeFolder, serve } from './running'
 
 /** The kinds of what happened on a board, oldest first. */
 async function happened(page: Page, boardId: string): Promise<string[]> {
-  return page.evaluate(async (id) => {
-    const answer = await fetch(`/api/public/v1/boards/${id}/changes?since=0&limit=200`)
-    return ((await answer.json()) as { data: { type: string }[] }).data.map((entry) => entry.type)
-  }, boardId)
+  const path = `/public/v1/boards/${boardId}/changes?since=0&limit=200`
+  return (await ask<{ type: string }[]>(page, 'GET', path)).map((entry) => entry.type)
 }
 
 test.describe('a server of its own', () => {
