@@ -5,8 +5,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-
 # Packages that hold golden files, written by their TestGolden… tests.
 GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer ./internal/mcp
 # The OpenAPI documents that lint-openapi reads.
@@ -35,7 +33,7 @@ help: ## print this list
 # spelling for an address.
 .PHONY: build
 build: web ## build bin/cardwall with its pages
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/cardwall ./cmd/cardwall
+	CGO_ENABLED=0 go build -trimpath -o bin/cardwall ./cmd/cardwall
 
 # Built anew only when a source of the pages has changed.
 .PHONY: web
@@ -65,7 +63,7 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 # and the clients that people use.
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
-	@tools/need go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd
+	@tools/need go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
 	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -parallel 4 -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 # One part runs after another failed too. The last line counts all.
@@ -158,13 +156,19 @@ torture: build ## break what the server stands on, in load, and count what is lo
 	go build -o bin/torture ./torture
 	bin/torture $(ARGS)
 
+# The version is in cmd/cardwall/VERSION, what changed in CHANGELOG.md.
+.PHONY: release
+release: web ## build the binaries of a release with checksums and an SBOM, into release/
+	@tools/need go npm
+	tools/release
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: tools
 tools: tools/node_modules/.installed tools/mcp/node_modules/.installed ## install what building, checking and testing need
-	@tools/need git go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd
+	@tools/need git go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
 	go mod download
 	go tool staticcheck -version
 

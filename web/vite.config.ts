@@ -2,13 +2,14 @@ import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vitest/config'
 import { pack } from './scripts/pack.mjs'
 import { preload } from './scripts/preload.mjs'
+import { routes } from './scripts/routes.mjs'
 
 // The server that `npm run dev` passes /api on to. The content security policy
 // comes with the server's own pages; Vite's client in dev would breach it.
 const upstream = process.env.CARDWALL_DEV_SERVER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
-  plugins: [svelte(), preload(), pack()],
+  plugins: [svelte(), preload(), routes(), pack()],
   resolve: { conditions: process.env.VITEST ? ['browser'] : undefined },
   server: { host: '127.0.0.1', proxy: { '/api': { target: upstream } } },
   build: {

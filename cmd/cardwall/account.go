@@ -36,7 +36,7 @@ func (c *userAddCommand) Run(ctx context.Context, g *globals) error {
 		if err != nil && line == "" {
 			return errors.New("no password came on standard input")
 		}
-		if in.PasswordHash, err = account.HashPassword(strings.TrimRight(line, "\r\n")); err != nil {
+		if in.PasswordHash, err = account.HashPassword(strings.TrimRight(line, "\r\n"), c.Email, c.Name); err != nil {
 			return err
 		}
 	}

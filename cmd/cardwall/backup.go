@@ -16,18 +16,27 @@ import (
 )
 
 type backupCommand struct {
-	File string `arg:"" help:"Where to; - is standard output."`
+	File string `arg:"" help:"Where to: a file, a folder that is there, in which the file gets the time as its name, or - for standard output."`
+	Keep int    `placeholder:"N" help:"With a folder: keep the newest N backups that were made in it this way, and remove older ones. All when absent."`
 }
 
 func (backupCommand) Help() string {
 	return "Writes one state of all data to one file, while servers go on reading and writing, and reads it back. The file is the same of both databases: " +
 		"cardwall restore puts it into either. A backup of that name is replaced when the new one is whole.\n\n" +
 		"The key that seals secrets is not in it: keep secret.key, apart from the backups.\n\n" +
-		"Examples:\n  cardwall backup cardwall-$(date +%F).backup\n  cardwall backup - | ssh vault 'cat > cardwall.backup'"
+		"Examples:\n  cardwall backup cardwall-$(date +%F).backup\n  cardwall backup --keep 14 /var/backups/cardwall\n  cardwall backup - | ssh vault 'cat > cardwall.backup'"
 }
 
 func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
-	file := c.File
+	file, folder := c.File, ""
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		folder = file
+		file = filepath.Join(folder, backupPrefix+time.Now().UTC().Format(backupTime)+backupSuffix)
+		c.File = file
+	}
+	if c.Keep < 0 || c.Keep > 0 && folder == "" {
+		return errors.New("--keep is a number of backups, and needs a folder as the place of the backup")
+	}
 	if file == "-" {
 		folder, err := os.MkdirTemp(g.temporary(), "cardwall-backup-")
 		if err != nil {
@@ -42,14 +51,63 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	if c.File != "-" {
 		g.print("%s", describe(m, c.File))
-		return nil
+		if c.Keep > 0 {
+			err = g.pruneBackups(folder, c.Keep)
+		}
+		return errors.Join(err, g.noteBackup(ctx, m))
 	}
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(g.stdout, f)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return g.noteBackup(ctx, m)
+}
+
+// The name of a backup that is made into a folder.
+const (
+	backupPrefix = "cardwall-"
+	backupTime   = "20060102T150405Z"
+	backupSuffix = ".backup"
+)
+
+// pruneBackups removes all but the newest backups from a folder, of those whose
+// names this program gave.
+func (g *globals) pruneBackups(folder string, keep int) error {
+	entries, err := os.ReadDir(folder) // by name, which is by time
+	if err != nil {
+		return err
+	}
+	var made []string
+	for _, e := range entries {
+		at, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), backupSuffix), backupPrefix)
+		if _, err := time.Parse(backupTime, at); ok && err == nil && strings.HasSuffix(e.Name(), backupSuffix) && e.Type().IsRegular() {
+			made = append(made, e.Name())
+		}
+	}
+	for _, name := range made[:max(0, len(made)-keep)] {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			return fmt.Errorf("remove an old backup: %w", err)
+		}
+		g.print("Removed %s.", filepath.Join(folder, name))
+	}
+	return nil
+}
+
+// noteBackup tells the servers when the last backup was made, for the metric that
+// shows its age. The backup is good without it.
+func (g *globals) noteBackup(ctx context.Context, m store.Manifest) error {
+	database, err := g.address()
+	if err != nil {
+		return err
+	}
+	if err := store.NoteBackup(ctx, database, m.MadeAt); err != nil {
+		g.log.Warn("the backup is made, but its time was not noted in the database for the metrics", "error", err)
+	}
+	return nil
 }
 
 // backup writes a backup of the command's database.

@@ -50,7 +50,7 @@ type demo struct {
 type demoRemark struct{ cardID, by, text string }
 
 func (d *demo) fill(ctx context.Context, tx *store.Tx) error {
-	w, err := app.AddWorkspace(ctx, tx, app.NewWorkspace{Name: "Fieldnotes", Plan: board.PlanBusiness})
+	w, err := app.AddWorkspace(ctx, tx, app.NewWorkspace{Name: "Fieldnotes"})
 	if err != nil {
 		return err
 	}

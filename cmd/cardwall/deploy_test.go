@@ -221,17 +221,65 @@ func need(t *testing.T, program string) string {
 func TestUnitFile(t *testing.T) {
 	t.Parallel()
 	analyze := need(t, "systemd-analyze")
-	// The program stands elsewhere where it is not installed.
-	unit := bytes.ReplaceAll(readDeploy(t, "systemd/cardwall.service"), []byte("/usr/local/bin/cardwall"), []byte("/bin/true"))
-	file := filepath.Join(t.TempDir(), "cardwall.service")
-	if err := os.WriteFile(file, unit, 0o600); err != nil {
-		t.Fatal(err)
+	var files []string
+	folder := t.TempDir()
+	for _, name := range []string{"cardwall.service", "cardwall-backup.service", "cardwall-backup.timer"} {
+		// The program stands elsewhere where it is not installed.
+		unit := bytes.ReplaceAll(readDeploy(t, "systemd/"+name), []byte("/usr/local/bin/cardwall"), []byte("/bin/true"))
+		files = append(files, filepath.Join(folder, name))
+		if err := os.WriteFile(filepath.Join(folder, name), unit, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if out, err := exec.CommandContext(t.Context(), analyze, "verify", file).CombinedOutput(); err != nil || strings.Contains(string(out), "cardwall.service:") {
+	out, err := exec.CommandContext(t.Context(), analyze, append([]string{"verify"}, files...)...).CombinedOutput()
+	// systemd before 254 does not know these two, and says so.
+	said := regexp.MustCompile(`(?m)^.*Unknown key( name)? 'Restart(Steps|MaxDelaySec)' in section .?Service.?, ignoring\.\n`).ReplaceAllString(string(out), "")
+	if err != nil || strings.Contains(said, folder+"/cardwall") || strings.Contains(said, "cardwall.service:") || strings.Contains(said, "cardwall-backup") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
-	if out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=15", file).CombinedOutput(); err != nil {
-		t.Errorf("systemd-analyze security: %v\n%s", err, out)
+	for _, file := range files[:2] {
+		if out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=15", file).CombinedOutput(); err != nil {
+			t.Errorf("systemd-analyze security: %v\n%s", err, out)
+		}
+	}
+}
+
+// A server that cannot start for a while is not given up.
+func TestUnitIsNeverGivenUp(t *testing.T) {
+	t.Parallel()
+	unit := string(readDeploy(t, "systemd/cardwall.service"))
+	section, service, ok := strings.Cut(unit, "\n[Service]\n")
+	if !ok || !strings.Contains(section, "\nStartLimitIntervalSec=0\n") {
+		t.Error("the unit gives up after some tries")
+	}
+	for _, line := range []string{"Restart=on-failure", "RestartSec=1", "RestartSteps=8", "RestartMaxDelaySec=60"} {
+		if !strings.Contains(service, "\n"+line+"\n") {
+			t.Errorf("the unit does not say %s", line)
+		}
+	}
+}
+
+// Prometheus itself reads the alerts, and they fire and stay silent as the cases
+// in testdata say.
+func TestAlertsFireWhenTheyMust(t *testing.T) {
+	t.Parallel()
+	promtool := need(t, "promtool")
+	folder := t.TempDir()
+	cases, err := os.ReadFile("testdata/alerts-cases.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"alerts.yaml": readDeploy(t, "prometheus/alerts.yaml"), "cases.yaml": cases} {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"check", "rules", "alerts.yaml"}, {"test", "rules", "cases.yaml"}} {
+		cmd := exec.CommandContext(t.Context(), promtool, args...)
+		cmd.Dir = folder
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"cardwall/internal/hook"
-	"cardwall/internal/store"
 )
 
 // hookFlags say how webhooks are delivered.
@@ -30,22 +28,21 @@ func (f hookFlags) guard() (*hook.Guard, error) {
 	return g, nil
 }
 
-// startHooks begins to send deliveries. Stop lets those under way end.
-func (f hookFlags) startHooks(ctx context.Context, g *globals, db *store.DB, guard *hook.Guard, holder string, seen observed) (stop func(), err error) {
-	o := hook.Options{DB: db, Guard: guard, Pace: f.WebhookPace, Holder: holder, Metrics: seen.hooks, Traces: seen.traces, Log: g.log}
+// hookOptions are how deliveries are sent, without what needs the database.
+func (f hookFlags) hookOptions(g *globals, guard *hook.Guard) (o hook.Options, err error) {
+	o = hook.Options{Guard: guard, Pace: f.WebhookPace, Log: g.log}
 	if f.WebhookPace == 0 {
 		o.Pace = -1
 	}
 	if o.Pauses, err = f.pauses(); err != nil {
-		return nil, err
+		return o, err
 	}
 	if f.WebhookCAFile != "" {
 		if o.Roots, err = authorities(f.WebhookCAFile); err != nil {
-			return nil, fmt.Errorf("--webhook-ca-file: %w", err)
+			return o, fmt.Errorf("--webhook-ca-file: %w", err)
 		}
 	}
-	engine := hook.New(o)
-	return beside(ctx, engine.Run), nil // what is not recorded is sent again by the next server
+	return o, nil
 }
 
 func (f hookFlags) pauses() ([]time.Duration, error) {

@@ -19,9 +19,8 @@ type mailFlags struct {
 	MailFrom string `placeholder:"ADDRESS" help:"Sender of emails; no-reply at the host of --base-url when absent."`
 }
 
-// startMail begins to send the letters that wait. Stop ends that after the
-// letter under way.
-func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB, seen observed) (stop func(), err error) {
+// newSender returns what sends emails.
+func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
 	from := f.MailFrom
 	if from == "" {
 		host := "localhost"
@@ -31,15 +30,14 @@ func (f mailFlags) startMail(ctx context.Context, g *globals, db *store.DB, seen
 		from = "Cardwall <no-reply@" + host + ">"
 	}
 	outbox := filepath.Join(g.Data, "outbox")
-	sender, err := mail.NewSender(mail.Options{SMTP: f.SMTPURL, From: from, Outbox: outbox, Log: g.log, Clock: db.Now})
+	sender, err := mail.NewSender(mail.Options{SMTP: f.SMTPURL, From: from, Outbox: outbox, Log: g.log, Clock: g.now})
 	if err != nil {
 		return nil, fmt.Errorf("mail: %w", err)
 	}
 	if f.SMTPURL == "" {
 		g.log.Warn("no mail server is configured (CARDWALL_SMTP_URL): emails lie in the outbox", "folder", outbox)
 	}
-	post := mail.Post{Box: letterBox(db), Sender: sender, Log: g.log, Sent: seen.letters, Traces: seen.traces}
-	return beside(ctx, post.Run), nil // its lease ends by itself, and another node sends it
+	return sender, nil
 }
 
 // letterBox is the store's letters, as mail takes them.

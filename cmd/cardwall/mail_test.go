@@ -9,6 +9,7 @@ import (
 
 	"cardwall/internal/app"
 	"cardwall/internal/board"
+	"cardwall/internal/mail"
 	"cardwall/internal/store"
 )
 
@@ -16,13 +17,13 @@ import (
 func TestLettersGoToTheOutbox(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	g := &globals{Data: t.TempDir(), Database: "sqlite", BaseURL: "https://cards.example.com", log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	g := &globals{clock: time.Now, Data: t.TempDir(), Database: "sqlite", BaseURL: "https://cards.example.com", log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	db, err := g.open(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := (mailFlags{SMTPURL: "http://mail"}).startMail(ctx, g, db, observed{}); err == nil {
+	if _, err := (mailFlags{SMTPURL: "http://mail"}).newSender(g); err == nil {
 		t.Error("a wrong address of the mail server is taken")
 	}
 	err = db.Write(ctx, board.System(), func(tx *store.Tx) error {
@@ -45,11 +46,11 @@ func TestLettersGoToTheOutbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop, err := mailFlags{}.startMail(ctx, g, db, observed{})
+	sender, err := mailFlags{}.newSender(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop()
+	defer beside(ctx, (&mail.Post{Box: letterBox(db), Sender: sender, Log: g.log}).Run)()
 	for range 3000 {
 		if files, _ := filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml")); len(files) == 1 {
 			if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {

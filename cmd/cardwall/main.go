@@ -11,8 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
+	"time"
 	_ "time/tzdata" // time zones do not depend on the machine
 
 	"github.com/alecthomas/kong"
@@ -23,9 +23,6 @@ import (
 	"cardwall/internal/trace"
 )
 
-// version is set when the binary is built.
-var version string
-
 // globals are the settings that every command takes.
 type globals struct {
 	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
@@ -33,28 +30,31 @@ type globals struct {
 	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
 	SecretKey  string `placeholder:"KEY" help:"Key that seals secrets in the database; several with commas between, of which the first seals. Set it in the environment, for ps shows flags to everyone. When absent it is in the file secret.key of the data folder."`
 	Litestream bool   `help:"SQLite: Litestream replicates the file. Checkpoints are left to it; when it does not run, the log of the database grows."`
+	Plan       string `default:"business" enum:"free,team,business" help:"Plan of every new organization: free, team or business."`
 	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 
-	MaxOpenCards    int `default:"5000" placeholder:"N" hidden:"" help:"Open cards per board."`
-	MaxCards        int `default:"200000" placeholder:"N" hidden:"" help:"All cards per board."`
-	MaxLists        int `default:"500" placeholder:"N" hidden:"" help:"Open lists per board."`
-	MaxLabels       int `default:"1000" placeholder:"N" hidden:"" help:"Labels per board."`
-	MaxChecklists   int `default:"100" placeholder:"N" hidden:"" help:"Checklists per card."`
-	MaxItems        int `default:"200" placeholder:"N" hidden:"" help:"Items per checklist."`
-	MaxAssignees    int `default:"50" placeholder:"N" hidden:"" help:"Assignees per card."`
-	MaxBoardMembers int `default:"500" placeholder:"N" hidden:"" help:"Members per board."`
-	MaxRules        int `default:"50" placeholder:"N" hidden:"" help:"Automation rules per board."`
-	MaxRuleActions  int `default:"10" placeholder:"N" hidden:"" help:"Actions per automation rule."`
+	MaxOpenCards    int `default:"5000" placeholder:"N" group:"limits" help:"Open cards per board."`
+	MaxCards        int `default:"200000" placeholder:"N" group:"limits" help:"All cards per board."`
+	MaxLists        int `default:"500" placeholder:"N" group:"limits" help:"Open lists per board."`
+	MaxLabels       int `default:"1000" placeholder:"N" group:"limits" help:"Labels per board."`
+	MaxChecklists   int `default:"100" placeholder:"N" group:"limits" help:"Checklists per card."`
+	MaxItems        int `default:"200" placeholder:"N" group:"limits" help:"Items per checklist."`
+	MaxAssignees    int `default:"50" placeholder:"N" group:"limits" help:"Assignees per card."`
+	MaxBoardMembers int `default:"500" placeholder:"N" group:"limits" help:"Members per board."`
+	MaxRules        int `default:"50" placeholder:"N" group:"limits" help:"Automation rules per board."`
+	MaxRuleActions  int `default:"10" placeholder:"N" group:"limits" help:"Actions per automation rule."`
 
-	replica   string         // an address; of serve alone
-	operators []string       // in their normal form; of serve alone
-	metrics   *store.Metrics // of serve alone
-	keys      *seal.Keyring  // once the store is open
-	log       *slog.Logger
-	env       func(name string) string
-	stdin     io.Reader
-	stdout    io.Writer
-	stderr    io.Writer
+	replica    string         // an address; of serve alone
+	operators  []string       // in their normal form; of serve alone
+	metrics    *store.Metrics // of serve alone
+	keys       *seal.Keyring  // once the store is open
+	log        *slog.Logger
+	clock      func() time.Time     // the server's, once somebody asked
+	onProgress func(message string) // told what a migration does; nil for the log alone
+	env        func(name string) string
+	stdin      io.Reader
+	stdout     io.Writer
+	stderr     io.Writer
 }
 
 type commands struct {
@@ -100,6 +100,7 @@ func runUntil(ctx context.Context, env func(name string) string, args []string, 
 		kong.Name("cardwall"),
 		kong.Description("Boards, lists and cards: a server for people, programs and assistants.\n\nEvery flag is also an environment variable: --base-url is CARDWALL_BASE_URL."),
 		kong.DefaultEnvars("CARDWALL"),
+		kong.ExplicitGroups([]kong.Group{{Key: "limits", Title: "Limits of a board:"}}),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
@@ -118,7 +119,7 @@ func runUntil(ctx context.Context, env func(name string) string, args []string, 
 	}
 	if err == nil {
 		c.env, c.stdin, c.stdout, c.stderr = env, stdin, stdout, stderr
-		c.log = newLog(stderr, c.LogLevel)
+		c.log, c.clock = newLog(stderr, c.LogLevel), store.SteadyClock(wallClock())
 		err = command.Run(ctx, &c.globals)
 	}
 	if err != nil {
@@ -141,13 +142,21 @@ func plainly(err error) string {
 func newLog(w io.Writer, level string) *slog.Logger {
 	var l slog.Level
 	_ = l.UnmarshalText([]byte(level)) // one of the enum
-	opts := &slog.HandlerOptions{Level: l}
+	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: readable}
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			return slog.New(trace.Logs(slog.NewTextHandler(w, opts)))
 		}
 	}
 	return slog.New(trace.Logs(slog.NewJSONHandler(w, opts)))
+}
+
+// readable writes durations as people do: 2s, and not 2000000000.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.String(a.Key, a.Value.Duration().String())
+	}
+	return a
 }
 
 // open opens the store, and makes the data folder when it is not there.
@@ -163,11 +172,19 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		return nil, err
 	}
 	return store.Open(ctx, store.Options{
-		Database: database, Replica: g.replica, BaseURL: g.BaseURL, Limits: g.limits(), Log: g.log, Keys: g.keys, Metrics: g.metrics, Migrate: true, Operators: g.operators, Litestream: g.Litestream,
-		Clock:    store.SteadyClock(wallClock()),
-		Progress: func(message string) { g.log.Info(message) },
+		Database: database, Replica: g.replica, BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Log: g.log, Keys: g.keys, Metrics: g.metrics, Migrate: true, Operators: g.operators, Litestream: g.Litestream,
+		Clock: g.now,
+		Progress: func(message string) {
+			g.log.Info(message)
+			if g.onProgress != nil {
+				g.onProgress(message)
+			}
+		},
 	})
 }
+
+// now is the time of this process. It never goes back by less than a day.
+func (g *globals) now() time.Time { return g.clock() }
 
 // address is where the data is: the path of a SQLite file, or postgres://…
 func (g *globals) address() (string, error) {
@@ -217,18 +234,4 @@ func owner(ctx context.Context, v *store.View, who string) (board.User, error) {
 
 func (g *globals) print(format string, args ...any) {
 	_, _ = fmt.Fprintf(g.stdout, format+"\n", args...)
-}
-
-type versionCommand struct{}
-
-func (versionCommand) Run(g *globals) error {
-	v := version
-	if v == "" {
-		v = "dev"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-			v = info.Main.Version
-		}
-	}
-	g.print("cardwall %s", v)
-	return nil
 }

@@ -61,6 +61,25 @@ func TestAccountsFromTheCommandLine(t *testing.T) {
 	}
 }
 
+// The setting for new organizations holds for the demo and for workspace add.
+func TestPlanSettingHoldsOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	c.must("demo", "--plan", "team")
+	c.must("user", "add", "--email", "ada@example.com", "--name", "Ada")
+	c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Small", "--plan", "free")
+	c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Usual")
+	list := c.must("org", "list")
+	for name, plan := range map[string]string{"Fieldnotes": "team", "Small": "free", "Usual": "business"} {
+		if !regexp.MustCompile(`(?m)^org_\S+ +` + plan + ` +` + name + `$`).MatchString(list) {
+			t.Errorf("%s is not on the plan %s:\n%s", name, plan, list)
+		}
+	}
+	if status, _, problems := c.run("", "org", "list", "--plan", "gold"); status == 0 || !strings.Contains(problems, "free") {
+		t.Errorf("a plan that does not exist was taken: %s", problems)
+	}
+}
+
 func TestBadInputOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}

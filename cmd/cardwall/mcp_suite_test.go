@@ -359,8 +359,9 @@ func reasons(t *testing.T, each func(reason, revision, status, scenario, check s
 // compareProof holds the section "Proof" of the page against what was seen.
 func compareProof(t *testing.T, modules string, listed unsupportedChecks, results map[string]*suiteResult) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Proof\n\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance` %s) against the program, through\n"+
-		"the same handler, tokens and limits as everybody's calls:\n\n| part of the suite | checks passed | not offered |\n|---|---|---|\n", packageVersion(t, modules, "@modelcontextprotocol/conformance"))
+	fmt.Fprintf(&b, "## Proof\n\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance` %s). The suite calls tools, resources\n"+
+		"and prompts of its own, so it runs against a build with these fixtures (`go build -tags conformance`, `internal/conformance`). Released\n"+
+		"programs don't have them. The handler, the tokens and the limits are the same in both builds:\n\n| part of the suite | checks passed | not offered |\n|---|---|---|\n", packageVersion(t, modules, "@modelcontextprotocol/conformance"))
 	for _, revision := range slices.Sorted(maps.Keys(results)) {
 		fmt.Fprintf(&b, "| %s | %d | %d |\n", revision, results[revision].passed, len(listed[revision]))
 	}

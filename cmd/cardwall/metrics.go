@@ -4,21 +4,21 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// serveMetrics answers /metrics on an address of its own, which is the
+// serveMetrics serves /metrics and profiles on an address of its own, which is the
 // operator's alone. Stop ends that.
 func serveMetrics(ctx context.Context, addr string, log *slog.Logger, registry *prometheus.Registry) (stop func(), err error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	listener, err := listenOn(ctx, log, addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s for metrics: %w", addr, err)
 	}
 	mux := http.NewServeMux()
+	addProfiles(mux)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,

@@ -88,8 +88,8 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		}
 		known := map[string][]string{
 			"operation": operations, "outcome": append(codes, "refused", "failed", "sent", "later", "given_up"), "door": {"api", "app", "mcp", "probe", "page"},
-			"status": nil, "kind": {"read", "write", "stream"}, "source": {"cache", "database"}, "limit": {"address", "user", "search", "session", "anybody", "guest", "program"},
-			"format": {"trello", "cardwall"}, "le": nil, "version": {"dev"}, "goversion": nil, "done": {"yes", "no"}, "database": {"sqlite", "postgres"}, "class": nil,
+			"status": nil, "kind": {"read", "write", "report", "stream"}, "source": {"cache", "database"}, "limit": {"address", "user", "search", "session", "anybody", "guest", "program"},
+			"format": {"trello", "cardwall"}, "le": nil, "version": {apiVersion()}, "goversion": nil, "done": {"yes", "no"}, "database": {"sqlite", "postgres"}, "class": nil, "reason": {"failures", "gone", "owner", "plan"},
 		}
 		got := labelValues(text)
 		for label, values := range got {
@@ -152,7 +152,8 @@ func metricNames(t *testing.T) map[string]string {
 		defer hub.Close()
 		descriptions := make(chan *prometheus.Desc)
 		go func() {
-			seen.registry(db, hub).Describe(descriptions)
+			seen.register(db, hub)
+			seen.registry.Describe(descriptions)
 			close(descriptions)
 		}()
 		for d := range descriptions {

@@ -34,6 +34,8 @@ type observed struct {
 	letters      *mail.Metrics
 	imports      *transfer.Metrics
 	housekeeping housekeepingMetrics
+	ready        prometheus.Gauge
+	registry     *prometheus.Registry
 	traces       *trace.Tracer // nil unless a collector is configured
 }
 
@@ -45,6 +47,11 @@ func observe(g *globals) (o observed, err error) {
 		hooks: hook.NewMetrics(), rules: automate.NewMetrics(), letters: mail.NewMetrics(), imports: transfer.NewMetrics(),
 		housekeeping: newHousekeepingMetrics(),
 	}
+	o.ready = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "cardwall_ready", Help: "1 while the server serves requests; 0 while it waits for its database, migrates it, or is shutting down.",
+	})
+	o.registry = prometheus.NewRegistry()
+	o.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), o.ready, newRoom(g.Data))
 	g.metrics = o.database
 	settings, on, err := trace.FromEnvironment(g.env)
 	if err != nil || !on {
@@ -63,10 +70,9 @@ func (o observed) stop() {
 	o.traces.Close(ctx)
 }
 
-// registry is all metrics of a server.
-func (o observed) registry(db *store.DB, hub *live.Hub) *prometheus.Registry {
-	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+// register adds the metrics of a server whose database is open.
+func (o observed) register(db *store.DB, hub *live.Hub) {
+	r := o.registry
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "cardwall_build_info", Help: "Always 1; its labels say which version runs, and on which database.",
 		ConstLabels: prometheus.Labels{"version": apiVersion(), "goversion": runtime.Version(), "database": db.Dialect()},
@@ -87,7 +93,33 @@ func (o observed) registry(db *store.DB, hub *live.Hub) *prometheus.Registry {
 			spans("cardwall_trace_spans_lost_total", "Spans that were dropped: there were too many, or the collector did not take them.", t.Lost),
 		)
 	}
-	return r
+}
+
+// room is how much of the filesystem is free that holds the data folder.
+type room struct {
+	folder      string
+	free, total *prometheus.Desc
+}
+
+func newRoom(folder string) *room {
+	return &room{
+		folder: folder,
+		free:   prometheus.NewDesc("cardwall_data_free_bytes", "Room that is free on the filesystem of the data folder.", nil, nil),
+		total:  prometheus.NewDesc("cardwall_data_size_bytes", "Size of the filesystem of the data folder.", nil, nil),
+	}
+}
+
+// Describe names the metrics.
+func (r *room) Describe(to chan<- *prometheus.Desc) { to <- r.free; to <- r.total }
+
+// Collect asks the filesystem.
+func (r *room) Collect(to chan<- prometheus.Metric) {
+	free, total, err := store.DiskRoom(r.folder)
+	if err != nil {
+		return // the folder is not there yet, or the system does not say
+	}
+	to <- prometheus.MustNewConstMetric(r.free, prometheus.GaugeValue, float64(free))
+	to <- prometheus.MustNewConstMetric(r.total, prometheus.GaugeValue, float64(total))
 }
 
 // housekeepingMetrics tell when what has had its time was last forgotten.

@@ -32,6 +32,7 @@ type station struct {
 	token, workspace, list string
 	log                    *safeBuffer
 	client                 *http.Client
+	stop                   func() // ends the server, which the test's end does otherwise
 }
 
 // newStation boots the program on a database that holds the schema. Variables are
@@ -54,12 +55,13 @@ func newStation(t *testing.T, database string, variables map[string]string, flag
 	go func() {
 		ended <- runUntil(ctx, func(name string) string { return variables[name] }, args, strings.NewReader(""), io.Discard, s.log)
 	}()
-	t.Cleanup(sync.OnceFunc(func() {
+	s.stop = sync.OnceFunc(func() {
 		cancel()
 		if status := <-ended; status != 0 {
 			t.Errorf("the server ended with %d:\n%s", status, s.log)
 		}
-	}))
+	})
+	t.Cleanup(s.stop)
 	said := func(line string) string {
 		address := regexp.MustCompile(`"msg":"` + line + `","address":"([^"]+)"`)
 		var found []string

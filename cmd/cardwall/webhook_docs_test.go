@@ -87,8 +87,23 @@ func freeAddress(t *testing.T) string {
 	return ""
 }
 
-// reachable waits until something listens.
+// reachable waits until the server at an address is ready. It listens before it
+// has its database.
 func reachable(t *testing.T, address string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if r, err := http.Get("http://" + address + "/readyz"); err == nil {
+			_ = r.Body.Close()
+			if r.StatusCode == http.StatusOK {
+				return
+			}
+		}
+	}
+	t.Fatalf("the server at %s does not become ready", address)
+}
+
+// listens waits until something takes connections at an address.
+func listens(t *testing.T, address string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -96,7 +111,7 @@ func reachable(t *testing.T, address string) {
 			return
 		}
 	}
-	t.Fatalf("nothing listens on %s", address)
+	t.Fatalf("nothing listens at %s", address)
 }
 
 // withoutSettings is the environment without what configures cardwall.
@@ -221,7 +236,7 @@ func (s *tour) block(kind, text string) string {
 			var stdin io.Writer
 			stdin, s.second = s.shell()
 			_, _ = io.WriteString(stdin, s.ours(line)+"\n")
-			reachable(s.t, s.receiver)
+			listens(s.t, s.receiver)
 			continue
 		}
 		if strings.HasSuffix(line, "&") {
@@ -425,7 +440,7 @@ func (r *pageReceiver) start(language, modules string) {
 	}
 	cmd.Env = withoutSettings("CARDWALL_WEBHOOK_SECRET=" + r.secret)
 	_, r.out = start(r.t, cmd)
-	reachable(r.t, r.address)
+	listens(r.t, r.address)
 }
 
 // delivered waits until the log says so, and is the delivery's id.

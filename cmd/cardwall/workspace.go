@@ -19,7 +19,6 @@ type workspaceAddCommand struct {
 	Owner string `required:"" placeholder:"EMAIL" help:"Who owns it."`
 	Name  string `required:"" help:"Its name."`
 	Org   string `placeholder:"ID" help:"Organization that it belongs to; one of its own when absent."`
-	Plan  string `default:"business" enum:"free,team,business" help:"Plan of a new organization: free, team or business."`
 }
 
 func (workspaceAddCommand) Help() string {
@@ -27,10 +26,6 @@ func (workspaceAddCommand) Help() string {
 }
 
 func (c *workspaceAddCommand) Run(ctx context.Context, g *globals) error {
-	plan, err := board.ParsePlan(c.Plan)
-	if err != nil {
-		return err
-	}
 	return g.with(ctx, func(db *store.DB) error {
 		var u board.User
 		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -41,7 +36,7 @@ func (c *workspaceAddCommand) Run(ctx context.Context, g *globals) error {
 		}
 		var w board.Workspace
 		if err := db.Write(ctx, board.Person(u.ID), func(tx *store.Tx) (err error) {
-			w, err = app.AddWorkspace(ctx, tx, app.NewWorkspace{Name: c.Name, OrganizationID: c.Org, Plan: plan})
+			w, err = app.AddWorkspace(ctx, tx, app.NewWorkspace{Name: c.Name, OrganizationID: c.Org})
 			return err
 		}); err != nil {
 			return err

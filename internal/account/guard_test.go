@@ -223,7 +223,7 @@ func TestStolenSessionsEnd(t *testing.T) {
 		out(t, "ended in the list", thief)
 
 		thief = stolen()
-		b.Must("change_password", fields{"password": password})
+		b.Must("change_password", fields{"password": password, "currentPassword": password})
 		out(t, "the password was changed", thief)
 		b.Must("get_session", nil) // the browser that changed it stays
 
@@ -238,6 +238,44 @@ func TestStolenSessionsEnd(t *testing.T) {
 		thief = stolen()
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, b.ID) })
 		out(t, "the account is gone", thief)
+	})
+}
+
+// Who is signed in is asked on every page: that nobody is must be no error.
+func TestNobodySignedInIsNoError(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		stranger := s.Browser()
+		if a := stranger.Must("get_current_session", nil); a.Get("session") != nil {
+			t.Errorf("of a stranger: %s", a.Raw)
+		}
+		b := member(s, "grace@example.com")
+		if a := b.Must("get_current_session", nil); a.Text("session.user.id") != b.ID {
+			t.Errorf("of a member: %s", a.Raw)
+		}
+		other := signIn(b, password)
+		b.Must("end_session", fields{"sessionId": other.Must("get_session", nil).Text("session.id")})
+		s.Clock.Advance(time.Second)
+		if a := other.Must("get_current_session", nil); a.Get("session") != nil {
+			t.Errorf("of an ended session: %s", a.Raw)
+		}
+	})
+}
+
+// A page of one person sends nothing once another has signed in with the browser.
+func TestPageOfAnotherPersonIsRefused(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		from := func(user string) apptest.Answer {
+			return b.CallWith("update_profile", fields{"theme": "dark"}, http.Header{"X-User": {user}})
+		}
+		if a := from(b.ID); a.Status != http.StatusOK {
+			t.Errorf("from the own page: %d %s", a.Status, a.Raw)
+		}
+		if a := from(s.Person("Ada").ID); a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated {
+			t.Errorf("from the page of another: %d %s", a.Status, a.Raw)
+		}
 	})
 }
 
@@ -454,7 +492,7 @@ func TestPasswordsThatAreNone(t *testing.T) {
 		word string
 		own  []string
 	}{
-		"short": {"123456789", nil}, "long": {strings.Repeat("x1", 501), nil}, "common": {"Password1234", nil}, "common, with spaces": {"correct horse battery staple", nil},
+		"short": {"123456789", nil}, "long": {strings.Repeat("x1", 501), nil}, "common": {"Password123!", nil}, "of the season": {"Summer2026!", nil}, "a run": {"aaaaaaaaaab", nil}, "common, with spaces": {"correct horse battery staple", nil},
 		"the address": {"Grace.Hopper@example.com", []string{"grace.hopper@example.com"}}, "before the @": {"grace.hopper", []string{"grace.hopper@example.com"}},
 		"the name": {"Grace Hopper", []string{"x@example.com", "grace hopper"}}, "one character": {"zzzzzzzzzzzzzz", nil},
 	} {
@@ -462,7 +500,7 @@ func TestPasswordsThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, good := range []string{"ten chars!", strings.Repeat("x1", 500), "пароль из слов", "grace hopper likes boats"} {
+	for _, good := range []string{"ten chars!", "tulip harbor 47" + strings.Repeat("x", 985), "пароль из слов", "grace hopper likes boats"} {
 		if err := account.CheckPassword(good, "grace@example.com", "Grace Hopper"); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}

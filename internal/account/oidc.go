@@ -226,12 +226,13 @@ func (p *Provider) finish(w http.ResponseWriter, r *http.Request, caller board.C
 	}
 	var out SignedIn
 	if err := p.db.Write(ctx, caller, func(tx *store.Tx) (err error) {
-		out, err = enter(ctx, tx, id.Issuer, id.Subject, c)
+		out, err = p.accounts.enter(ctx, tx, id.Issuer, id.Subject, c)
 		return err
 	}); err != nil {
 		return "", err
 	}
 	p.gate.SetCookie(w, out.cookie.Secret)
+	p.gate.SetDevice(w, r, out.cookie.Device)
 	return pageAfter(j.Next), nil
 }
 
@@ -248,21 +249,26 @@ func redacted(err error) error {
 // enter signs in whom the provider vouches for. A person it never sent before is
 // known by the address, or gets an account; but only by one that the provider
 // has verified, else anybody could claim to be anybody.
-func enter(ctx context.Context, tx *store.Tx, issuer, subject string, c claims) (SignedIn, error) {
+func (a *Accounts) enter(ctx context.Context, tx *store.Tx, issuer, subject string, c claims) (SignedIn, error) {
 	userID, err := tx.UserOfIdentity(ctx, issuer, subject)
 	if err != nil {
 		return SignedIn{}, err
 	}
+	how := byKey
 	if userID == "" {
-		if userID, err = link(ctx, tx, c); err != nil {
+		made := false
+		if userID, made, err = a.link(ctx, tx, c); err != nil {
 			return SignedIn{}, err
+		}
+		if made {
+			how = proven
 		}
 		tx.ActAs(userID)
 		if err := tx.InsertIdentity(ctx, issuer, subject); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	out, err := begin(ctx, tx, userID)
+	out, err := begin(ctx, tx, userID, how)
 	if err != nil {
 		return out, err
 	}
@@ -271,13 +277,20 @@ func enter(ctx context.Context, tx *store.Tx, issuer, subject string, c claims) 
 
 // link is the account of the address that a provider has verified, which it
 // makes when there is none.
-func link(ctx context.Context, tx *store.Tx, c claims) (userID string, err error) {
+func (a *Accounts) link(ctx context.Context, tx *store.Tx, c claims) (userID string, made bool, err error) {
 	email, err := board.NormalEmail(c.Email)
 	if verified := c.Verified == true || c.Verified == "true"; err != nil || !verified {
-		return "", board.Forbidden("The identity provider has not verified an email address of yours.")
+		return "", false, board.Forbidden("The identity provider has not verified an email address of yours.")
 	}
 	if userID, _, err = tx.PasswordOf(ctx, email); err != nil || userID != "" {
-		return userID, err
+		return userID, false, err
+	}
+	admitted, err := a.opts.SignUp.admits(ctx, tx.View, email)
+	if err == nil && !admitted {
+		err = a.opts.SignUp.errClosed()
+	}
+	if err != nil {
+		return "", false, err
 	}
 	in := app.NewUser{Email: email, Name: c.Name, TimeZone: c.Zone}
 	if _, err := app.Title("name", in.Name); err != nil {
@@ -286,5 +299,6 @@ func link(ctx context.Context, tx *store.Tx, c claims) (userID string, err error
 	if _, err := board.LoadZone("timeZone", in.TimeZone); err != nil {
 		in.TimeZone = "UTC"
 	}
-	return addVerified(ctx, tx, in)
+	userID, err = addVerified(ctx, tx, in)
+	return userID, true, err
 }

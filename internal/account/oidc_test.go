@@ -220,7 +220,7 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			first.Get("user.verified") != true || first.Text("workspaces.0.id") != workspace {
 			t.Errorf("the new account is %s", first.Raw)
 		}
-		if len(b.Cookies) != 1 {
+		if len(b.Cookies) != 2 { // of the session and of the browser; that of the journey is gone
 			t.Errorf("the browser keeps %v", b.Cookies)
 		}
 		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // it is a recent sign-in

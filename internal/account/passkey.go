@@ -210,7 +210,7 @@ func (a *Accounts) FinishPasskeySignIn(ctx context.Context, tx *store.Tx, in Pas
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return begin(ctx, tx, userID)
+	return begin(ctx, tx, userID, byKey)
 }
 
 // BeginPasskey asks a device for a new passkey of the caller's.
@@ -275,7 +275,10 @@ func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPas
 	if err != nil {
 		return p, fmt.Errorf("write a passkey: %w", err)
 	}
-	return p, tx.InsertPasskey(ctx, &p, key.ID, string(stored))
+	if err := tx.InsertPasskey(ctx, &p, key.ID, string(stored)); err != nil {
+		return p, err
+	}
+	return p, tx.InsertLetter(ctx, board.LetterPasskeyAdded, p.ID, 0)
 }
 
 // ListPasskeysInput pages through the caller's passkeys.

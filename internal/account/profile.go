@@ -7,6 +7,7 @@ import (
 
 	"cardwall/internal/app"
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
@@ -48,22 +49,48 @@ func UpdateProfile(ctx context.Context, tx *store.Tx, in UpdateProfileInput) (bo
 	return p, tx.UpdateProfile(ctx, p)
 }
 
-// ChangePasswordInput is another password.
+// ChangePasswordInput is another password, and the current one.
 type ChangePasswordInput struct {
+	Current  string `json:"currentPassword,omitempty" maxLength:"1000" doc:"The current password; leave it out when the account has none." example:"tulip harbor 47 sky"`
 	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters, and at most 1,000 bytes." example:"correct horse battery"`
 
-	hash string
+	hash  string
+	proof proof // that the current password was right; empty when the account has none
 }
 
 func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, caller board.Caller, in *ChangePasswordInput) error {
-	var p board.Profile
-	err := db.Read(ctx, caller, func(v *store.View) (err error) {
-		p, err = v.Profile(ctx)
+	var (
+		p    board.Profile
+		hash string
+	)
+	if err := db.Read(ctx, caller, func(v *store.View) (err error) {
+		if p, err = v.Profile(ctx); err != nil {
+			return err
+		}
+		if _, hash, err = v.PasswordOf(ctx, p.Email); err == nil && hash == "" {
+			err = op.CheckRecent(ctx, v)
+		}
 		return err
-	})
-	if err == nil {
-		in.hash, err = a.passwords.hash(ctx, in.Password, p.Email, p.Name)
+	}); err != nil {
+		return err
 	}
+	if err := CheckPassword(in.Password, p.Email, p.Name); err != nil {
+		return err
+	}
+	if hash != "" {
+		if in.Current == "" {
+			return board.Invalid("currentPassword is required: give the password that you sign in with now.")
+		}
+		var err error
+		if in.proof, err = a.prove(ctx, db, caller, p.Email, in.Current); board.IsCode(err, board.CodeUnauthenticated) {
+			err = board.Forbidden("The current password is wrong.")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	in.hash, err = a.passwords.hash(ctx, in.Password, p.Email, p.Name)
 	return err
 }
 
@@ -71,6 +98,13 @@ func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, calle
 // sessions but this one.
 func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePasswordInput) (SignedIn, error) {
 	userID := tx.Caller().UserID
+	if in.proof.userID != "" {
+		if err := in.proof.hold(ctx, tx); board.IsCode(err, board.CodeUnauthenticated) {
+			return SignedIn{}, board.Forbidden("The password was changed a moment ago; reload the page and try again.")
+		} else if err != nil {
+			return SignedIn{}, err
+		}
+	}
 	if err := tx.SetPassword(ctx, userID, in.hash); err != nil {
 		return SignedIn{}, err
 	}
@@ -78,6 +112,9 @@ func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePa
 		return SignedIn{}, err
 	}
 	if err := tx.EndOtherSessions(ctx); err != nil {
+		return SignedIn{}, err
+	}
+	if err := tx.InsertLetter(ctx, board.LetterPasswordChanged, userID, 0); err != nil {
 		return SignedIn{}, err
 	}
 	return signedIn(ctx, tx.View)

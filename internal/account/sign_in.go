@@ -7,7 +7,6 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/board"
 	"cardwall/internal/op"
-	"cardwall/internal/session"
 	"cardwall/internal/store"
 )
 
@@ -38,9 +37,26 @@ type SessionState struct {
 // SessionCookie is that of a session that began.
 func (s SignedIn) SessionCookie() *op.SessionCookie { return s.cookie }
 
-// begin signs a person in.
-func begin(ctx context.Context, tx *store.Tx, userID string) (SignedIn, error) {
+// entry is how a person who signs in has shown who they are.
+type entry bool
+
+const (
+	byKey  entry = false // by what could have been stolen: a password, a passkey, an identity provider
+	proven entry = true  // by an email that just reached them, or with a new account: they know of it
+)
+
+// begin signs a person in. The session that the browser had before ends. A
+// browser that the account does not know yet is announced to its owner.
+func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedIn, error) {
+	before, err := tx.EndReplaced(ctx)
+	if err != nil {
+		return SignedIn{}, err
+	}
 	tx.ActAs(userID)
+	device, err := meet(ctx, tx, how == proven || before == userID)
+	if err != nil {
+		return SignedIn{}, err
+	}
 	secret := board.NewSessionSecret()
 	hash, _ := board.SessionHash(secret)
 	if err := tx.InsertSession(ctx, tx.NewID("ses_"), hash); err != nil {
@@ -50,8 +66,25 @@ func begin(ctx context.Context, tx *store.Tx, userID string) (SignedIn, error) {
 		return SignedIn{}, err
 	}
 	out, err := signedIn(ctx, tx.View)
-	out.cookie = &op.SessionCookie{Secret: secret}
+	out.cookie = &op.SessionCookie{Secret: secret, Device: device}
 	return out, err
+}
+
+// meet makes the caller's browser known to the account, and returns its secret
+// when it gets a new one. Unless its owner expects it, they are told.
+func meet(ctx context.Context, tx *store.Tx, expected bool) (secret string, err error) {
+	c := tx.Caller()
+	id, announced, err := tx.UseKnownDevice(ctx, c.Network)
+	if err == nil && id == "" {
+		id, secret = tx.NewID("dev_"), board.NewSessionSecret()
+		hash, _ := board.SessionHash(secret)
+		err = tx.InsertKnownDevice(ctx, id, hash, c.Network)
+	}
+	if err != nil || announced || expected {
+		return secret, err
+	}
+	tx.Note("", board.Changes{"newDevice": {To: true}, "address": {To: c.Address}})
+	return secret, tx.InsertLetter(ctx, board.LetterNewDevice, id, 0)
 }
 
 func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {
@@ -80,7 +113,7 @@ func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {
 
 // GetSignInOptions answers the ways in.
 func (a *Accounts) GetSignInOptions(context.Context, *store.View, Nothing) (SignInOptions, error) {
-	out := SignInOptions{Passkeys: a.keys != nil, SignUp: true}
+	out := SignInOptions{Passkeys: a.keys != nil, SignUp: a.opts.SignUp.Mode != SignUpClosed, SignUpFor: a.opts.SignUp.Mode}
 	if a.opts.OIDC.Issuer != "" {
 		out.OIDC = &OIDCProvider{Name: a.opts.OIDC.Name}
 	}
@@ -90,6 +123,24 @@ func (a *Accounts) GetSignInOptions(context.Context, *store.View, Nothing) (Sign
 // GetSession answers who is signed in.
 func GetSession(ctx context.Context, v *store.View, _ Nothing) (SignedIn, error) {
 	return signedIn(ctx, v)
+}
+
+// CurrentSession is the session of a browser, if it has one.
+type CurrentSession struct {
+	Session *SignedIn `json:"session" doc:"Who is signed in with this browser, and where that person works; null when nobody is."`
+}
+
+// GetCurrentSession is GetSession for pages that do not know whether anybody is
+// signed in: nobody is an answer, not an error.
+func GetCurrentSession(ctx context.Context, v *store.View, _ Nothing) (CurrentSession, error) {
+	if v.Caller().SessionID == "" {
+		return CurrentSession{}, nil
+	}
+	found, err := signedIn(ctx, v)
+	if board.IsCode(err, board.CodeUnauthenticated) {
+		return CurrentSession{}, nil // it ended a moment ago
+	}
+	return CurrentSession{Session: &found}, err
 }
 
 // SignInInput is an address with its password.
@@ -112,18 +163,23 @@ func errPassword() error {
 // prove checks the password of an address, as often as the limits allow.
 func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller, email, password string) (p proof, err error) {
 	email = strings.ToLower(strings.TrimSpace(email))
-	tried := guess(email, session.Network(caller.Address))
-	if err := a.attempts.Take(db, tried...); err != nil {
-		return p, err
-	}
-	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
-		p.userID, p.hash, err = v.PasswordOf(ctx, email)
+	from := guesser{caller: caller}
+	if err := db.Read(ctx, caller, func(v *store.View) (err error) {
+		if p.userID, p.hash, err = v.PasswordOf(ctx, email); err != nil {
+			return err
+		}
+		from.device, from.place, err = v.Knows(ctx, p.userID, caller.Network)
 		return err
 	}); err != nil {
 		return p, err
 	}
+	tried := from.subjects(email)
+	if err := a.take(db, tried); err != nil {
+		return proof{}, err
+	}
 	right, err := a.passwords.right(ctx, p.hash, password)
 	if err == nil && !right {
+		a.wrongPassword(db, caller, p.userID)
 		err = errPassword()
 	}
 	if err != nil {
@@ -152,7 +208,7 @@ func (a *Accounts) SignIn(ctx context.Context, tx *store.Tx, in SignInInput) (Si
 	if err := in.proof.hold(ctx, tx); err != nil {
 		return SignedIn{}, err
 	}
-	return begin(ctx, tx, in.proof.userID)
+	return begin(ctx, tx, in.proof.userID, byKey)
 }
 
 // ConfirmInput is one proof of who is signed in: the password, or a passkey's
@@ -189,7 +245,8 @@ func (a *Accounts) beforeConfirm(ctx context.Context, db *store.DB, caller board
 
 func errConfirm() error { return board.Forbidden("This is not your password.") }
 
-// ConfirmSignIn makes the sign-in recent of who proved it again.
+// ConfirmSignIn makes the sign-in recent of a person who proved it again. The
+// session gets a new secret.
 func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmInput) (SignedIn, error) {
 	var err error
 	if in.Password != "" {
@@ -208,10 +265,18 @@ func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmIn
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if err := tx.ConfirmSession(ctx); err != nil {
+	secret := board.NewSessionSecret()
+	hash, _ := board.SessionHash(secret)
+	if err := tx.ConfirmSession(ctx, hash); err != nil {
 		return SignedIn{}, err
 	}
-	return signedIn(ctx, tx.View)
+	device, err := meet(ctx, tx, true)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	out, err := signedIn(ctx, tx.View)
+	out.cookie = &op.SessionCookie{Secret: secret, Device: device}
+	return out, err
 }
 
 // SignedOut is the answer where nobody is signed in any more.

@@ -29,6 +29,9 @@ type SignUpInput struct {
 
 // beforeSignUp checks what was given and hashes the password, of whomever.
 func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.Caller, in *SignUpInput) error {
+	if a.opts.SignUp.Mode == SignUpClosed {
+		return a.opts.SignUp.errClosed()
+	}
 	email, err := board.NormalEmail(in.Email)
 	if err != nil {
 		return err
@@ -46,7 +49,7 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 	if err := CheckPassword(in.Password, email, name); err != nil {
 		return err
 	}
-	if err := a.attempts.Take(db, session.Subject{Limit: lettersNetwork, Of: session.Network(caller.Address)}); err != nil {
+	if err := a.attempts.Take(db, session.PerNetwork(lettersNetwork, caller)...); err != nil {
 		return err
 	}
 	hash, err := a.passwords.hash(ctx, in.Password)
@@ -54,9 +57,20 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 	return err
 }
 
-// SignUp notes that somebody wants an account, and has a letter written. It
-// does the same whether there is an account or not.
+// SignUp notes that somebody wants an account, and has an email sent. The answer
+// is the same whether there is an account or not, and whether the policy admits
+// the address or not: nobody learns who was invited.
 func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Sent, error) {
+	admitted, err := a.opts.SignUp.admits(ctx, tx.View, in.made.Email)
+	if err != nil {
+		return Sent{}, err
+	}
+	if !admitted {
+		// An address that has an account gets the email that says so.
+		if existing, _, err := tx.PasswordOf(ctx, in.made.Email); err != nil || existing == "" {
+			return Sent{true}, err
+		}
+	}
 	n, err := tx.CountSignUps(ctx, in.made.Email, tx.AnHourAgo())
 	if err != nil || n >= signUpsPerHour {
 		return Sent{true}, err
@@ -76,7 +90,7 @@ type SecretInput struct {
 
 // VerifyEmail makes an account of the sign-up that a secret was sent for, makes
 // it a member wherever its address is invited, and signs in.
-func VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput) (SignedIn, error) {
+func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput) (SignedIn, error) {
 	s, err := tx.SignUpOf(ctx, in.Secret)
 	if board.IsCode(err, board.CodeNotFound) {
 		return SignedIn{}, board.Invalid("secret: the link does not work any more; it was used, or is older than 24 hours. Sign in, or sign up again.")
@@ -91,10 +105,17 @@ func VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput) (SignedIn, e
 	if userID != "" {
 		return SignedIn{}, board.Invalid("secret: there is an account with this address by now; sign in with it.")
 	}
+	admitted, err := a.opts.SignUp.admits(ctx, tx.View, s.Email)
+	if err == nil && !admitted {
+		err = a.opts.SignUp.errClosed() // the policy changed, or the invitation was withdrawn
+	}
+	if err != nil {
+		return SignedIn{}, err
+	}
 	if userID, err = addVerified(ctx, tx, app.NewUser{Email: s.Email, Name: s.Name, PasswordHash: s.PasswordHash, TimeZone: s.TimeZone}); err != nil {
 		return SignedIn{}, err
 	}
-	return begin(ctx, tx, userID)
+	return begin(ctx, tx, userID, proven)
 }
 
 // addVerified makes an account whose address is known to be the person's.
@@ -122,7 +143,7 @@ func (a *Accounts) beforeRequestReset(_ context.Context, db *store.DB, caller bo
 	if in.normal, err = board.NormalEmail(in.Email); err != nil {
 		return err
 	}
-	return a.attempts.Take(db, session.Subject{Limit: lettersNetwork, Of: session.Network(caller.Address)})
+	return a.attempts.Take(db, session.PerNetwork(lettersNetwork, caller)...)
 }
 
 // RequestPasswordReset has a letter written, if there is an account: which is
@@ -161,7 +182,7 @@ func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, caller
 		in.hash, err = a.passwords.hash(ctx, in.Password, p.Email, p.Name)
 	}
 	if err == nil {
-		a.attempts.Forgive(db, guess(p.Email, session.Network(caller.Address))...)
+		a.attempts.Forgive(db, guesser{caller: caller}.subjects(p.Email)...)
 	}
 	return err
 }
@@ -186,9 +207,15 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 	if err := tx.SetPassword(ctx, userID, in.hash); err != nil {
 		return SignedIn{}, err
 	}
+	if err := tx.InsertLetter(ctx, board.LetterPasswordChanged, userID, 0); err != nil {
+		return SignedIn{}, err
+	}
 	tx.ActAs(userID)
 	if err := tx.EndOtherSessions(ctx); err != nil { // of nobody's own: all
 		return SignedIn{}, err
 	}
-	return begin(ctx, tx, userID)
+	if err := tx.DoubtDevices(ctx); err != nil {
+		return SignedIn{}, err
+	}
+	return begin(ctx, tx, userID, proven)
 }

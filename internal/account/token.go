@@ -55,6 +55,9 @@ func CreateToken(ctx context.Context, tx *store.Tx, in CreateTokenInput) (MadeTo
 		return MadeToken{}, err
 	}
 	t, text, err := app.AddToken(ctx, tx, app.NewToken{Name: in.Name, Scopes: scopes, WorkspaceID: in.WorkspaceID, ExpiresAt: in.ExpiresAt})
+	if err == nil {
+		err = tx.InsertLetter(ctx, board.LetterTokenCreated, t.ID, 0)
+	}
 	return MadeToken{Token: t, Secret: text}, err
 }
 

@@ -42,10 +42,11 @@ func letters(s *apptest.Service) (out []board.Letter) {
 	return out
 }
 
-// letter is the one that is due.
+// letter is the one that is due, beside what tells the owner of an account about
+// its security.
 func letter(s *apptest.Service, kind board.LetterKind, to string) (secret string) {
 	s.T.Helper()
-	all := letters(s)
+	all := slices.DeleteFunc(letters(s), func(l board.Letter) bool { return l.Notice != nil })
 	if len(all) != 1 || all[0].Kind != kind || all[0].To != to || !strings.HasPrefix(all[0].Link, apptest.BaseURL+"/") {
 		s.T.Fatalf("the letters are %+v, want one of the kind %s to %s", all, kind, to)
 	}
@@ -142,12 +143,12 @@ func TestLifeOfAnAccount(t *testing.T) {
 			t.Error("the cookie outlives signing out")
 		}
 		b.Must("sign_in", fields{"email": "GRACE@example.com", "password": password})
-		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "short"})
-		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "1234567890"})
-		if a := b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "grace@EXAMPLE.com"}); !strings.Contains(a.Message, "address") {
+		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "short", "currentPassword": password})
+		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "1234567890", "currentPassword": password})
+		if a := b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "grace@EXAMPLE.com", "currentPassword": password}); !strings.Contains(a.Message, "address") {
 			t.Errorf("one's own address as a password: %s", a.Raw)
 		}
-		b.Must("change_password", fields{"password": another})
+		b.Must("change_password", fields{"password": another, "currentPassword": password})
 		b.Must("get_session", nil)
 		if a := s.Browser().Call("sign_in", fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
 			t.Errorf("the old password: %d %s", a.Status, a.Raw)
@@ -188,12 +189,32 @@ func TestSignInIsInTheAuditAsThePersons(t *testing.T) {
 	})
 }
 
+// The operator's plan for new organizations holds for those that people make.
+func TestPlanSettingHoldsForEveryNewOrganization(t *testing.T) {
+	t.Parallel()
+	for _, want := range []board.Plan{"", board.PlanFree, board.PlanTeam, board.PlanBusiness} {
+		apptest.BothWith(t, apptest.Options{Plan: want}, func(t *testing.T, s *apptest.Service) {
+			b := member(s, "grace@example.com")
+			made := b.Must("create_workspace", fields{"name": "Compilers"})
+			if want == "" {
+				want = board.DefaultPlan
+			}
+			if got := made.Text("plan"); got != string(want) {
+				t.Errorf("the new workspace is on %s, want %s", got, want)
+			}
+			if got := b.Must("get_workspace", fields{"workspaceId": made.ID()}).Text("plan"); got != string(want) {
+				t.Errorf("its organization is on %s, want %s", got, want)
+			}
+		})
+	}
+}
+
 func TestLastOwnerKeepsTheAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b, bob := member(s, "grace@example.com"), s.Person("Bob")
 		workspace := b.Must("create_workspace", fields{"name": "Compilers"})
-		if workspace.Text("role") != "owner" || workspace.Text("plan") != "free" || workspace.Status != http.StatusCreated {
+		if workspace.Text("role") != "owner" || workspace.Text("plan") != string(board.DefaultPlan) || workspace.Status != http.StatusCreated {
 			t.Errorf("the workspace is %s", workspace.Raw)
 		}
 		b.Must("update_workspace", fields{"workspaceId": workspace.ID(), "name": "Linkers"})

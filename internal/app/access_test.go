@@ -190,6 +190,9 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	case "delete_webhook:board":
 		return fields{"webhookId": w.Listener(w.workspace, w.board)}, undo
 	}
+	if operation == "rotate_webhook_secret:board" {
+		return fields{"webhookId": w.boardHook, "force": true}, undo // it was rotated for others
+	}
 	if strings.HasSuffix(operation, ":board") {
 		return fields{"webhookId": w.boardHook}, undo
 	}

@@ -86,17 +86,18 @@ func ListAuditEntries(ctx context.Context, v *store.View, in ListAuditEntriesInp
 
 // ExportAuditCSV writes the entries as comma-separated values (RFC 4180) with a
 // line of names above them; changes are JSON.
-func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, w io.Writer) error {
-	out := csv.NewWriter(w)
+func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, file io.Writer) error {
+	out := csv.NewWriter(file)
 	out.UseCRLF = true
 	names := []string{
 		"id", "at", "operation", "actorType", "actorId", "actorName", "tokenId", "tokenName",
 		"boardId", "boardName", "boardVersion", "subject", "subjectName", "changes", "requestId",
 	}
 	begun := false
-	return eachAuditPage(ctx, v, in, func(page []board.AuditEntry) error {
+	return eachAuditPage(ctx, v, in, func(w board.Workspace, page []board.AuditEntry) error {
 		if !begun {
 			begun = true
+			nameAudit(file, v, w, "csv")
 			if err := out.Write(names); err != nil {
 				return err
 			}
@@ -136,8 +137,9 @@ func cell(s *string) string {
 }
 
 // ExportAuditNDJSON writes each entry as a line of JSON.
-func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, w io.Writer) error {
-	return eachAuditPage(ctx, v, in, func(page []board.AuditEntry) error {
+func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, file io.Writer) error {
+	return eachAuditPage(ctx, v, in, func(w board.Workspace, page []board.AuditEntry) error {
+		nameAudit(file, v, w, "ndjson")
 		var lines []byte
 		for _, e := range page {
 			line, err := json.Marshal(e, json.Deterministic(true))
@@ -146,9 +148,13 @@ func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, w io.W
 			}
 			lines = append(append(lines, line...), '\n')
 		}
-		_, err := w.Write(lines)
+		_, err := file.Write(lines)
 		return err
 	})
+}
+
+func nameAudit(file io.Writer, v *store.View, w board.Workspace, extension string) {
+	op.NameDocument(file, w.Name+" audit log", v.Time(), extension)
 }
 
 // auditPage is how many entries an export holds in memory.
@@ -156,7 +162,7 @@ const auditPage = 200
 
 // eachAuditPage calls write with the entries, some at a time, newest first; once
 // with none when there are none.
-func eachAuditPage(ctx context.Context, v *store.View, in AuditInput, write func([]board.AuditEntry) error) error {
+func eachAuditPage(ctx context.Context, v *store.View, in AuditInput, write func(board.Workspace, []board.AuditEntry) error) error {
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
 		return err
@@ -168,7 +174,7 @@ func eachAuditPage(ctx context.Context, v *store.View, in AuditInput, write func
 	for before := ""; ; {
 		page, err := v.AuditEntries(ctx, w, f, before, auditPage)
 		if err == nil {
-			err = write(page)
+			err = write(w, page)
 		}
 		if err != nil || len(page) < auditPage {
 			return err

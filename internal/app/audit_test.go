@@ -216,11 +216,39 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 			w.owner.Must(name, in)
 		}
 		browser.Must("confirm_sign_in", fields{"password": password})
-		browser.Must("rotate_webhook_secret", fields{"webhookId": hook})
+		browser.Must("rotate_webhook_secret", fields{"webhookId": hook, "force": true})
 		for _, o := range s.Registry.All() {
 			if o.Secret && !o.Recent && o.Application && !o.Anonymous {
 				t.Errorf("%s answers a secret without asking for a recent sign-in: give it op.Guarded or op.Recent", o.Name)
 			}
+		}
+	})
+}
+
+// Every document that people download proposes a name that says what is in it, and the date.
+func TestDownloadsAreNamedAfterWhatTheyHold(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.owner.Must("update_board", fields{"boardId": w.board, "name": `Büro "A/B"`})
+		day := s.DB.Now().UTC().Format(board.DateLayout)
+		for name, want := range map[string]string{
+			"export_board":        `attachment; filename="B_ro -A-B- ` + day + `.json"; filename*=utf-8''B%C3%BCro%20-A-B-%20` + day + `.json`,
+			"export_workspace":    `attachment; filename="Engines (workspace) ` + day + `.json"`,
+			"export_audit_csv":    `attachment; filename="Engines audit log ` + day + `.csv"`,
+			"export_audit_ndjson": `attachment; filename="Engines audit log ` + day + `.ndjson"`,
+		} {
+			in := fields{"workspaceId": w.workspace}
+			if name == "export_board" {
+				in = fields{"boardId": w.board}
+			}
+			if got := w.owner.Must(name, in).Header.Get("Content-Disposition"); got != want {
+				t.Errorf("%s: Content-Disposition is\n%s, want\n%s", name, got, want)
+			}
+		}
+		refused := w.other.Call("export_audit_csv", fields{"workspaceId": w.workspace})
+		if got := refused.Header.Get("Content-Disposition"); refused.Status/100 == 2 || got != "" {
+			t.Errorf("a refusal (%d) proposes the file name %s", refused.Status, got)
 		}
 	})
 }

@@ -117,7 +117,7 @@ type UpdateBoardInput struct {
 	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Launch 2"`
 	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"Another description." example:"Moved to May."`
 	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Another colour; null for none." example:"teal"`
-	Visibility  *board.Visibility        `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Another visibility; needs a board admin." example:"private"`
+	Visibility  *board.Visibility        `json:"visibility,omitempty" scope:"admin" enum:"workspace,private,confidential" doc:"Another visibility, which a board admin chooses." example:"private"`
 	Features    *FeaturesInput           `json:"features,omitempty" doc:"Features to switch on or off; needs a board admin."`
 }
 
@@ -126,7 +126,7 @@ type FeaturesInput struct {
 	StatusUpdates *bool `json:"statusUpdates,omitempty" doc:"Status updates." example:"true"`
 	WIPLimits     *bool `json:"wipLimits,omitempty" doc:"WIP limits of lists." example:"true"`
 	Automation    *bool `json:"automation,omitempty" doc:"Rules." example:"true"`
-	PublicPage    *bool `json:"publicPage,omitempty" doc:"The page for people without an account." example:"false"`
+	PublicPage    *bool `json:"publicPage,omitempty" scope:"admin" doc:"The page for people without an account." example:"false"`
 	StartDates    *bool `json:"startDates,omitempty" doc:"Start dates of cards." example:"true"`
 	Calendar      *bool `json:"calendar,omitempty" doc:"Showing in calendars." example:"true"`
 }
@@ -238,9 +238,17 @@ func RestoreBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board
 	if err != nil || b.ArchivedAt == nil && b.TrashedAt == nil {
 		return b, err
 	}
+	if b.TrashedAt != nil { // everyone who saw it sees it again, and so does the public
+		if err := tx.Caller().Needs(board.ScopeAdmin, "boardId: restoring a board from the trash"); err != nil {
+			return b, err
+		}
+	}
 	changes := board.Changes{"archivedAt": {From: b.ArchivedAt}, "trashedAt": {From: b.TrashedAt}}
 	b.ArchivedAt, b.TrashedAt = nil, nil
-	return b, changeBoard(ctx, tx, &b, board.BoardEvent("board.restored", changes))
+	if err := changeBoard(ctx, tx, &b, board.BoardEvent("board.restored", changes)); err != nil {
+		return b, err
+	}
+	return b, tx.WebhooksRestored(ctx, b.ID)
 }
 
 // TrashBoard puts a board where only its admins find it, for 30 days.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
@@ -43,13 +44,12 @@ type DueInput struct {
 	TimeZone  string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
 }
 
-func (in DueInput) resolve(a *board.Access) (board.Due, error) {
-	if in.StartDate != "" || in.StartTime != "" {
-		if err := a.Needs(board.StartDates); err != nil {
-			return board.Due{}, err
-		}
+// checkStart refuses a start where the board has none.
+func (in DueInput) checkStart(a *board.Access) error {
+	if in.StartDate == "" && in.StartTime == "" {
+		return nil
 	}
-	return board.DueInput(in).Resolve()
+	return a.Needs(board.StartDates)
 }
 
 // CreateCard makes a card at a place in a list.
@@ -67,7 +67,10 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 		return board.Card{}, err
 	}
 	if in.Due != nil {
-		if card.Due, err = in.Due.resolve(a); err != nil {
+		if err := in.Due.checkStart(a); err != nil {
+			return board.Card{}, err
+		}
+		if card.Due, err = board.DueInput(*in.Due).Resolve(); err != nil {
 			return board.Card{}, err
 		}
 	}
@@ -208,14 +211,14 @@ func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 		return card, err
 	}
 	now := tx.Now()
-	card.ArchivedAt = &now
+	card.SetArchived(&now, nil)
 	tx.On(card.BoardID).OpenCards--
 	tx.Emit(card.BoardID, board.CardArchived(card))
 	return card, tx.UpdateCard(ctx, &card)
 }
 
 // RestoreCard brings an archived card back to its place; one that is open
-// stays as it is.
+// stays as it is. It refuses a card whose list is archived.
 func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Unarchive)
 	if err != nil || card.ArchivedAt == nil {
@@ -229,7 +232,7 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 		return card, err
 	}
 	since := card.ArchivedAt
-	card.ArchivedAt = nil
+	card.SetArchived(nil, nil)
 	tx.On(card.BoardID).OpenCards++
 	if err := tx.UpdateCard(ctx, &card); err != nil {
 		return card, err
@@ -239,19 +242,35 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	return card, err
 }
 
-// SetCardDueInput is when a card is due.
+// SetCardDueInput is when a card is due. A date that is absent stays.
 type SetCardDueInput struct {
 	CardInput
-	DueInput
+	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The calendar date it is due. It stays when absent; null clears it." example:"2026-03-14"`
+	DueTime   string              `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM; with dueDate alone it is due all day." example:"09:30"`
+	StartDate op.Optional[string] `json:"startDate,omitzero" maxLength:"10" doc:"The calendar date the work starts; needs the feature startDates. It stays when absent; null clears it." example:"2026-03-10"`
+	StartTime string              `json:"startTime,omitempty" maxLength:"5" doc:"The time of day the work starts, HH:MM." example:"09:00"`
+	TimeZone  string              `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
 }
 
-// SetCardDue replaces a card's due date and start.
+// SetCardDue changes a card's due date and start.
 func SetCardDue(ctx context.Context, tx *store.Tx, in SetCardDueInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
 		return card, err
 	}
-	due, err := in.resolve(tx.On(card.BoardID))
+	to := DueInput{DueTime: in.DueTime, StartTime: in.StartTime, TimeZone: in.TimeZone}
+	if in.DueDate.Value != nil {
+		to.DueDate = *in.DueDate.Value
+	}
+	if in.StartDate.Value != nil {
+		to.StartDate = *in.StartDate.Value
+	}
+	if err := to.checkStart(tx.On(card.BoardID)); err != nil {
+		return card, err
+	}
+	due, err := board.DueChange{
+		DueInput: board.DueInput(to), ClearDue: in.DueDate.Set && in.DueDate.Value == nil, ClearStart: in.StartDate.Set && in.StartDate.Value == nil,
+	}.Resolve(card.Due)
 	if err != nil {
 		return card, err
 	}

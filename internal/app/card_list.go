@@ -17,20 +17,20 @@ type CardFilter struct {
 
 // parse resolves the filter for the caller: relative words count in the
 // filter's time zone, else in the caller's own.
-func (f CardFilter) parse(ctx context.Context, v *store.View) (query.Query, error) {
+func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage) (query.Query, error) {
 	if f.Filter == (query.Filter{Sort: f.Sort}) {
 		return f.Filter.Parse(query.Env{}) // nothing in it depends on who asks or when
 	}
-	env, err := environment(ctx, v, f.TimeZone)
+	env, err := environment(ctx, v, f.TimeZone, in)
 	if err != nil {
 		return query.Query{}, err
 	}
 	return f.Filter.Parse(env)
 }
 
-// environment is what a query of the caller is resolved against, in a time zone
-// or the caller's own.
-func environment(ctx context.Context, v *store.View, timeZone string) (query.Env, error) {
+// environment is what a query of the caller on a page of cards is resolved
+// against, in a time zone or the caller's own.
+func environment(ctx context.Context, v *store.View, timeZone string, in store.CardPage) (query.Env, error) {
 	if timeZone == "" {
 		me, err := v.User(ctx)
 		if err != nil {
@@ -39,7 +39,9 @@ func environment(ctx context.Context, v *store.View, timeZone string) (query.Env
 		timeZone = me.TimeZone
 	}
 	zone, err := board.LoadZone("timeZone", timeZone)
-	return query.Env{Now: v.Time(), Zone: zone, Me: v.Caller().UserID}, err
+	return query.Env{
+		Now: v.Time(), Zone: zone, Me: v.Caller().UserID, People: v.People(ctx, in), Named: v.Named(ctx, in),
+	}, err
 }
 
 // cards reads the page of an operation that lists cards.
@@ -68,11 +70,13 @@ func ListCards(ctx context.Context, v *store.View, in ListCardsInput) (op.Page[b
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Card]{}, err
 	}
-	q, err := in.parse(ctx, v)
+	page := store.CardPage{BoardID: in.BoardID}
+	q, err := in.parse(ctx, v, page)
 	if err != nil {
 		return op.Page[board.Card]{}, err
 	}
-	return in.cards(ctx, v, in.Paging, store.CardPage{BoardID: in.BoardID, Query: q})
+	page.Query = q
+	return in.cards(ctx, v, in.Paging, page)
 }
 
 // ListMyCardsInput says which of the caller's cards.
@@ -90,12 +94,14 @@ func ListMyCards(ctx context.Context, v *store.View, in ListMyCardsInput) (op.Pa
 			return op.Page[board.Card]{}, err
 		}
 	}
-	q, err := in.parse(ctx, v)
+	page := store.CardPage{WorkspaceID: in.WorkspaceID, Assigned: true}
+	q, err := in.parse(ctx, v, page)
 	if err != nil {
 		return op.Page[board.Card]{}, err
 	}
 	if q.Sort.By == query.SortNone {
 		q.Sort.By = query.SortDue
 	}
-	return in.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, Assigned: true, Query: q})
+	page.Query = q
+	return in.cards(ctx, v, in.Paging, page)
 }

@@ -103,12 +103,13 @@ func appendCard(b []byte, c *board.Card) ([]byte, error) {
 		t.quoted("listId", c.ListID)
 		t.number("number", c.Number)
 		t.quoted("title", c.Title)
-		if c.Description != nil && *c.Description != "" {
+		if c.Description != nil {
 			t.quoted("description", *c.Description)
 		}
 		t.truth("done", c.Done)
 		t.instant("doneAt", c.DoneAt)
 		t.instant("archivedAt", c.ArchivedAt)
+		t.maybeQuoted("archivedBy", (*string)(c.ArchivedBy))
 		t.array("labels", len(c.Labels), func(i int) {
 			t.quoted("id", c.Labels[i].ID)
 			t.quoted("name", c.Labels[i].Name)

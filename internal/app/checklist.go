@@ -59,7 +59,7 @@ func AddChecklist(ctx context.Context, tx *store.Tx, in AddChecklistInput) (boar
 
 func itemTitle(s string) (string, error) {
 	if len([]rune(s)) > 512 {
-		return "", board.Invalid("items: expected length <= 512.")
+		return "", board.Invalid("items: each title must be a string of at most 512 characters.")
 	}
 	return title("items", s)
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"strings"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -63,7 +62,7 @@ func AddComment(ctx context.Context, tx *store.Tx, in AddCommentInput) (board.Co
 }
 
 func commentText(s string) (string, error) {
-	if strings.TrimSpace(s) == "" {
+	if board.Blank(s) {
 		return "", board.Invalid("text must not be empty.")
 	}
 	return s, nil

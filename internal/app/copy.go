@@ -59,6 +59,9 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 	in.leaveOut(&whole)
 	copies := []store.WholeCard{whole}
 	if list.BoardID != card.BoardID {
+		if err := takeOut(tx, card.BoardID, "listId"); err != nil {
+			return board.Card{}, err
+		}
 		tx.Quiet()
 		if _, err := refit(ctx, tx, copies, list.BoardID); err != nil {
 			return board.Card{}, err
@@ -106,7 +109,8 @@ func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) 
 	}
 	for i := range cards {
 		c := &cards[i]
-		c.ID, c.ListID, c.CreatedBy, c.ArchivedAt = tx.NewID("crd_"), listID, tx.Caller().Person(), nil
+		c.ID, c.ListID, c.CreatedBy = tx.NewID("crd_"), listID, tx.Caller().Person()
+		c.SetArchived(nil, nil)
 		c.DoneAt = done(c.DoneAt)
 		c.Done = c.DoneAt != nil
 		for n := range c.Checklists {
@@ -206,6 +210,9 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 	}
 	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
 	if err != nil {
+		return board.BoardDetail{}, err
+	}
+	if err := takeOut(tx, source.ID, "boardId"); err != nil {
 		return board.BoardDetail{}, err
 	}
 	name, err := title("name", in.Name)

@@ -55,6 +55,20 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 		if f.In == op.InQuery && f.Schema.Type != huma.TypeString {
 			add("a word", "word")
 		}
+		if f.Schema.MinLength != nil && *f.Schema.MinLength == 1 {
+			add("an empty text", "")
+		}
+		if f.In == op.InQuery && !f.Required {
+			if f.Name != "cursor" { // of which that is the first page
+				add("no value", "")
+			}
+			add("nothing but spaces", "  ")
+		}
+		if f.In == op.InQuery && f.Schema.Type == huma.TypeInteger {
+			for _, v := range []string{"+5", "05", " 5", "5 ", "5.0", "5e0", "0x5"} {
+				add("a number written as "+v, v)
+			}
+		}
 		if f.Schema.MaxLength != nil {
 			add("over-long text", strings.Repeat("ä", *f.Schema.MaxLength+1))
 		}
@@ -105,6 +119,9 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 				if len(a.Message) > 1200 || !strings.HasSuffix(a.Message, ".") {
 					t.Errorf("%s with %s: the message is no plain sentence: %s", o.Name, what, a.Message)
 				}
+				if notForPeople.MatchString(a.Message) {
+					t.Errorf("%s with %s: the message holds what Go or a library prints: %s", o.Name, what, a.Message)
+				}
 			}
 			for _, bad := range badInputs(o, good) {
 				refuse(fmt.Sprintf("%s in %s", bad.what, bad.name), w.owner.Call(o.Name, bad.in), bad.name)
@@ -130,6 +147,42 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 				t.Errorf("a refused %s changed something", o.Name)
 			}
 		}
+	})
+}
+
+// An empty text is refused wherever a field is required, in addresses and in the
+// items of an array, before the operation's function sees it.
+func TestEmptyTextIsRefused(t *testing.T) {
+	t.Parallel()
+	mayBeEmpty := map[string]bool{
+		"create_saved_filter query": true, "look_at_authorization query": true, "allow_authorization query": true, // a query of no terms
+		"look_at_public_page key": true, "look_at_public_card key": true, "submit_guest_card key": true, "add_guest_comment key": true, // not found
+	}
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		tried := 0
+		for _, o := range s.Registry.All() {
+			good := w.sample(t, o)
+			for _, f := range o.Input.Fields {
+				text, empty := f.Schema, any("")
+				if text.Type == huma.TypeArray {
+					text, empty = f.Schema.Items, []any{""}
+				}
+				if text.Type != huma.TypeString || len(text.Enum) > 0 || f.In == op.InPath || mayBeEmpty[o.Name+" "+f.Name] ||
+					!f.Required && text == f.Schema && text.Format != "uri" {
+					continue
+				}
+				tried++
+				if a := w.as(o).Call(o.Name, with(good, f.Name, empty)); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, f.Name) ||
+					!strings.Contains(a.Message, "must not be empty") {
+					t.Errorf("%s with an empty text in %s: %d %s", o.Name, f.Name, a.Status, a.Raw)
+				}
+			}
+		}
+		if tried < 40 {
+			t.Errorf("only %d fields were tried", tried)
+		}
+		w.owner.Must("create_saved_filter", fields{"workspaceId": w.workspace, "name": "Everything", "query": ""})
 	})
 }
 

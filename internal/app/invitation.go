@@ -77,11 +77,48 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 		return i, err
 	}
 	tx.Note("", board.Changes{"email": {To: email}, "role": {To: i.Role}})
+	if err := countInvitation(ctx, tx, w, i); err != nil {
+		return i, err
+	}
 	last, err := tx.LetteredAt(ctx, email)
 	if err != nil {
 		return i, err
 	}
 	return i, tx.InsertLetter(ctx, board.LetterInvitation, i.ID, last+board.Instant(letterPause.Milliseconds()))
+}
+
+// countInvitation counts an email that an invitation causes, and refuses one too
+// many: from the caller within a day by the plan, or to the address. An email that
+// still waits to be sent is not sent twice and not counted again.
+func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i board.Invitation) error {
+	if tx.Caller().System {
+		return nil
+	}
+	waits, err := tx.InvitationWaits(ctx, i.ID)
+	if err != nil || waits {
+		return err
+	}
+	if err := tx.LockInviter(ctx); err != nil {
+		return err
+	}
+	sent, received, err := tx.InvitationEmails(ctx, i.Email)
+	if err != nil {
+		return err
+	}
+	refuse := func(frees board.Instant, format string, args ...any) error {
+		f := board.Refuse(board.CodeRateLimited, format, args...)
+		f.RetryAfter = max(frees.Time().Sub(tx.Now().Time()), time.Second)
+		return f
+	}
+	if most := w.Plan.Limits().InvitationsPerDay; sent.Count >= most {
+		return refuse(sent.Frees, "You sent %d invitations in the last 24 hours, the most that the %s plan allows. You can send the next one at %s UTC.",
+			sent.Count, w.Plan, sent.Frees.Time().Format("2006-01-02 15:04"))
+	}
+	if received.Count >= board.InvitationsToAddress {
+		return refuse(received.Frees, "%s got %d invitations in the last 24 hours, the most that one address gets. You can send the next one at %s UTC.",
+			i.Email, received.Count, received.Frees.Time().Format("2006-01-02 15:04"))
+	}
+	return tx.CountInvitationEmail(ctx, i.Email)
 }
 
 // canGive refuses to make somebody what the caller's role does not allow.

@@ -243,6 +243,7 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 		for _, name := range []string{"One", "Two", "Withdrawn", "Read-only"} {
 			id := ada.Workspace(name, board.PlanTeam)
 			workspaces = append(workspaces, id)
+			s.Clock.Advance(24 * time.Hour) // an address gets three invitations a day
 			invitation := ada.Must("create_invitation", fields{"workspaceId": id, "email": "grace@example.com", "role": "member"}).ID()
 			if name == "Withdrawn" {
 				ada.Must("withdraw_invitation", fields{"workspaceId": id, "invitationId": invitation})

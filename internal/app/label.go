@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -108,12 +109,65 @@ func UpdateLabel(ctx context.Context, tx *store.Tx, in UpdateLabelInput) (board.
 	return l, tx.UpdateLabel(ctx, &l)
 }
 
-// DeleteLabel takes a label off its board and the cards that carry it.
+// labelSlice is how many cards a deleted label is taken off in one transaction.
+const labelSlice = 200
+
+// DeleteLabel deletes a label, and takes it off the cards that carry it: of each
+// open card that is a change of its own.
 func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, error) {
 	l, err := tx.Label(ctx, in.LabelID, board.Edit)
 	if err != nil {
 		return Deleted{}, err
 	}
+	for more := true; more; {
+		if more, err = takeLabelOff(ctx, tx, l); err != nil {
+			return Deleted{}, err
+		}
+	}
 	tx.Emit(l.BoardID, board.LabelDeleted(l))
 	return Deleted{l.ID}, tx.DeleteLabel(ctx, l.ID)
+}
+
+// takeManyOff takes a label that is to be deleted off its cards in transactions
+// of their own while more carry it than one should change: thousands of changes
+// in one would keep everyone else from writing. When it is interrupted, what it
+// did is true and recorded, and the next attempt goes on.
+func takeManyOff(ctx context.Context, db *store.DB, caller board.Caller, in *LabelInput) error {
+	for {
+		many := false
+		if err := db.Read(ctx, caller, func(v *store.View) error {
+			cards, err := v.LabelledCards(ctx, in.LabelID, labelSlice+1)
+			many = len(cards) > labelSlice
+			return err
+		}); err != nil || !many {
+			return err
+		}
+		if err := db.Write(ctx, caller, func(tx *store.Tx) error {
+			l, err := tx.Label(ctx, in.LabelID, board.Edit)
+			if err != nil {
+				return err
+			}
+			if _, err := takeLabelOff(ctx, tx, l); err != nil {
+				return err
+			}
+			return tx.Audit(ctx, "delete_label", l.ID)
+		}); err != nil {
+			return err
+		}
+	}
+}
+
+// takeLabelOff takes a label off the first open cards that carry it. It reports
+// whether others may.
+func takeLabelOff(ctx context.Context, tx *store.Tx, l board.Label) (more bool, err error) {
+	cards, err := tx.LabelledCards(ctx, l.ID, labelSlice)
+	if err != nil {
+		return false, err
+	}
+	for _, card := range cards {
+		before := card.Labels
+		card.Labels = slices.DeleteFunc(slices.Clone(before), func(have board.LabelRef) bool { return have.ID == l.ID })
+		tx.Emit(l.BoardID, board.CardLabelsChanged(card, before, []string{}, []string{l.ID}))
+	}
+	return len(cards) == labelSlice, tx.RemoveLabel(ctx, l.ID, cards)
 }

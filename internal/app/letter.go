@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -28,6 +29,8 @@ func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.
 			ready, err = signUpLetter(ctx, tx, &l, about)
 		case board.LetterReset:
 			ready, err = resetLetter(ctx, tx, &l, about)
+		case board.LetterPasswordChanged, board.LetterPasskeyAdded, board.LetterTokenCreated, board.LetterAppConnected, board.LetterNewDevice:
+			ready, err = noticeLetter(ctx, tx, &l, about)
 		case board.LetterNotify, board.LetterDigest:
 			ready, err = notificationLetter(ctx, tx, &l, about)
 		}
@@ -89,36 +92,55 @@ func resetLetter(ctx context.Context, tx *store.Tx, l *board.Letter, email strin
 	return true, tx.AddResetSecret(ctx, u.ID, secret)
 }
 
-// webhookLetter tells the owner of a webhook that it was switched off, unless a
-// person has switched it on again or its owner is gone. Its link leads to the
-// last delivery that failed.
+// noticeLetter tells the owner of an account what was done with it, unless that
+// is gone by now.
+func noticeLetter(ctx context.Context, tx *store.Tx, l *board.Letter, about string) (ready bool, err error) {
+	to, notice, err := tx.AccountNotice(ctx, l.Kind, about)
+	if board.IsCode(err, board.CodeNotFound) {
+		return false, nil
+	}
+	pages := map[board.LetterKind]string{board.LetterTokenCreated: "/profile/tokens", board.LetterAppConnected: "/profile/apps"}
+	l.To, l.Notice, l.Link = to, &notice, tx.Link(cmp.Or(pages[l.Kind], "/profile/security"))
+	return err == nil, err
+}
+
+// webhookLetter tells the owner of a webhook that the service switched it off, and
+// why, unless a person has switched it on again or the owner's account is gone.
+// Its link leads to the last delivery that failed; an owner who can no longer
+// open that is led to the people of the workspace, of whom some can.
 func webhookLetter(ctx context.Context, tx *store.Tx, l *board.Letter, webhookID string) (ready bool, err error) {
 	w, err := tx.View.Webhook(ctx, webhookID)
-	if board.IsCode(err, board.CodeNotFound) || err == nil && (w.OffReason == nil || *w.OffReason != board.OffFailures) {
+	if board.IsCode(err, board.CodeNotFound) || err == nil && (w.OffReason == nil || *w.OffReason == board.OffPaused) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	owner, err := tx.Member(ctx, w.WorkspaceID, w.OwnerID)
-	if board.IsCode(err, board.CodeNotFound) {
-		return false, nil
-	}
-	if err != nil {
+	if l.To, err = tx.AddressOf(ctx, w.OwnerID); err != nil || l.To == "" {
 		return false, err
 	}
 	space, err := tx.View.Workspace(ctx, w.WorkspaceID, board.ViewWorkspace)
 	if err != nil {
 		return false, err
 	}
-	failed, err := tx.LastFailure(ctx, w.ID)
-	if err != nil {
-		return false, err
+	l.Link = tx.Link("/webhooks/" + w.ID + "/deliveries")
+	switch *w.OffReason {
+	case board.OffOwner:
+		l.Link = tx.Link("/")
+		if _, err := tx.Member(ctx, w.WorkspaceID, w.OwnerID); err == nil {
+			l.Link = tx.Link("/workspaces/" + w.WorkspaceID + "/members")
+		} else if !board.IsCode(err, board.CodeNotFound) {
+			return false, err
+		}
+	case board.OffFailures, board.OffGone:
+		failed, err := tx.LastFailure(ctx, w.ID)
+		if err != nil {
+			return false, err
+		}
+		if failed != "" {
+			l.Link += "?delivery=" + url.QueryEscape(failed)
+		}
 	}
-	l.To, l.Link = *owner.Email, tx.Link("/webhooks/"+w.ID+"/deliveries")
-	if failed != "" {
-		l.Link += "?delivery=" + url.QueryEscape(failed)
-	}
-	l.Webhook = &board.WebhookLetter{Name: w.Name, Host: w.Host, Workspace: space.Name}
+	l.Webhook = &board.WebhookLetter{Name: w.Name, Host: w.Host, Workspace: space.Name, Reason: *w.OffReason}
 	return true, nil
 }

@@ -138,8 +138,8 @@ func MoveList(ctx context.Context, tx *store.Tx, in MoveListInput) (board.List, 
 	return l, err
 }
 
-// ArchiveList takes a list out of sight with the cards in it, which stay open
-// cards of it.
+// ArchiveList archives a list and, with it, the cards in it. They are open again
+// when the list is restored.
 func ArchiveList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, error) {
 	l, err := tx.List(ctx, in.ListID, board.Edit)
 	if err != nil {
@@ -148,8 +148,12 @@ func ArchiveList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, e
 	now := tx.Now()
 	l.ArchivedAt = &now
 	tx.On(l.BoardID).OpenLists--
+	l.OpenCards = 0
 	tx.Emit(l.BoardID, board.ListArchived(l))
-	return l, tx.UpdateList(ctx, &l)
+	if err := tx.UpdateList(ctx, &l); err != nil {
+		return l, err
+	}
+	return l, tx.RecountOpenCards(ctx, l.BoardID)
 }
 
 // RestoreList brings an archived list back to its place; one that is open
@@ -163,10 +167,19 @@ func RestoreList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, e
 	if err := board.Room("open lists on a board", a.OpenLists, 1, tx.Limits().OpenLists); err != nil {
 		return l, err
 	}
+	if l.OpenCards, err = tx.CountOpenCards(ctx, l.ID); err != nil {
+		return l, err
+	}
+	if err := board.Room("open cards on a board", a.OpenCards, l.OpenCards, tx.Limits().OpenCards); err != nil {
+		return l, err
+	}
 	since := l.ArchivedAt
 	l.ArchivedAt = nil
 	a.OpenLists++
 	if err := tx.UpdateList(ctx, &l); err != nil {
+		return l, err
+	}
+	if err := tx.RecountOpenCards(ctx, l.BoardID); err != nil {
 		return l, err
 	}
 	after, err := tx.ListBefore(ctx, l)

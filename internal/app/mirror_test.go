@@ -139,11 +139,13 @@ func (m *mirror) answers() record {
 		if len(cards) > 0 {
 			open[id] = cards
 		}
-		l["openCards"] = len(cards)
-		openCards += len(cards)
+		l["openCards"] = 0
 		if l["archivedAt"] != nil {
 			away = append(away, l)
+			continue
 		}
+		l["openCards"] = len(cards)
+		openCards += len(cards)
 	}
 	slices.SortFunc(away, byID)
 	lists, labels, members := m.inOrder(m.id), sorted(m.of("lbl_"), byName), sorted(m.of("usr_"), byID)
@@ -167,7 +169,7 @@ func (m *mirror) inOrder(parent string) []record {
 	return out
 }
 
-// card shows a card with its labels as they are now.
+// card shows a card with its labels as they are now, archived where its list is.
 func (m *mirror) card(c record) record {
 	labels := []record{}
 	for _, l := range objects(c["labels"]) {
@@ -176,7 +178,15 @@ func (m *mirror) card(c record) record {
 		}
 	}
 	slices.SortFunc(labels, byName)
-	return with(c, "labels", labels)
+	c = with(c, "labels", labels)
+	if c["archivedBy"] == "card" {
+		return c
+	}
+	c["archivedAt"], c["archivedBy"] = nil, nil
+	if l := m.kept[c["listId"].(string)]; l["archivedAt"] != nil {
+		c["archivedAt"], c["archivedBy"] = l["archivedAt"], "list"
+	}
+	return c
 }
 
 // catchUp takes the changes behind the mirror's version in pages of a size.

@@ -12,7 +12,6 @@ func tellable(noun string) []string {
 		"board_member":   {"role"},
 		"list":           {"name", "wipLimit", "wipMode", "archivedAt"},
 		"card":           {"title", "description", "number", "listId", "done", "archivedAt", "labels", "assignees", "dueDate", "dueAt", "startDate", "startAt", "timeZone"},
-		"comment":        {"text"},
 		"checklist":      {"title"},
 		"checklist_item": {"title", "done"},
 		"label":          {"name", "color"},
@@ -66,6 +65,9 @@ func (m *mirror) shown(id, field string) (v any, known bool) {
 		field = "given"
 	}
 	v, known = r[field]
+	if field == "archivedAt" && r["archivedBy"] == "list" {
+		return nil, known // no change of the card told it
+	}
 	if refs, ok := v.([]any); ok {
 		ids := []any{}
 		for _, ref := range objects(refs) {

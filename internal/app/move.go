@@ -47,6 +47,9 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	if list.BoardID == card.BoardID {
 		return MovedCard{}, board.Invalid("listId must be a list of another board; move_card moves on the card's own board.")
 	}
+	if err := takeOut(tx, card.BoardID, "listId"); err != nil {
+		return MovedCard{}, err
+	}
 	if err := roomForCard(ctx, tx, list, 1); err != nil {
 		return MovedCard{}, err
 	}
@@ -96,6 +99,9 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 	if list.BoardID == in.BoardID {
 		return MovedList{}, board.Invalid("boardId must be another board; move_list moves on the list's own board.")
 	}
+	if err := takeOut(tx, list.BoardID, "boardId"); err != nil {
+		return MovedList{}, err
+	}
 	cards, err := tx.CardsOf(ctx, list.ID, true)
 	if err != nil {
 		return MovedList{}, err
@@ -129,6 +135,16 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 		}
 	}
 	return MovedList{List: list, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
+}
+
+// takeOut refuses to bring content of a confidential board to another board,
+// whoever sees that one, without the scope admin: it is sharing. Field is where
+// the input names the other board.
+func takeOut(tx *store.Tx, fromBoardID, field string) error {
+	if tx.On(fromBoardID).Visibility != board.Confidential {
+		return nil
+	}
+	return tx.Caller().Needs(board.ScopeAdmin, field+": taking content out of a confidential board")
 }
 
 // named is a board's id as the other board may say it: not at all for a

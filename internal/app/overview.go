@@ -17,7 +17,7 @@ type GetMyOverviewInput struct {
 }
 
 // GetMyOverview shows what is on the caller's desk: the cards that the filters
-// of list_my_cards find, without those in archived lists.
+// of list_my_cards find.
 func GetMyOverview(ctx context.Context, v *store.View, in GetMyOverviewInput) (board.Overview, error) {
 	days, err := reportDays(ctx, v, in.TimeZone)
 	if err != nil {
@@ -32,7 +32,7 @@ func GetMyOverview(ctx context.Context, v *store.View, in GetMyOverviewInput) (b
 		if err != nil {
 			return out, err
 		}
-		page := store.CardPage{Assigned: true, OpenLists: true, Query: q, Limit: firstFew}
+		page := store.CardPage{Assigned: true, Query: q, Limit: firstFew}
 		if g.group.Count, g.group.Cards, err = v.FirstCards(ctx, page); err != nil {
 			return out, err
 		}

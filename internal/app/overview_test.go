@@ -65,7 +65,7 @@ func TestOverview(t *testing.T) {
 		}
 		check("", "overdue", "monday, this morning", 2)
 		check("", "dueToday", "this morning, today", 2)
-		check("", "dueThisWeek", "monday, this morning, today, tomorrow, sunday", 5)
+		check("", "dueThisWeek", "this morning, today, tomorrow, sunday, next week", 5)
 		check("", "recentlyAssigned", "undated, next week, sunday, tomorrow, today", 7)
 		// 10:30 UTC is 00:30 of the 14th on Kiritimati, and 23:30 of the 12th on Pago Pago.
 		check("Pacific/Kiritimati", "overdue", "monday, this morning, today", 3)

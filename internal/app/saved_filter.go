@@ -42,7 +42,7 @@ func ListSavedFilters(ctx context.Context, v *store.View, in ListSavedFiltersInp
 type CreateSavedFilterInput struct {
 	WorkspaceInput
 	Name   string `json:"name" maxLength:"512" doc:"Its name." example:"My bugs this week"`
-	Query  string `json:"query" maxLength:"16384" doc:"The query, in the search grammar; an empty one finds every open card." example:"is:open label:bug member:me due:week"`
+	Query  string `json:"query" minLength:"0" maxLength:"16384" doc:"The query, in the search grammar; an empty one finds every open card." example:"is:open label:bug member:me due:week"`
 	Shared bool   `json:"shared,omitempty" doc:"Whether the members of the workspace see it. Guests cannot share." example:"false"`
 }
 
@@ -82,7 +82,7 @@ func fill(ctx context.Context, tx *store.Tx, w board.Workspace, f *board.SavedFi
 		}
 	}
 	if text != nil {
-		env, err := environment(ctx, tx.View, "")
+		env, err := environment(ctx, tx.View, "", store.CardPage{WorkspaceID: w.ID})
 		if err != nil {
 			return err
 		}
@@ -160,8 +160,8 @@ type filterMark struct {
 
 // ListFilterCards runs a filter over all boards of its workspace that the
 // caller sees; the other parameters narrow it. What changed last comes first
-// unless one of the two says otherwise. Boards and lists in the archive are
-// left out like archived cards, unless those are asked for. A cursor is no good
+// unless one of the two says otherwise. Archived boards are left
+// out like archived cards, unless those are asked for. A cursor is no good
 // once the filter has another query.
 func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput) (op.Page[board.Card], error) {
 	f, err := v.SavedFilter(ctx, in.FilterID)
@@ -177,10 +177,11 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 	if mark.Query != is {
 		return op.Page[board.Card]{}, board.Invalid("cursor: the filter has changed since the page before; begin again without it.")
 	}
-	env, err := environment(ctx, v, in.TimeZone)
+	env, err := environment(ctx, v, in.TimeZone, store.CardPage{WorkspaceID: f.WorkspaceID})
 	if err != nil {
 		return op.Page[board.Card]{}, err
 	}
+	env.Lenient = query.SavedParam
 	q, err := in.Within(f.Query, env)
 	if err != nil {
 		return op.Page[board.Card]{}, err
@@ -190,7 +191,7 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 	}
 	away := q.Archived != query.ArchivedNo
 	cards, marks, err := v.Cards(ctx, store.CardPage{
-		WorkspaceID: f.WorkspaceID, OpenLists: !away, PutAway: away, Query: q,
+		WorkspaceID: f.WorkspaceID, PutAway: away, Query: q,
 		Compact: in.View == "compact", Mark: mark.CardMark, Limit: in.Size() + 1,
 	})
 	if err != nil || len(cards) <= in.Size() {
@@ -215,13 +216,13 @@ var things = [...]struct {
 }
 
 // judge marks the filters of a workspace that are broken for the caller: whose
-// ids name what is not there, or what the caller cannot see. A broken filter
-// still runs, and the id finds nothing.
+// ids, or names of people, name what is not there, or what the caller cannot
+// see. A broken filter still runs, and what it names finds nothing.
 func judge(ctx context.Context, v *store.View, w board.Workspace, filters []board.SavedFilter) error {
 	if len(filters) == 0 {
 		return nil
 	}
-	env, err := environment(ctx, v, "")
+	env, err := environment(ctx, v, "", store.CardPage{WorkspaceID: w.ID})
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ type SearchCardsInput struct {
 }
 
 // SearchCards finds cards on every board that the caller sees, what changed
-// last first unless the text has a sort. Boards and lists in the archive are
-// left out like archived cards; a text that asks for is:archived sees all three.
+// last first unless the text has a sort. Archived boards are left out like
+// archived cards; a text that asks for is:archived sees both.
 func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Page[board.Card], error) {
 	if in.WorkspaceID != "" {
 		if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
@@ -28,7 +28,7 @@ func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Pa
 		}
 	}
 	filter := CardFilter{Filter: query.Filter{Q: in.Q, TimeZone: in.TimeZone}, View: in.View}
-	q, err := filter.parse(ctx, v)
+	q, err := filter.parse(ctx, v, store.CardPage{WorkspaceID: in.WorkspaceID})
 	if err != nil {
 		return op.Page[board.Card]{}, err
 	}
@@ -36,7 +36,7 @@ func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Pa
 		q.Sort = query.Sort{By: query.SortUpdated, Desc: true}
 	}
 	away := q.Archived != query.ArchivedNo
-	page, err := filter.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, OpenLists: !away, PutAway: away, Query: q})
+	page, err := filter.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, PutAway: away, Query: q})
 	page.Query = SearchedQuery{Text: q.String(), Terms: q.Echo()}
 	return page, err
 }

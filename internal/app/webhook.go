@@ -90,7 +90,7 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	if len(events) > 0 {
 		for _, k := range events {
 			if !slices.Contains(board.WebhookKinds(), k) {
-				return board.Invalid("events: one of them is no kind of event; allowed are %v.", board.WebhookKinds())
+				return board.Invalid("events: each must be one of %s.", board.Listed(board.WebhookKinds()))
 			}
 		}
 		w.Events = slices.DeleteFunc(board.WebhookKinds(), func(k board.Kind) bool { return !slices.Contains(events, k) })
@@ -215,7 +215,7 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 // its turn comes.
 func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Webhook, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, true)
-	if err != nil || !w.On {
+	if err != nil || !w.On && *w.OffReason != board.OffTrash { // that one stays paused when its board is restored
 		return w, err
 	}
 	before := w
@@ -246,6 +246,11 @@ func testWebhook(ctx context.Context, tx *store.Tx, id, switchesOn string) (boar
 	if err := canSend(ctx, tx, w); err != nil {
 		return board.Delivery{}, err
 	}
+	if switchesOn != "" && w.OffReason != nil && *w.OffReason == board.OffPlan {
+		if err := tx.WebhookRoom(ctx, w.ID); err != nil {
+			return board.Delivery{}, err
+		}
+	}
 	noteWebhook(tx, w, w)
 	delivery, err := tx.InsertTest(ctx, w, switchesOn)
 	if err != nil {
@@ -267,12 +272,24 @@ func canSend(ctx context.Context, tx *store.Tx, w board.Webhook) error {
 	return err
 }
 
+// RotateWebhookSecretInput names a webhook.
+type RotateWebhookSecretInput struct {
+	WebhookInput
+	Force bool `json:"force,omitempty" doc:"Within 24 hours of the last rotation: make a new secret all the same, and end the older of the two at once." example:"false"`
+}
+
 // RotateWebhookSecret makes another signing secret, which is in this answer
-// alone. For 24 hours deliveries carry a signature by the one before too.
-func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in WebhookInput) (board.WebhookSecret, error) {
+// alone. For 24 hours deliveries carry a signature by the one before too. Within
+// that time another rotation is refused, because it would end the older secret
+// early, unless the caller says that it may.
+func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecretInput) (board.WebhookSecret, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, false)
 	if err != nil {
 		return board.WebhookSecret{}, err
+	}
+	if w.OldSecretUntil != nil && !in.Force {
+		return board.WebhookSecret{}, board.Refuse(board.CodeLimitReached, "Two secrets are active until %s, and there are never more. "+
+			"Rotate after that, or give force: true to end the older one now.", w.OldSecretUntil.Time().Format("2006-01-02 15:04:05 UTC"))
 	}
 	before, secret := w, newSigningSecret()
 	err = tx.RotateSecret(ctx, &w, secret)
@@ -290,7 +307,7 @@ type WebhookSampleInput struct {
 func GetWebhookSample(_ context.Context, v *store.View, in WebhookSampleInput) (board.Outgoing, error) {
 	sample, ok := board.SampleOf(board.Kind(in.Event), v.Link(""))
 	if !ok {
-		return sample, board.Invalid("event is no kind of event; allowed are %v.", board.WebhookKinds())
+		return sample, board.Invalid("event must be one of %s.", board.Listed(board.WebhookKinds()))
 	}
 	return sample, nil
 }

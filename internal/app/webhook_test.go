@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,7 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 			"an unknown kind":             {with(good, "events", []string{"card.eaten"}), board.CodeInvalidRequest, "events"},
 			"no kinds":                    {with(good, "events", []string{}), board.CodeInvalidRequest, "events"},
 			"no address":                  {fields{"events": []string{"card.created"}, "boardId": w.board}, board.CodeInvalidRequest, "url is required"},
+			"an empty address":            {with(good, "url", ""), board.CodeInvalidRequest, "url must not be empty"},
 			"http":                        {with(good, "url", "http://example.com/"), board.CodeInvalidRequest, "url: "},
 			"a private address":           {with(good, "url", "https://10.1.2.3/"), board.CodeInvalidRequest, "url: "},
 			"another port":                {with(good, "url", "https://example.com:8443/"), board.CodeInvalidRequest, "url: "},
@@ -216,6 +218,29 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 	})
 }
 
+// Deliveries over the day's limit fall out of the log as any others, while they
+// are written: nobody sends them, so nobody else would prune it.
+func TestSkippedDeliveriesArePruned(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Free", board.PlanFree)
+		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+		list := ada.Must("create_list", fields{"boardId": b, "name": "L"}).ID()
+		hook := ada.Must("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": b}).ID()
+		s.Column("INSERT INTO delivery_days (organization_id, day, used) SELECT organization_id, $2, 498 FROM workspaces WHERE id = $1 RETURNING day",
+			workspace, s.Clock.Now().UTC().Format(board.DateLayout))
+		for range 120 {
+			ada.Must("create_card", fields{"listId": list, "title": "x"})
+		}
+		// Two are on their way, and stay until they have ended.
+		if got := s.Column("SELECT status || ' ' || count(*) FROM deliveries WHERE webhook_id = $1 GROUP BY status ORDER BY status", hook); !slices.Equal(got, []string{"pending 2", "skipped 100"}) {
+			t.Errorf("the log holds %v, want the two that are pending and a hundred", got)
+		}
+	})
+}
+
 // The log shows the last hundred of the last thirty days, and old ones go.
 func TestDeliveryLogIsBounded(t *testing.T) {
 	t.Parallel()
@@ -383,7 +408,10 @@ func TestSamplesLookLikeDeliveries(t *testing.T) {
 		if a, b := keys(real), keys(sample); a != b {
 			t.Errorf("%s is %s, its sample %s", kind, a, b)
 		}
-		if real["format"] != "service-webhook/1" || real["workspaceId"] != w.workspace || real["boardId"] == nil && kind != "webhook.test" {
+		if a, b := prefixes("", real), prefixes("", sample); a != b {
+			t.Errorf("the ids of %s begin with %s, those of its sample with %s", kind, a, b)
+		}
+		if version, ok := real["boardVersion"].(float64); real["format"] != "service-webhook/1" || real["workspaceId"] != w.workspace || real["boardId"] == nil || !ok || version < 1 {
 			t.Errorf("%s is %s", kind, body)
 		}
 		if strings.Contains(body, "Another") || strings.Contains(body, "Said") || strings.Contains(body, "Fine") {
@@ -412,6 +440,26 @@ func kinds() (out []string) {
 		out = append(out, string(k))
 	}
 	return out
+}
+
+// prefixes says with what each id in a value begins, by its path.
+func prefixes(path string, v any) string {
+	var out []string
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, prefixes(path+"."+name, v[name]))
+		}
+	case []any:
+		for _, one := range v {
+			out = append(out, prefixes(path, one))
+		}
+	case string:
+		if prefix, _, found := strings.Cut(v, "_"); found && len(prefix) == 3 {
+			out = append(out, path+"="+prefix)
+		}
+	}
+	return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), " ")
 }
 
 // keys are the names of an object and of the objects in it, sorted.

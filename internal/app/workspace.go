@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 
 	"cardwall/internal/board"
@@ -67,9 +68,9 @@ type CreateWorkspaceInput struct {
 	Name string `json:"name" minLength:"1" maxLength:"512" doc:"Its name." example:"Analytical Engines"`
 }
 
-// CreateWorkspace makes a workspace with an organization of its own, which is
-// on the free plan until the operator says otherwise. It refuses the caller who
-// owns too many.
+// CreateWorkspace makes a workspace with an organization of its own, which gets
+// the plan that the operator set for new organizations. It refuses the caller
+// who owns too many.
 func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput) (board.Workspace, error) {
 	owned, err := tx.CountOwned(ctx)
 	if err == nil {
@@ -78,7 +79,7 @@ func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput)
 	if err != nil {
 		return board.Workspace{}, err
 	}
-	return AddWorkspace(ctx, tx, NewWorkspace{Name: in.Name, Plan: board.PlanFree})
+	return AddWorkspace(ctx, tx, NewWorkspace{Name: in.Name})
 }
 
 // UpdateWorkspaceInput changes a workspace.
@@ -103,12 +104,12 @@ func UpdateWorkspace(ctx context.Context, tx *store.Tx, in UpdateWorkspaceInput)
 	return w, tx.UpdateWorkspace(ctx, w)
 }
 
-// NewWorkspace is what a workspace is made of. Without an organization it
-// gets one of its own, with the plan.
+// NewWorkspace is what a workspace is made of. Without an organization it gets
+// a new one of its own, on the plan.
 type NewWorkspace struct {
 	Name           string
 	OrganizationID string
-	Plan           board.Plan
+	Plan           board.Plan // "" is the operator's plan for new organizations
 }
 
 // AddWorkspace makes a workspace whose owner is the caller.
@@ -117,10 +118,11 @@ func AddWorkspace(ctx context.Context, tx *store.Tx, in NewWorkspace) (board.Wor
 	if err != nil {
 		return board.Workspace{}, err
 	}
-	w := board.Workspace{ID: tx.NewID("wsp_"), OrganizationID: in.OrganizationID, Name: name, Plan: in.Plan, Role: board.WorkspaceOwner}
+	w := board.Workspace{ID: tx.NewID("wsp_"), OrganizationID: in.OrganizationID, Name: name, Role: board.WorkspaceOwner}
 	if w.OrganizationID == "" {
+		w.Plan = cmp.Or(in.Plan, tx.DefaultPlan())
 		w.OrganizationID = tx.NewID("org_")
-		if err := tx.InsertOrganization(ctx, board.Organization{ID: w.OrganizationID, Name: name, Plan: in.Plan}); err != nil {
+		if err := tx.InsertOrganization(ctx, board.Organization{ID: w.OrganizationID, Name: name, Plan: w.Plan}); err != nil {
 			return w, err
 		}
 	}

@@ -33,6 +33,9 @@ func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (boa
 		return board.Workspace{}, err
 	}
 	gone, err := tx.RestoreWorkspace(ctx, in.WorkspaceID)
+	if err == nil {
+		err = tx.WebhooksRestored(ctx, in.WorkspaceID)
+	}
 	if err != nil {
 		return board.Workspace{}, err
 	}

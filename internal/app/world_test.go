@@ -245,7 +245,7 @@ var samples = map[string]func(w *world) fields{
 	"pause_webhook":         func(w *world) fields { return fields{"webhookId": w.make("create_webhook", w.newWebhook())} },
 	"switch_on_webhook":     onWebhook(nil),
 	"test_webhook":          onWebhook(nil),
-	"rotate_webhook_secret": onWebhook(nil),
+	"rotate_webhook_secret": onWebhook(fields{"force": true}),
 	"list_deliveries": func(w *world) fields {
 		w.failed()
 		w.failed()
@@ -336,6 +336,9 @@ var samples = map[string]func(w *world) fields{
 	"sign_up": func(*world) fields {
 		return fields{"email": "grace@example.com", "name": "Grace Hopper", "password": password, "timeZone": "America/New_York"}
 	},
+	"create_account": func(w *world) fields {
+		return fields{"secret": w.invitationTo(w.other, w.other.Workspace("Compilers", board.PlanTeam)), "name": "Grace Hopper", "password": password, "timeZone": "America/New_York"}
+	},
 	"verify_email": func(w *world) fields {
 		email := w.stranger() + "@example.com"
 		w.owner.Must("sign_up", fields{"email": email, "name": "Grace Hopper", "password": password})
@@ -350,6 +353,7 @@ var samples = map[string]func(w *world) fields{
 	"begin_passkey_sign_in":  func(*world) fields { return nil },
 	"finish_passkey_sign_in": func(w *world) fields { return w.passkeySignIn() },
 	"get_session":            func(*world) fields { return nil },
+	"get_current_session":    func(*world) fields { return nil },
 	"confirm_sign_in": func(w *world) fields {
 		w.withPassword()
 		return fields{"password": password}
@@ -359,10 +363,13 @@ var samples = map[string]func(w *world) fields{
 		w.owner.Must("get_session", nil)
 		return nil
 	},
-	"end_session":     func(w *world) fields { return fields{"sessionId": w.owner.Must("get_session", nil).Text("session.id")} },
-	"update_profile":  func(*world) fields { return fields{"theme": "dark", "language": "en-GB"} },
-	"change_password": func(*world) fields { return fields{"password": password} },
-	"delete_account":  func(*world) fields { return nil },
+	"end_session":    func(w *world) fields { return fields{"sessionId": w.owner.Must("get_session", nil).Text("session.id")} },
+	"update_profile": func(*world) fields { return fields{"theme": "dark", "language": "en-GB"} },
+	"change_password": func(w *world) fields {
+		w.withPassword()
+		return fields{"currentPassword": password, "password": password}
+	},
+	"delete_account": func(*world) fields { return nil },
 	"list_tokens": func(w *world) fields {
 		if len(w.owner.Must("list_tokens", nil).Each("id")) < 2 {
 			w.newToken()

@@ -3,6 +3,7 @@ package apptest
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -112,4 +113,27 @@ func (s *Service) Sound() {
 	if err != nil || len(findings) > 0 {
 		s.T.Errorf("the data is not sound: %v %v", findings, err)
 	}
+}
+
+// Everything reads all texts and bytes that the database stores, by table and
+// column, so that a test can say that something is stored nowhere. The search
+// index of SQLite, which holds words without their order, is left out.
+func (s *Service) Everything() map[string][]string {
+	s.T.Helper()
+	columns := `SELECT t.name || ' ' || c.name || ' ' || c.type FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'texts_words%'`
+	if store.IsPostgres(s.Database) {
+		columns = `SELECT c.table_name || ' ' || c.column_name || ' ' || c.data_type FROM information_schema.columns c
+			WHERE c.table_schema = current_schema() AND c.data_type IN ('text', 'bytea')`
+	}
+	out := map[string][]string{}
+	for _, line := range s.Column(columns) {
+		f := strings.Fields(line)
+		value := `CAST("` + f[1] + `" AS TEXT)`
+		if f[2] == "bytea" {
+			value = `encode("` + f[1] + `", 'escape')`
+		}
+		out[f[0]+"."+f[1]] = s.Column(`SELECT ` + value + ` FROM "` + f[0] + `" WHERE "` + f[1] + `" IS NOT NULL`)
+	}
+	return out
 }

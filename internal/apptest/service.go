@@ -61,17 +61,19 @@ type Service struct {
 // Options of a service.
 type Options struct {
 	Limits         board.Limits        // zero for the defaults
+	Plan           board.Plan          // of new organizations; "" for the default
 	RateLimits     bool                // count requests; off unless a test is about them
 	Registry       func() *op.Registry // nil for those of the program
 	Keys           *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
 	OIDC           account.OIDC        // an identity provider; zero for none
-	Roots          *x509.CertPool      // authorities of hosts that documents are fetched from; nil for the system's
-	Operators      []string            // addresses of the server's operators; Ada's when nil
-	NoRegistration bool                // programs may not register themselves
-	Replica        string              // the address of a replica of the database; "" for none
-	Tools          func(*sdk.Server)   // more for the MCP endpoint; nil for nothing
-	Impatient      bool                // who waits for a lock on PostgreSQL waits as long as in the program, not patience
-	Log            *slog.Logger        // nil for the test's own, from warnings on
+	SignUp         account.SignUpPolicy
+	Roots          *x509.CertPool    // authorities of hosts that documents are fetched from; nil for the system's
+	Operators      []string          // addresses of the server's operators; Ada's when nil
+	NoRegistration bool              // programs may not register themselves
+	Replica        string            // the address of a replica of the database; "" for none
+	Tools          func(*sdk.Server) // more for the MCP endpoint; nil for nothing
+	Impatient      bool              // who waits for a lock on PostgreSQL waits as long as in the program, not patience
+	Log            *slog.Logger      // nil for the test's own, from warnings on
 	clock          *Clock
 	document       *document
 }
@@ -127,7 +129,9 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if store.IsPostgres(database) && !opts.Impatient && !strings.Contains(database, "lock_timeout") {
 		database = LockWait(t, database, patience)
 	}
-	accounts, err := account.New(account.Options{BaseURL: BaseURL, OIDC: opts.OIDC, Unlimited: !opts.RateLimits})
+	accounts, err := account.New(account.Options{
+		BaseURL: BaseURL, OIDC: opts.OIDC, SignUp: opts.SignUp, Unlimited: !opts.RateLimits, Log: opts.Log,
+	})
 	if err != nil {
 		t.Fatalf("make the accounts: %v", err)
 	}
@@ -165,7 +169,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{
-		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
+		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
 		CountTime: patience,
 	})
 	if err != nil {
@@ -177,6 +181,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	t.Cleanup(func() {
 		hub.Close()
 		gate.Close()
+		accounts.Close()
 		if err := db.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
@@ -192,6 +197,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		t.Fatalf("make the tools: %v", err)
 	}
 	s.Handler, err = rest.New(rest.Config{
+		Refusals: map[string]rest.Refusal{board.MCPPath: tools.Refuse},
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
@@ -220,7 +226,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 // application serves one empty page, with the headers of all pages.
 func application(t testing.TB) http.Handler {
 	t.Helper()
-	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")}}, true)
+	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")}, ".routes.json": {Data: []byte(`["/", "/oauth/authorize", "/oauth/device"]`)}})
 	if err != nil {
 		t.Fatalf("make the page: %v", err)
 	}

@@ -52,7 +52,11 @@ func Packed(body, packed []byte, kind string) *Asset {
 
 // ServeHTTP answers GET and HEAD with the body, or with 304 for who has it. What
 // else the answer says, as how long it may be kept, is for the caller to set first.
-func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.ServeStatus(w, r, http.StatusOK) }
+
+// ServeStatus is ServeHTTP with another status in place of 200. Only 200 can turn
+// into 304.
+func (a *Asset) ServeStatus(w http.ResponseWriter, r *http.Request, status int) {
 	body, tag := a.plain, `"`+a.Hash+`"`
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -61,7 +65,7 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body, tag = a.packed, `"`+a.Hash+`-gzip"`
 	}
 	h.Set("ETag", tag)
-	if matches(r.Header.Values("If-None-Match"), tag) {
+	if status == http.StatusOK && matches(r.Header.Values("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -70,7 +74,7 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", a.kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the reader may have left; there is nobody to tell
 	}

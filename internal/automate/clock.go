@@ -21,16 +21,17 @@ func (e *Engine) clock(ctx context.Context) {
 			held, err := e.o.DB.Lease(ctx, clockLease, e.o.Holder, 2*e.o.Clock)
 			if err != nil || !held {
 				if err != nil {
-					e.failed(ctx, "the clock of rules is not leased", err)
+					e.failed(ctx, cannotLease, err)
 				}
 				continue
 			}
 		}
 		boards, err := e.o.DB.TimedBoards(ctx)
 		if err != nil {
-			e.failed(ctx, "the boards with rules of time cannot be read", err)
+			e.failed(ctx, cannotReadTimed, err)
 			continue
 		}
+		e.failures.Succeeded(cannotLease, cannotReadTimed)
 		for _, id := range boards {
 			if ctx.Err() == nil {
 				e.strike(ctx, id)
@@ -70,15 +71,17 @@ func (e *Engine) strike(ctx context.Context, boardID string) {
 		}
 		return err
 	}); err != nil {
-		e.failed(ctx, "due cards cannot be read", err)
+		e.failed(ctx, cannotReadDue, err)
 		return
 	}
 	if !e.all(ctx, workspaceID, tasks) {
 		return // the next time, from where it was
 	}
 	if err := e.o.DB.Watched(ctx, looked, now); err != nil {
-		e.failed(ctx, "the time of rules is not noted", err)
+		e.failed(ctx, cannotNoteTime, err)
+		return
 	}
+	e.failures.Succeeded(cannotReadDue, cannotNoteTime)
 }
 
 // come are the cards for which a rule's time has come. Whether they satisfy its
@@ -88,7 +91,7 @@ func come(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the time zone of %s's owner: %w", r.ID, err)
 	}
-	ahead := time.Duration(r.When.Hours) * time.Hour
+	ahead := time.Duration(value(r.When.Hours)) * time.Hour
 	// A due instant lies within a day of its date, wherever it was written.
 	from := r.WatchedAt.Time().Add(ahead).AddDate(0, 0, -2).Format(board.DateLayout)
 	to := v.Time().Add(ahead).AddDate(0, 0, 2).Format(board.DateLayout)

@@ -56,7 +56,7 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 	if err := s.check(ctx, v, &r); err != nil || !r.When.Event.AboutCard() {
 		return out, err
 	}
-	q, err := condition(&r, v)
+	q, err := condition(ctx, &r, v, "if")
 	if err != nil {
 		return out, err
 	}
@@ -139,5 +139,5 @@ func comes(c *board.Card, w board.RuleWhen, zone *time.Location) (board.Instant,
 		}
 		due = new(query.DayEdge(day.AddDate(0, 0, 1), zone).At)
 	}
-	return *due - board.Instant((time.Duration(w.Hours) * time.Hour).Milliseconds()), true
+	return *due - board.Instant((time.Duration(value(w.Hours)) * time.Hour).Milliseconds()), true
 }

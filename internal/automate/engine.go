@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/op"
 	"cardwall/internal/store"
 	"cardwall/internal/trace"
@@ -49,6 +50,8 @@ type Engine struct {
 	wake chan struct{}
 	runs chan struct{} // a place for each run at once
 
+	failures *backoff.Log
+
 	mu      sync.Mutex
 	dirty   map[string]bool  // boards with changes that nobody looked at
 	busy    map[string]bool  // boards that are worked on
@@ -66,7 +69,7 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		o: o, wake: make(chan struct{}, 1), runs: make(chan struct{}, runsAtOnce),
-		dirty: map[string]bool{}, busy: map[string]bool{}, handled: map[string]int64{}, known: map[string]int64{},
+		failures: backoff.NewLog(o.Log), dirty: map[string]bool{}, busy: map[string]bool{}, handled: map[string]int64{}, known: map[string]int64{},
 	}
 }
 
@@ -141,10 +144,10 @@ func (e *Engine) watched(ctx context.Context) []string {
 	}
 	found, err := e.o.DB.Backlogs(ctx, ids)
 	if err != nil {
-		e.failed(ctx, "the boards with rules cannot be read", err)
-		e.later(ctx, ids)
+		e.later(ids, e.failed(ctx, cannotReadBoards, err))
 		return nil
 	}
+	e.failures.Succeeded(cannotReadBoards)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ids = ids[:0]
@@ -170,10 +173,9 @@ func (e *Engine) leave(id string, again bool) {
 	}
 }
 
-func (e *Engine) later(ctx context.Context, ids []string) {
-	if ctx.Err() == nil {
-		time.AfterFunc(againAfter, func() { e.changed(ids) })
-	}
+// later looks at boards again after a pause.
+func (e *Engine) later(ids []string, wait time.Duration) {
+	time.AfterFunc(wait, func() { e.changed(ids) })
 }
 
 // look finds boards with changes that nobody here was told of: at the start, and
@@ -186,8 +188,13 @@ func (e *Engine) look(ctx context.Context) {
 	for {
 		began := time.Now()
 		found, err := e.o.DB.Backlogs(ctx, nil)
+		// A twentieth of the time goes into looking. A reading that hung because the
+		// database could not be reached says nothing about its cost.
+		wait := max(every, min(20*time.Since(began), lookMost))
 		if err != nil {
-			e.failed(ctx, "the boards with rules cannot be read", err)
+			wait = e.failed(ctx, cannotLook, err)
+		} else {
+			e.failures.Succeeded(cannotLook)
 		}
 		ids := make([]string, 0, len(found))
 		e.mu.Lock()
@@ -200,9 +207,7 @@ func (e *Engine) look(ctx context.Context) {
 		if len(ids) > 0 {
 			e.changed(ids)
 		}
-		// A twentieth of the time goes into looking. A reading that hung because the
-		// database could not be reached says nothing about its cost.
-		if !pause(ctx, max(every, min(20*time.Since(began), lookMost))) {
+		if !pause(ctx, wait) {
 			return
 		}
 	}
@@ -211,19 +216,21 @@ func (e *Engine) look(ctx context.Context) {
 // note writes now and then how far boards are handled, where one process alone
 // works on them: what is handled twice is done once all the same.
 func (e *Engine) note(ctx context.Context) {
-	for pause(ctx, noteEvery) {
-		e.write(ctx)
+	wait := noteEvery
+	for pause(ctx, wait) {
+		wait = max(noteEvery, e.write(ctx))
 	}
 }
 
-func (e *Engine) write(ctx context.Context) {
+// write returns how long to wait at least before the next try.
+func (e *Engine) write(ctx context.Context) (wait time.Duration) {
 	e.mu.Lock()
 	handled := maps.Clone(e.handled)
 	e.mu.Unlock()
 	if err := e.o.DB.Progress(ctx, e.o.Holder, handled, true); err != nil {
-		e.failed(ctx, "how far rules are is not noted", err)
-		return
+		return e.failed(ctx, cannotNote, err)
 	}
+	e.failures.Succeeded(cannotNote)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id, at := range handled {
@@ -231,13 +238,31 @@ func (e *Engine) write(ctx context.Context) {
 			delete(e.handled, id)
 		}
 	}
+	return 0
 }
 
-// failed logs what went wrong, unless the server stops.
-func (e *Engine) failed(ctx context.Context, what string, err error) {
-	if ctx.Err() == nil {
-		e.o.Log.Warn(what, "error", err)
+// What the log says while a task fails.
+const (
+	cannotReadBoards = "the boards with rules cannot be read"
+	cannotLook       = "the boards with rules cannot be looked for"
+	cannotNote       = "how far rules are is not noted"
+	cannotClaim      = "a board with rules is not claimed"
+	cannotRead       = "the changes of a board with rules cannot be read"
+	cannotRun        = "a rule waits for the database"
+	cannotGiveUp     = "a failed run is not noted"
+	cannotLease      = "the clock of rules is not leased"
+	cannotReadTimed  = "the boards with rules of time cannot be read"
+	cannotReadDue    = "due cards cannot be read"
+	cannotNoteTime   = "the time of rules is not noted"
+)
+
+// failed notes what went wrong, unless the server is shutting down, and returns
+// how long to wait before the next try.
+func (e *Engine) failed(ctx context.Context, what string, err error) (wait time.Duration) {
+	if ctx.Err() != nil {
+		return againAfter
 	}
+	return max(againAfter, e.failures.Failed(what, err))
 }
 
 // pause waits; it is false when ctx ended first.

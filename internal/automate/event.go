@@ -69,7 +69,7 @@ func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 		return false
 	}
 	from, to := func(field string) any { return o.Changes[field].From }, func(field string) any { return o.Changes[field].To }
-	narrowed := func(id any) bool { return id != nil && (w.ListID == "" || w.ListID == id) }
+	narrowed := func(id any) bool { return id != nil && (value(w.ListID) == "" || *w.ListID == id) }
 	switch w.Event {
 	case board.OnCardCreated:
 		return narrowed(to("listId"))
@@ -78,13 +78,13 @@ func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 	case board.OnCardLeft: // one that went to another board is out of the rule's reach
 		return to("listId") != nil && from("listId") != to("listId") && narrowed(from("listId"))
 	case board.OnLabelAdded:
-		return holds(more(from("labels"), to("labels")), w.LabelID)
+		return holds(more(from("labels"), to("labels")), value(w.LabelID))
 	case board.OnLabelRemoved:
-		return holds(more(to("labels"), from("labels")), w.LabelID)
+		return holds(more(to("labels"), from("labels")), value(w.LabelID))
 	case board.OnPersonAssigned:
-		return holds(more(from("assignees"), to("assignees")), w.UserID)
+		return holds(more(from("assignees"), to("assignees")), value(w.UserID))
 	case board.OnPersonUnassigned:
-		return holds(more(to("assignees"), from("assignees")), w.UserID)
+		return holds(more(to("assignees"), from("assignees")), value(w.UserID))
 	case board.OnDueSet: // the start alone is no due date
 		return to("dueDate") != nil || to("dueAt") != nil
 	case board.OnDueCleared:
@@ -103,4 +103,12 @@ func more(before, after any) []any {
 // holds tells whether an id is among some; "" is any of them.
 func holds(ids []any, id string) bool {
 	return len(ids) > 0 && (id == "" || slices.Contains(ids, any(id)))
+}
+
+// value is what a pointer leads to, and the zero value for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }

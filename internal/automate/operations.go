@@ -21,7 +21,7 @@ func AddOperations(r *op.Registry) *op.Registry {
 	op.Query(r, "get_rule", "GET /rules/{ruleId}", "Get an automation rule.", getRule, op.Application)
 	op.Command(r, "create_rule", "POST /boards/{boardId}/rules", "Create an automation rule. What happens from now on sets it off, and it acts with the caller's rights. Needs a board admin and the feature automation.", s.createRule, op.Admin, op.Creates, op.Application)
 	op.Command(r, "update_rule", "PATCH /rules/{ruleId}", "Change an automation rule. Who changes what it does is its owner from then on.", s.updateRule, op.Admin, op.Application)
-	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}", "Delete an automation rule with its log. What it did stays.", deleteRule, op.Admin, op.Application, op.Destructive)
+	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}", "Delete an automation rule with its log. What it did stays.", deleteRule, op.Admin, op.Application)
 	op.Command(r, "switch_on_rule", "POST /rules/{ruleId}/switch-on", "Switch an automation rule on. The caller is its owner from then on; what happened while it was off is not made up for.", s.switchOnRule, op.Admin, op.Application)
 	op.Command(r, "switch_off_rule", "POST /rules/{ruleId}/switch-off", "Switch an automation rule off.", switchOffRule, op.Admin, op.Application)
 	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run", "Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.", s.dryRun, op.Application)

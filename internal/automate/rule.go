@@ -226,7 +226,7 @@ func (s *service) check(ctx context.Context, v *store.View, r *board.Rule) error
 	if err := checkWhen(ctx, v, r); err != nil {
 		return err
 	}
-	if _, err := condition(r, v); err != nil {
+	if _, err := condition(ctx, r, v, ""); err != nil {
 		return err
 	}
 	if most := v.Limits().RuleActions; len(r.Then) > most {
@@ -250,26 +250,26 @@ func checkWhen(ctx context.Context, v *store.View, r *board.Rule) error {
 		given bool
 		takes bool
 	}{
-		{"listId", w.ListID != "", w.Event.TakesList()}, {"labelId", w.LabelID != "", w.Event.TakesLabel()},
-		{"userId", w.UserID != "", w.Event.TakesPerson()}, {"hours", w.Hours != 0, w.Event == board.OnDueSoon},
+		{"listId", value(w.ListID) != "", w.Event.TakesList()}, {"labelId", value(w.LabelID) != "", w.Event.TakesLabel()},
+		{"userId", value(w.UserID) != "", w.Event.TakesPerson()}, {"hours", value(w.Hours) != 0, w.Event == board.OnDueSoon},
 	} {
 		if narrowing.given && !narrowing.takes {
 			return board.Invalid("when.%s does not go with the event %s.", narrowing.field, w.Event)
 		}
 	}
-	if w.Event == board.OnDueSoon && w.Hours == 0 {
+	if w.Event == board.OnDueSoon && value(w.Hours) == 0 {
 		return board.Invalid("when.hours is required for the event due_soon.")
 	}
 	if r.If != "" && !w.Event.AboutCard() {
 		return board.Invalid("if must be empty for the event %s, which is about no card.", w.Event)
 	}
-	if err := onBoard(ctx, v, r.BoardID, "when.listId", w.ListID); err != nil {
+	if err := onBoard(ctx, v, r.BoardID, "when.listId", value(w.ListID)); err != nil {
 		return err
 	}
-	if err := known(ctx, v.LabelsOf, r.BoardID, "when.labelId must be a label of the board.", w.LabelID); err != nil {
+	if err := known(ctx, v.LabelsOf, r.BoardID, "when.labelId must be a label of the board.", value(w.LabelID)); err != nil {
 		return err
 	}
-	return known(ctx, v.PeopleOf, r.BoardID, "when.userId must be a person who sees the board.", w.UserID)
+	return known(ctx, v.PeopleOf, r.BoardID, "when.userId must be a person who sees the board.", value(w.UserID))
 }
 
 // onBoard refuses a list that is not one of the board's.
@@ -299,7 +299,7 @@ func known[T any](ctx context.Context, load func(context.Context, string, []stri
 
 func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule, a board.RuleAction) error {
 	if !slices.Contains(board.RuleActions(), a.Operation) {
-		return board.Invalid("the operation is none that a rule does; allowed are %v.", board.RuleActions())
+		return board.Invalid("operation must be one of %s.", board.Listed(board.RuleActions()))
 	}
 	if a.NeedsCard() && !r.When.Event.AboutCard() {
 		return board.Invalid("the event %s is about no card.", r.When.Event)
@@ -333,8 +333,9 @@ func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule,
 }
 
 // condition is the query of a rule, in the words of its owner. An archived card
-// satisfies it where archiving sets the rule off, unless it says otherwise.
-func condition(r *board.Rule, v *store.View) (query.Query, error) {
+// satisfies it where archiving sets the rule off, unless it says otherwise. A
+// rule that runs is lenient about people who have left.
+func condition(ctx context.Context, r *board.Rule, v *store.View, lenient string) (query.Query, error) {
 	if r.If == "" {
 		return query.Query{Archived: query.ArchivedAll, Where: query.And{}}, nil
 	}
@@ -342,7 +343,10 @@ func condition(r *board.Rule, v *store.View) (query.Query, error) {
 	if err != nil {
 		return query.Query{}, err
 	}
-	q, err := query.Filter{Q: r.If}.Parse(query.Env{Now: v.Time(), Zone: zone, Me: r.Owner.ID, Name: "if"})
+	q, err := query.Filter{Q: r.If}.Parse(query.Env{
+		Now: v.Time(), Zone: zone, Me: r.Owner.ID, Name: "if", Lenient: lenient,
+		People: v.People(ctx, store.CardPage{BoardID: r.BoardID}), Named: v.Named(ctx, store.CardPage{BoardID: r.BoardID}),
+	})
 	if q.Archived == query.ArchivedNo && r.When.Event == board.OnCardArchived {
 		q.Archived = query.ArchivedAll
 	}

@@ -156,7 +156,7 @@ func (t *turn) satisfied(ctx context.Context) (bool, error) {
 	if t.rule.If == "" && t.rule.When.Event != board.OnChecklistCompleted {
 		return true, nil
 	}
-	q, err := condition(t.rule, t.tx.View)
+	q, err := condition(ctx, t.rule, t.tx.View, "if")
 	if err != nil { // its owner's time zone is gone, or the grammar has changed
 		return false, t.fault(ctx, err)
 	}

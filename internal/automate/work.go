@@ -28,7 +28,7 @@ func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 		at, held, err := e.o.DB.ClaimBoard(ctx, boardID, e.o.Holder, claimTime)
 		if err != nil || !held {
 			if err != nil {
-				e.failed(ctx, "a board with rules is not claimed", err)
+				e.failed(ctx, cannotClaim, err)
 			}
 			return err != nil // who holds it sees the same changes
 		}
@@ -37,7 +37,7 @@ func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 			defer cancel()
 			if err := e.o.DB.Progress(last, e.o.Holder, map[string]int64{boardID: handled}, true); err != nil {
-				e.failed(ctx, "how far rules are is not noted", err)
+				e.failed(ctx, cannotNote, err)
 			}
 		}()
 	}
@@ -45,9 +45,10 @@ func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 	for ctx.Err() == nil {
 		tasks, workspaceID, last, err := e.read(ctx, boardID, handled)
 		if err != nil {
-			e.failed(ctx, "the changes of a board with rules cannot be read", err)
+			e.failed(ctx, cannotRead, err)
 			return true
 		}
+		e.failures.Succeeded(cannotClaim, cannotRead)
 		if last == handled {
 			return false
 		}
@@ -176,6 +177,7 @@ func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule,
 		}
 		switch {
 		case err == nil:
+			e.failures.Succeeded(cannotRun)
 			e.o.Metrics.ran(done, o, board.InstantOf(e.o.DB.Now()))
 			outcome = "nothing to do"
 			if done {
@@ -185,7 +187,7 @@ func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule,
 		case ctx.Err() != nil:
 			return false
 		case board.IsCode(err, board.CodeUnavailable):
-			e.failed(ctx, "a rule waits for the database", err)
+			e.failed(ctx, cannotRun, err)
 			return false
 		case try < triesOfRun:
 			pause(ctx, pauseOfRun)
@@ -203,7 +205,7 @@ func (e *Engine) likely(ctx context.Context, workspaceID string, r *board.Rule, 
 		return true, nil
 	}
 	err = e.o.DB.Read(ctx, board.ByRule(r.ID, r.Owner.ID, workspaceID, ""), func(v *store.View) error {
-		q, err := condition(r, v)
+		q, err := condition(ctx, r, v, "if")
 		if _, refused := board.AsFault(err); refused {
 			ok = true // the run says so
 			return nil
@@ -230,7 +232,9 @@ func (e *Engine) giveUp(ctx context.Context, r *board.Rule, o *store.Occurrence)
 	}
 	err := e.o.DB.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.InsertRun(ctx, &run) })
 	if err != nil {
-		e.failed(ctx, "a failed run is not noted", err)
+		e.failed(ctx, cannotGiveUp, err)
+	} else {
+		e.failures.Succeeded(cannotGiveUp)
 	}
 	return err == nil
 }

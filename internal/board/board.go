@@ -13,7 +13,7 @@ type Board struct {
 	Features    Features   `json:"features" doc:"Its optional parts, on or off."`
 	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on it." example:"admin"`
 	Version     int64      `json:"version" doc:"The boardVersion: grows by one with every change to the board." example:"42"`
-	OpenCards   int        `json:"openCards" doc:"How many cards are not archived." example:"17"`
+	OpenCards   int        `json:"openCards" doc:"How many cards are archived neither themselves nor with their list." example:"17"`
 	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-01T12:00:00.000Z"`
 	TrashedAt   *Instant   `json:"trashedAt" format:"date-time" doc:"When it was moved to the trash, where it stays for 30 days; null while it is not there." example:"2026-03-01T12:00:00.000Z"`
 	CreatedBy   *string    `json:"createdBy" doc:"Who made it; null when that was no person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -59,7 +59,7 @@ type List struct {
 	ID         string   `json:"id" doc:"The list's id." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID    string   `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name       string   `json:"name" doc:"Its name." example:"In progress"`
-	OpenCards  int      `json:"openCards" doc:"How many open cards it holds." example:"3"`
+	OpenCards  int      `json:"openCards" doc:"How many open cards it holds; 0 while it is archived." example:"3"`
 	WIPLimit   *int     `json:"wipLimit" doc:"How many open cards it should hold at most; null for no limit." example:"5"`
 	WIPMode    WIPMode  `json:"wipMode" enum:"soft,hard" doc:"What a full list does: soft shows it, hard refuses the next card with capacity_full." example:"soft"`
 	ArchivedAt *Instant `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-01T12:00:00.000Z"`

@@ -32,6 +32,19 @@ func ParseScopes(words []string) ([]Scope, error) {
 	return out, nil
 }
 
+// WorkScopes are the scopes that a program needs to work on boards. Programs are
+// not asked to request more (RFC 6750, 3).
+func WorkScopes() []Scope { return []Scope{ScopeRead, ScopeWrite} }
+
+// ScopeText writes scopes as OAuth does (RFC 6749, 3.3).
+func ScopeText(scopes []Scope) string {
+	words := make([]string, len(scopes))
+	for i, s := range scopes {
+		words[i] = string(s)
+	}
+	return strings.Join(words, " ")
+}
+
 // ActorType is what kind of being caused a change.
 type ActorType string
 
@@ -61,6 +74,9 @@ type Caller struct {
 	WorkspaceID string  // not empty: the token reaches this workspace alone
 	Plan        Plan    // decides the rate limits
 	Address     string  // of the network, that the request came from
+	Network     string  // that limits count it for; empty outside of requests
+	Device      []byte  // hash of the browser's device cookie; nil for none
+	Replaces    []byte  // hash of the session that a browser which signs in had before; nil for none
 	RequestID   string
 	UserAgent   string // of the request
 	Client      string // the tab of a browser that asks; "" for none
@@ -107,3 +123,12 @@ func (c Caller) KeyOwner() string {
 
 // Has tells whether the caller's token holds a scope.
 func (c Caller) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
+
+// Needs refuses with insufficient_scope when the caller lacks a scope. What is
+// the field or the action that needs it, as the sentence's subject.
+func (c Caller) Needs(s Scope, what string) error {
+	if c.Has(s) {
+		return nil
+	}
+	return Refuse(CodeInsufficientScope, "%s needs a token with the scope %s.", what, s)
+}

@@ -13,10 +13,11 @@ type Card struct {
 	ListID      string     `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Number      int        `json:"number" doc:"Its number on the board; never used twice." example:"7"`
 	Title       string     `json:"title" doc:"What is to be done." example:"Write the press release"`
-	Description *string    `json:"description,omitempty" doc:"The details, in Markdown. Left out in the compact view." example:"Two paragraphs, one picture."`
+	Description *string    `json:"description,omitzero" nullable:"false" doc:"The details, in Markdown. Left out in the compact view." example:"Two paragraphs, one picture."`
 	Done        bool       `json:"done" doc:"Whether the work is done." example:"false"`
 	DoneAt      *Instant   `json:"doneAt" format:"date-time" doc:"Since when it is done." example:"2026-03-12T16:20:00.000Z"`
-	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-20T12:00:00.000Z"`
+	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When it was archived, by itself or with its list; null while it is open." example:"2026-03-20T12:00:00.000Z"`
+	ArchivedBy  *Archived  `json:"archivedBy" enum:"card,list" doc:"Why it is archived: card when it was archived itself, list when its list is archived; null while it is open." example:"card"`
 	Labels      []LabelRef `json:"labels" doc:"The labels it carries, by name."`
 	Assignees   []UserRef  `json:"assignees" doc:"Who works on it, in the order of being assigned."`
 	Due
@@ -27,7 +28,39 @@ type Card struct {
 	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When it last changed, its comments and checklists counted in." example:"2026-03-11T10:00:00.000Z"`
 	URL            string    `json:"url" format:"uri" doc:"The card's page in the application." example:"https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 
-	Rank string `json:"-"` // the server's own; never in an answer
+	Rank           string   `json:"-"` // the server's own; never in an answer
+	ListArchivedAt *Instant `json:"-"` // the list's; SetArchived makes the two fields above of it
+}
+
+// Archived says why a card is archived.
+type Archived string
+
+// The reasons for which a card is archived. One that was archived itself stays
+// so when its list is restored.
+const (
+	ArchivedByCard Archived = "card"
+	ArchivedByList Archived = "list"
+)
+
+// SetArchived sets when and why the card is archived. Own is when it was
+// archived itself, list is when its list was; nil when it was not.
+func (c *Card) SetArchived(own, list *Instant) {
+	switch {
+	case own != nil:
+		c.ArchivedAt, c.ArchivedBy = own, new(ArchivedByCard)
+	case list != nil:
+		c.ArchivedAt, c.ArchivedBy = list, new(ArchivedByList)
+	default:
+		c.ArchivedAt, c.ArchivedBy = nil, nil
+	}
+}
+
+// OwnArchivedAt returns when the card was archived itself, nil if it was not.
+func (c *Card) OwnArchivedAt() *Instant {
+	if c.ArchivedBy != nil && *c.ArchivedBy == ArchivedByList {
+		return nil
+	}
+	return c.ArchivedAt
 }
 
 // CardDetail is a card with its checklists.

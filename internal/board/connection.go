@@ -1,8 +1,12 @@
 package board
 
 import (
+	"bytes"
+	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +16,7 @@ import (
 const (
 	AccessLifetime  = time.Hour           // of an access token; RFC 9700, 2.2.1 wants it short
 	RefreshLifetime = 90 * 24 * time.Hour // of a refresh token that is not used
+	RefreshReuse    = time.Minute         // in which the refresh token before the last gets the last response again
 	CodeLifetime    = 5 * time.Minute     // of an authorization code; RFC 6749, 4.1.2 allows ten
 	CodeKept        = 24 * time.Hour      // during which a code that was used is known when it comes again
 	DeviceLifetime  = 15 * time.Minute    // of a device code
@@ -97,6 +102,33 @@ type Grant struct {
 	Scopes   []Scope
 	Current  bool // whether the refresh token that was shown is the last one
 	Ended    bool // revoked or expired, or its owner gone
+
+	Refresh     []byte  // the hash of the last refresh token
+	RenewedAt   Instant // when that was given
+	TokenScopes []Scope // of the access token
+	TokenUntil  Instant // when that expires
+}
+
+// Repeats reports whether a refresh token that is not the last one was replaced
+// by the last one so recently that it gets the same response again: a client
+// whose response got lost, or two tabs that renew at once, are no thieves. The
+// successor is the hash of the token that replaced it.
+func (g Grant) Repeats(successor []byte, now Instant) bool {
+	return now < g.RenewedAt+Instant(RefreshReuse.Milliseconds()) && subtle.ConstantTimeCompare(successor, g.Refresh) == 1
+}
+
+// Renewal makes the access token and the refresh token that replace a refresh
+// token. They follow from that token and a key of the server's, so that the same
+// request gets the same response without the server keeping what it gave.
+func Renewal(key []byte, refresh string) (access, next string) {
+	family, _ := FamilyOf(refresh)
+	random, err := hkdf.Key(sha256.New, key, nil, "oauth renewal "+refresh, 256)
+	if err != nil {
+		panic(err) // only for a length that HKDF does not reach
+	}
+	source := bytes.NewBuffer(random)
+	secret := base32.StdEncoding.EncodeToString(source.Next(20))[:secretLength]
+	return tokenFrom(source), family + secret
 }
 
 // ConnectedApp is a program that a person let in, as the person sees it.

@@ -60,11 +60,14 @@ type DeliveryAttempt struct {
 const AttemptsKept = 20
 
 // Describe is a delivery's reason with what comes next, as its log says it.
-// Held means that its receiver fails and one other delivery at a time probes it.
-func (d *Delivery) Describe(now Instant, held bool) {
+// Held means that its receiver fails and one other delivery at a time probes it;
+// until is when the pause ends that the receiver asked for, 0 for none.
+func (d *Delivery) Describe(now Instant, held bool, until Instant) {
 	next := ""
 	switch {
 	case d.NextAttemptAt == nil:
+	case held && until > max(now, *d.NextAttemptAt) && d.Type != KindWebhookTest:
+		next = "held until " + until.Time().Format("15:04:05") + " UTC: the receiver asked for a pause"
 	case *d.NextAttemptAt > now:
 		next = "next attempt " + d.NextAttemptAt.Time().Format("15:04:05") + " UTC"
 		if *d.NextAttemptAt-now > 12*60*60*1000 {

@@ -23,10 +23,14 @@ type DueInput struct {
 // start after the due date. A wall time that daylight saving skips moves
 // forward by the gap; one that comes twice is the first of the two.
 func (in DueInput) Resolve() (Due, error) {
-	var out Due
 	if in.DueDate == "" && in.StartDate == "" {
-		return out, Invalid("dueDate or startDate is required; use clear_card_due to take both away.")
+		return Due{}, Invalid("dueDate or startDate is required; use clear_card_due to take both away.")
 	}
+	return in.resolve()
+}
+
+func (in DueInput) resolve() (Due, error) {
+	var out Due
 	if in.TimeZone == "" && (in.DueTime != "" || in.StartTime != "") {
 		return out, Invalid("timeZone is required with dueTime or startTime, an IANA name such as Europe/Berlin.")
 	}
@@ -49,6 +53,58 @@ func (in DueInput) Resolve() (Due, error) {
 		return Due{}, Invalid("startDate must not be after the due date.")
 	}
 	return out, nil
+}
+
+// DueChange is a change of a due date and a start. What is absent stays, unless
+// it is cleared.
+type DueChange struct {
+	DueInput
+	ClearDue, ClearStart bool
+}
+
+// Resolve makes the change to what a card has. A time that stays keeps its
+// instant, also in another zone. It refuses what DueInput.Resolve refuses, and a
+// date that stays on the wrong side of the new one.
+func (in DueChange) Resolve(was Due) (Due, error) {
+	keepsDue, keepsStart := in.DueDate == "" && !in.ClearDue, in.StartDate == "" && !in.ClearStart
+	if keepsDue && keepsStart {
+		return in.DueInput.Resolve() // which says what is missing
+	}
+	out, err := in.resolve()
+	if err != nil {
+		return Due{}, err
+	}
+	keepsDue, keepsStart = keepsDue && was.DueDate != nil, keepsStart && was.StartDate != nil
+	if out.TimeZone == nil && (keepsDue || keepsStart) {
+		out.TimeZone = was.TimeZone
+	}
+	if keepsDue {
+		out.DueDate, out.DueAt = out.dayOf(was.DueDate, was.DueAt), was.DueAt
+	}
+	if keepsStart {
+		out.StartDate, out.StartAt = out.dayOf(was.StartDate, was.StartAt), was.StartAt
+	}
+	switch {
+	case !out.startsLate():
+		return out, nil
+	case keepsStart:
+		return Due{}, Invalid("The start of the card, %s, would be after the new due date. Send another startDate, or null to clear it.", *out.StartDate)
+	}
+	return Due{}, Invalid("The new start would be after the due date of the card, %s. Send another dueDate, or null to clear it.", *out.DueDate)
+}
+
+// dayOf is the date of an instant in the zone of a due date; without an instant
+// the date stays.
+func (d Due) dayOf(date *string, at *Instant) *string {
+	if at == nil || d.TimeZone == nil {
+		return date
+	}
+	zone, err := time.LoadLocation(*d.TimeZone)
+	if err != nil {
+		return date
+	}
+	day := at.Time().In(zone).Format(DateLayout)
+	return &day
 }
 
 func (d Due) startsLate() bool {

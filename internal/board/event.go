@@ -30,8 +30,10 @@ type Event struct {
 	Kind    Kind
 	ListID  string
 	CardID  string
-	Changes Changes // field by field, for the activity; may hold text
+	Changes Changes // field by field, for the activity; may hold text, but none of comments
 	Data    any     // what a webhook carries: identifiers, dates and plain facts only; nil where no webhook kind stands for the change
+	Text    string  // what a comment says, to find who is mentioned; stored nowhere
+	Before  string  // what it said before it was edited
 	Copied  bool    // what is new was written before, elsewhere: who is mentioned in it is not told again
 }
 
@@ -60,7 +62,7 @@ type Entry struct {
 	BoardID      string  `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListID       *string `json:"listId" doc:"The list it was about, if any." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CardID       *string `json:"cardId" doc:"The card it was about, if any." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Changes      Changes `json:"changes" doc:"Field by field what it was and what it is; position tells the open neighbour it stands behind."`
+	Changes      Changes `json:"changes" doc:"Field by field what it was and what it is; position tells the open neighbour it stands behind. Of a comment it holds the id, never the text."`
 	BoardVersion int64   `json:"boardVersion" doc:"The version of the board that this change made." example:"42"`
 
 	Client *string `json:"-"` // the tab of a browser that caused it, for the live stream alone
@@ -198,20 +200,25 @@ func SetPtr[T comparable](c Changes, field string, from, to *T) {
 	}
 }
 
-// CommentAdded: somebody said something on a card.
+// CommentAdded: somebody said something on a card. No event of a comment keeps
+// what it says: the activity outlives the comment.
 func CommentAdded(c Card, m Comment) Event {
-	return cardEvent(KindCommentAdded, c, Changes{"commentId": {nil, m.ID}, "text": {nil, m.Text}}, struct {
+	e := cardEvent(KindCommentAdded, c, Changes{"commentId": {nil, m.ID}}, struct {
 		CardID    string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 		CommentID string `json:"commentId" doc:"The comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{c.ID, m.ID})
+	e.Text = m.Text
+	return e
 }
 
 // CommentEdited and CommentDeleted are told in the activity alone.
 func CommentEdited(c Card, m Comment, before string) Event {
-	return cardEvent("comment.edited", c, Changes{"commentId": {m.ID, m.ID}, "text": {before, m.Text}}, nil)
+	e := cardEvent("comment.edited", c, Changes{"commentId": {m.ID, m.ID}}, nil)
+	e.Text, e.Before = m.Text, before
+	return e
 }
 
-// CommentDeleted does not repeat what was said.
+// CommentDeleted: a comment is gone.
 func CommentDeleted(c Card, m Comment) Event {
 	return cardEvent("comment.deleted", c, Changes{"commentId": {m.ID, nil}}, nil)
 }
@@ -312,7 +319,7 @@ func LabelDeleted(l Label) Event {
 // StatusPosted: somebody said how the board is doing.
 func StatusPosted(u StatusUpdate) Event {
 	return Event{Kind: KindStatusPosted, Changes: Changes{"statusUpdateId": {nil, u.ID}, "status": {nil, u.Status}, "title": {nil, u.Title}}, Data: struct {
-		StatusUpdateID string `json:"statusUpdateId" doc:"The status update." example:"sta_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		StatusUpdateID string `json:"statusUpdateId" doc:"The status update." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{u.ID}}
 }
 

@@ -3,6 +3,7 @@ package board
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -73,6 +74,15 @@ func IsCode(err error, code Code) bool {
 // Invalid is an invalid_request. The message starts with the field's name.
 func Invalid(format string, args ...any) *Fault {
 	return &Fault{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// Listed joins values for a message: "a, b, c".
+func Listed[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // NotFound is the one answer for absent and for invisible: its text never

@@ -6,12 +6,19 @@ type LetterKind string
 // The kinds of letters.
 const (
 	LetterInvitation LetterKind = "invitation"
-	LetterWebhookOff LetterKind = "webhook_off" // to the owner, after ten failures in a row
+	LetterWebhookOff LetterKind = "webhook_off" // to the owner, when the service switched it off
 	LetterVerify     LetterKind = "verify"      // to a new address, which may turn out to have an account:
 	LetterExists     LetterKind = "exists"      // then it is this one
 	LetterReset      LetterKind = "reset"       // a way back in without the password
 	LetterNotify     LetterKind = "notify"      // what a person wants to be told of at once
 	LetterDigest     LetterKind = "digest"      // and once a day
+
+	// What was done with an account, so that its owner notices what they did not do.
+	LetterPasswordChanged LetterKind = "password_changed"
+	LetterPasskeyAdded    LetterKind = "passkey_added"
+	LetterTokenCreated    LetterKind = "token_created"
+	LetterAppConnected    LetterKind = "app_connected"
+	LetterNewDevice       LetterKind = "new_device"
 )
 
 // Letter is a letter that is to be sent now, with what its text tells. Its link
@@ -26,6 +33,18 @@ type Letter struct {
 	Webhook    *WebhookLetter    // of LetterWebhookOff
 
 	Notifications *NotificationLetter // of LetterNotify and LetterDigest
+	Notice        *AccountNotice      // of what was done with an account
+}
+
+// AccountNotice is what an email about an account tells.
+type AccountNotice struct {
+	At        Instant // 0 for just now
+	TimeZone  string  // of the person
+	Name      string  // of the passkey, the token or the app; somebody typed it
+	Host      string  // of the app; empty for none
+	LastFour  string  // of the token
+	Address   string  // of the new device
+	UserAgent string  // of the new device
 }
 
 // InvitationLetter is what the letter of an invitation tells.
@@ -41,6 +60,7 @@ type WebhookLetter struct {
 	Name      string
 	Host      string
 	Workspace string
+	Reason    Off
 }
 
 // NotificationLetter is what a letter about notifications tells. Of those on a

@@ -10,6 +10,9 @@ const (
 	PlanBusiness Plan = "business"
 )
 
+// DefaultPlan is the plan of new organizations unless the operator sets another.
+const DefaultPlan = PlanBusiness
+
 // PlanLimits are the numbers of a plan.
 type PlanLimits struct {
 	RequestsPerMinute int // REST and MCP, per token owner
@@ -17,12 +20,13 @@ type PlanLimits struct {
 	Webhooks          int // per organization
 	DeliveriesPerDay  int // per organization
 	RunsPerDay        int // of automation rules, per organization
+	InvitationsPerDay int // emails that one person sends to invite people
 }
 
 var planLimits = map[Plan]PlanLimits{
-	PlanFree:     {60, 12, 2, 500, 1_000},
-	PlanTeam:     {300, 60, 25, 10_000, 20_000},
-	PlanBusiness: {1_200, 240, 100, 50_000, 200_000},
+	PlanFree:     {60, 12, 2, 500, 1_000, 50},
+	PlanTeam:     {300, 60, 25, 10_000, 20_000, 500},
+	PlanBusiness: {1_200, 240, 100, 50_000, 200_000, 2_000},
 }
 
 // Limits are the numbers of the plan; an unknown plan has those of free.
@@ -32,6 +36,10 @@ func (p Plan) Limits() PlanLimits {
 	}
 	return planLimits[PlanFree]
 }
+
+// InvitationsToAddress is how many invitations go to one address in 24 hours,
+// whoever sends them.
+const InvitationsToAddress = 3
 
 // Best is the plan with the higher limits.
 func (p Plan) Best(other Plan) Plan {

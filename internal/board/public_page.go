@@ -3,7 +3,6 @@ package board
 import (
 	"encoding/hex"
 	"strings"
-	"unicode"
 )
 
 // PublicPath is where public pages stand: behind it comes the key.
@@ -94,12 +93,9 @@ func (g *Guest) keyOwner() string { return "guest:" + hex.EncodeToString(g.Key) 
 
 // GuestName reads the name that a guest gave: one line of 1 to 60 characters.
 func GuestName(field, s string) (string, error) {
-	s = strings.Join(strings.Fields(s), " ")
-	if s == "" {
+	if Blank(s) {
 		return "", Invalid("%s must not be empty: say what you would like to be called.", field)
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return "", Invalid("%s must be one line of letters, digits and signs.", field)
-	}
-	return s, nil
+	s, err := Line(field, s)
+	return strings.Join(strings.Fields(s), " "), err
 }

@@ -5,7 +5,7 @@ import "slices"
 // Reports count cards that are not archived, in lists that are not archived,
 // on boards that are neither archived nor in the trash. Of these, open ones
 // are not done. Days are those of one time zone; the words overdue and "due in
-// 7 days" are the filters overdue and next7 of the card lists.
+// 7 days" are the filters overdue and week of the card lists.
 
 // Figures sum up cards.
 type Figures struct {
@@ -136,7 +136,7 @@ type Week struct {
 // CardGroup is a number of cards, and the first few of them.
 type CardGroup struct {
 	Count int    `json:"count" doc:"How many there are." example:"12"`
-	Cards []Card `json:"cards" doc:"The first five, without descriptions."`
+	Cards []Card `json:"cards" doc:"The first five."`
 }
 
 // Breach is a list that holds more open cards than its WIP limit says.
@@ -208,7 +208,7 @@ type BoardState struct {
 	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string     `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string     `json:"name" doc:"Its name." example:"Launch"`
-	OpenCards   int        `json:"openCards" doc:"How many cards are not archived." example:"17"`
+	OpenCards   int        `json:"openCards" doc:"How many cards are archived neither themselves nor with their list." example:"17"`
 	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on it last changed." example:"2026-02-01T10:00:00.000Z"`
 	URL         string     `json:"url" format:"uri" doc:"The board's page in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Status      *StatusRef `json:"status" doc:"Its latest status update; null when it has none."`
@@ -226,7 +226,7 @@ type Overview struct {
 	TimeZone         string     `json:"timeZone" doc:"The time zone of its days." example:"Europe/London"`
 	Overdue          CardGroup  `json:"overdue" doc:"Open cards assigned to the caller whose due date has passed, longest overdue first."`
 	DueToday         CardGroup  `json:"dueToday" doc:"Open cards assigned to the caller that are due today, earliest first; what was due earlier today is overdue as well."`
-	DueThisWeek      CardGroup  `json:"dueThisWeek" doc:"Open cards assigned to the caller that are due this week, Monday to Sunday, earliest first."`
+	DueThisWeek      CardGroup  `json:"dueThisWeek" doc:"Open cards assigned to the caller that are due today or on one of the next six days, earliest first."`
 	RecentlyAssigned CardGroup  `json:"recentlyAssigned" doc:"Open cards that were assigned to the caller in the last seven days, latest first."`
 	Boards           BoardGroup `json:"boards" doc:"The open boards that the caller sees, what changed last first."`
 }

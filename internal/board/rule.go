@@ -66,17 +66,17 @@ const (
 // RuleWhen is what sets a rule off.
 type RuleWhen struct {
 	Event   Trigger `json:"event" enum:"card_created,card_entered,card_left,card_updated,card_completed,card_reopened,card_archived,card_restored,label_added,label_removed,person_assigned,person_unassigned,due_set,due_cleared,comment_added,item_completed,checklist_completed,due_soon,overdue,list_created,list_archived,status_posted" doc:"What has to happen. card_entered is a card created in a list or moved there; due_soon is some hours before a card that is not done is due." example:"card_entered"`
-	ListID  string  `json:"listId,omitzero" maxLength:"64" doc:"Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	LabelID string  `json:"labelId,omitempty" maxLength:"64" doc:"Only this label; for label_added and label_removed." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	UserID  string  `json:"userId,omitempty" maxLength:"64" doc:"Only this person; for person_assigned and person_unassigned." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Hours   int     `json:"hours,omitzero" minimum:"1" maximum:"720" doc:"How many hours before; required for due_soon." example:"24"`
+	ListID  *string `json:"listId" required:"false" maxLength:"64" doc:"Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent or null." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	LabelID *string `json:"labelId" required:"false" maxLength:"64" doc:"Only this label; for label_added and label_removed." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID  *string `json:"userId" required:"false" maxLength:"64" doc:"Only this person; for person_assigned and person_unassigned." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Hours   *int    `json:"hours" required:"false" minimum:"1" maximum:"720" doc:"How many hours before; required for due_soon." example:"24"`
 }
 
 // RuleAction is an operation that a rule does. Its input is the operation's
 // own without the card, which is the one that the rule is about.
 type RuleAction struct {
 	Operation string         `json:"operation" enum:"move_card,update_card,archive_card,set_card_labels,set_card_assignees,set_card_due,clear_card_due,add_checklist,add_comment,create_card" doc:"The operation." example:"update_card"`
-	Input     map[string]any `json:"input,omitempty" doc:"The operation's input without cardId. In texts {today}, {today+3}, {card}, {number}, {list} and {actor} stand for a date, the card's title, number and list, and who set the rule off; among assignees {actor} is that person." example:"{\"done\":true}"`
+	Input     map[string]any `json:"input" required:"false" doc:"The operation's input without cardId. In texts {today}, {today+3}, {card}, {number}, {list} and {actor} stand for a date, the card's title, number and list, and who set the rule off; among assignees {actor} is that person." example:"{\"done\":true}"`
 }
 
 // RuleActions are the operations that a rule may do.

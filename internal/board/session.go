@@ -67,6 +67,8 @@ type Profile struct {
 	Language string `json:"language" doc:"The language of pages and emails, as a BCP 47 tag." example:"en"`
 	Operator bool   `json:"operator" doc:"Whether the person looks after this server." example:"false"`
 	Verified bool   `json:"verified" doc:"Whether the address is known to be the person's." example:"true"`
+
+	HasPassword bool `json:"hasPassword" doc:"Whether the account has a password, besides any passkeys and identity provider." example:"true"`
 }
 
 // Passkey is a key of a person's, kept by a device or a password manager.

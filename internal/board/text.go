@@ -5,15 +5,84 @@ import (
 	"unicode"
 )
 
-// Line checks a name or title and takes the white space around it away: it must
-// be one line that is not empty. Its length is the schema's to check.
+// Line checks a name or title and removes the white space around it. It must be
+// one line that shows something. It must hold no character that changes how the
+// text around it is shown, and no byte order mark. Joiners, which some scripts
+// and emoji need, are allowed. The schema checks its length.
 func Line(field, s string) (string, error) {
-	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
-	if s == "" {
+	s = strings.TrimFunc(s, unicode.IsSpace)
+	for _, r := range s {
+		switch name := unwanted(r); {
+		case name != "":
+			return "", Invalid("%s must not hold the character %U (%s); remove it.", field, r, name)
+		case unicode.IsControl(r), lineEnd(r):
+			return "", Invalid("%s must be one line, without control characters.", field)
+		}
+	}
+	if Blank(s) {
 		return "", Invalid("%s must not be empty.", field)
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) }) {
-		return "", Invalid("%s must be one line, without control characters.", field)
-	}
 	return s, nil
+}
+
+// CleanLine is a text from elsewhere as a name or title: on one line, without
+// the characters that Line refuses. It is empty when it would show nothing.
+func CleanLine(s string) string {
+	s = strings.TrimFunc(strings.Map(func(r rune) rune {
+		switch {
+		case unwanted(r) != "":
+			return -1
+		case unicode.IsControl(r), lineEnd(r):
+			return ' '
+		}
+		return r
+	}, s), unicode.IsSpace)
+	if Blank(s) {
+		return ""
+	}
+	return s
+}
+
+// Blank reports whether a text shows nothing: it holds white space and
+// characters that have no shape of their own.
+func Blank(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\u2800' &&
+			!unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	}) < 0
+}
+
+func lineEnd(r rune) bool { return r == '\u2028' || r == '\u2029' }
+
+// unwanted names a character that no name or title may hold; "" for any other.
+func unwanted(r rune) string {
+	switch r {
+	case '\ufeff':
+		return "byte order mark"
+	case '\u061c':
+		return "Arabic letter mark"
+	case '\u200e':
+		return "left-to-right mark"
+	case '\u200f':
+		return "right-to-left mark"
+	case '\u202a':
+		return "left-to-right embedding"
+	case '\u202b':
+		return "right-to-left embedding"
+	case '\u202c':
+		return "pop directional formatting"
+	case '\u202d':
+		return "left-to-right override"
+	case '\u202e':
+		return "right-to-left override"
+	case '\u2066':
+		return "left-to-right isolate"
+	case '\u2067':
+		return "right-to-left isolate"
+	case '\u2068':
+		return "first strong isolate"
+	case '\u2069':
+		return "pop directional isolate"
+	}
+	return ""
 }

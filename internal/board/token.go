@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
+	"io"
 	"strings"
 )
 
@@ -19,12 +20,15 @@ const (
 
 // NewToken makes the text of an API token: the prefix, 30 random characters
 // of base 62 (178 bits) and 6 that hold the CRC-32 (IEEE) of what is before.
-func NewToken() string {
+func NewToken() string { return tokenFrom(rand.Reader) }
+
+// tokenFrom makes a token from a source of random bytes that never fails.
+func tokenFrom(source io.Reader) string {
 	var b strings.Builder
 	b.WriteString(TokenPrefix)
 	for b.Len() < len(TokenPrefix)+tokenRandom {
 		var raw [1]byte
-		_, _ = rand.Read(raw[:]) // never fails
+		_, _ = io.ReadFull(source, raw[:])
 		if n := int(raw[0]); n < 4*len(tokenAlphabet) {
 			b.WriteByte(tokenAlphabet[n%len(tokenAlphabet)])
 		}

@@ -1,6 +1,9 @@
 package board
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // User is a person's account.
 type User struct {
@@ -35,13 +38,19 @@ type UserRef struct {
 	Name string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
 }
 
+// notInAddress reports whether no address holds a character.
+func notInAddress(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`<>,;"`, r) || unwanted(r) != ""
+}
+
 // NormalEmail is the form in which addresses are stored and compared. It
 // refuses what is plainly not an address; whether mail arrives is found out
 // by sending some.
 func NormalEmail(s string) (string, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	local, domain, ok := strings.Cut(s, "@")
-	if !ok || local == "" || !strings.Contains(domain, ".") && domain != "localhost" || strings.ContainsAny(s, " \t\r\n<>,;\"") || strings.Contains(domain, "@") || len(s) > 254 {
+	if !ok || local == "" || !strings.Contains(domain, ".") && domain != "localhost" || strings.Contains(domain, "@") ||
+		strings.ContainsFunc(s, notInAddress) || len(s) > 254 {
 		return "", Invalid("email must be an email address such as ada@example.com.")
 	}
 	return s, nil

@@ -68,6 +68,8 @@ const (
 	OffFailures Off = "failures" // ten failed deliveries in a row
 	OffGone     Off = "gone"     // the receiver answered 410
 	OffOwner    Off = "owner"    // its owner can no longer manage what it covers
+	OffPlan     Off = "plan"     // its board or workspace was restored, and the plan has no room for it
+	OffTrash    Off = "trash"    // its board is in the trash; never stored
 )
 
 // Platform is the automation service that a webhook belongs to.
@@ -117,10 +119,11 @@ type Webhook struct {
 	BoardID        *string   `json:"boardId" doc:"The board whose events it sends; null for every board that the whole workspace sees." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Events         []Kind    `json:"events" doc:"The kinds of events that it sends." example:"[\"card.created\"]"`
 	On             bool      `json:"on" doc:"Whether it sends." example:"true"`
-	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner" doc:"Why it is off: paused by a person, ten failures in a row, the receiver answered 410, or its owner can no longer manage what it covers. null while it is on." example:"failures"`
+	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner,plan,trash" doc:"Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on." example:"failures"`
 	OffAt          *Instant  `json:"offAt" format:"date-time" doc:"Since when it is off; null while it is on." example:"2026-03-02T09:00:00.000Z"`
 	Failures       int       `json:"failures" doc:"How many deliveries failed in a row." example:"0"`
-	HeldSince      *Instant  `json:"heldSince" format:"date-time" doc:"Since when the receiver fails so that deliveries are held and one at a time probes it; null while it answers." example:"2026-03-02T09:00:00.000Z"`
+	HeldSince      *Instant  `json:"heldSince" format:"date-time" doc:"Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them." example:"2026-03-02T09:00:00.000Z"`
+	HeldUntil      *Instant  `json:"heldUntil" format:"date-time" doc:"Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one." example:"2026-03-02T09:01:00.000Z"`
 	Host           string    `json:"host" doc:"The host of its address." example:"hooks.example.com"`
 	LastFour       string    `json:"lastFour" doc:"The last four characters of its address." example:"7f3a"`
 	Platform       *Platform `json:"platform" enum:"zapier,make,n8n,pipedream,power_automate" doc:"The automation platform that it belongs to, if any." example:"zapier"`

@@ -48,7 +48,7 @@ func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
 	case KindListArchived:
 		e = ListArchived(list)
 	case KindStatusPosted:
-		e = StatusPosted(StatusUpdate{ID: "sta_01jb2m3n4p5q6r7s8t9v0w1x2y"})
+		e = StatusPosted(StatusUpdate{ID: "sts_01jb2m3n4p5q6r7s8t9v0w1x2y"})
 	case KindWebhookTest:
 		e = Event{Kind: kind, Data: WebhookRef{WebhookID: "whk_01jb2m3n4p5q6r7s8t9v0w1x2y"}}
 	default:

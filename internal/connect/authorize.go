@@ -89,15 +89,16 @@ func (w *pageWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// understand reads an authorization request (OAuth 2.1, 4.1.1). What is wrong
-// with client or redirect address is for the person alone, never sent on (RFC
-// 6749, 4.1.2.1); of what is wrong besides, the refusal knows where it goes.
+// understand reads an authorization request (OAuth 2.1, 4.1.1). If the client,
+// the redirect address or the response type is wrong, only the person is told:
+// anybody can register a client, so a redirect would make this address an open
+// redirector (RFC 9700, 4.11.2). Other refusals name where the browser goes.
 func (s *Server) understand(ctx context.Context, db *store.DB, query, network string) (request, error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return request{}, refuse(invalidRequest, "The query of the address is not well-formed.")
 	}
-	for _, name := range []string{"client_id", "redirect_uri"} {
+	for _, name := range []string{"client_id", "redirect_uri", "response_type"} {
 		if len(q[name]) > 1 {
 			return request{}, refuse(invalidRequest, name+" is given more than once.")
 		}
@@ -114,6 +115,16 @@ func (s *Server) understand(ctx context.Context, db *store.DB, query, network st
 		return req, refuse(invalidRequest, "redirect_uri is missing.")
 	case !slices.ContainsFunc(c.RedirectURIs, func(registered string) bool { return sameRedirect(registered, req.redirect) }):
 		return req, refuse(invalidRequest, "redirect_uri is not one of those that the client registered, letter by letter.")
+	}
+	if problem := checkRedirect(req.redirect); problem != "" { // registered when more was allowed
+		return req, refuse(invalidRequest, "redirect_uri "+problem+". Register the client again.")
+	}
+	switch q.Get("response_type") {
+	case "code":
+	case "":
+		return req, refuse(invalidRequest, "response_type is missing; it must be code.")
+	default:
+		return req, refuse(unsupportedResponse, "response_type must be code.")
 	}
 	req.returnsTo, req.kind = placeOf(req.redirect)
 	req.host = req.returnsTo
@@ -139,10 +150,6 @@ func (s *Server) details(req *request, q url.Values) (err error) {
 		}
 	}
 	switch method := q.Get("code_challenge_method"); {
-	case q.Get("response_type") == "":
-		return refuse(invalidRequest, "response_type is missing; it must be code.")
-	case q.Get("response_type") != "code":
-		return refuse(unsupportedResponse, "response_type must be code.")
 	case q.Get("response_mode") != "" && q.Get("response_mode") != "query":
 		return refuse(invalidRequest, "response_mode must be query.")
 	case req.challenge == "":

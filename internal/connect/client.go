@@ -43,7 +43,7 @@ type clientMetadata struct {
 
 // client is the program that metadata describes, or why there can be none.
 func (m clientMetadata) client() (board.Client, error) {
-	c := board.Client{ID: m.ID, Name: plainName(m.Name), URI: pageOf(m.URI), RedirectURIs: m.RedirectURIs}
+	c := board.Client{ID: m.ID, Name: plainName(m.Name), URI: pageOf(m.URI), RedirectURIs: withoutSpare(m.RedirectURIs)}
 	if m.GrantTypes == nil { // RFC 7591, 3.2.1 lets the server say what it takes for granted
 		m.GrantTypes = []string{board.GrantCode, board.GrantRefresh}
 	}
@@ -74,7 +74,8 @@ func (m clientMetadata) client() (board.Client, error) {
 func plainName(name string) string {
 	name = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(name, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	runes := []rune(strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || !unicode.IsPrint(r) { // invisible, or turns the direction of the text
+		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == '\u2800' || !unicode.IsPrint(r) {
+			// Invisible, or turns the direction of the text.
 			return -1
 		}
 		return r

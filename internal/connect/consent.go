@@ -23,7 +23,7 @@ func AddOperations(r *op.Registry, s *Server) *op.Registry {
 	op.Command(r, "allow_device", "POST /connect/device/allow", "Allow what the program on a device asks for. Needs a recent sign-in.", AllowDevice, op.Recent, op.Unkeyed, op.Before(s.beforeAllowDevice))
 	op.Command(r, "deny_device", "POST /connect/device/deny", "Refuse what the program on a device asks for.", DenyDevice, op.SignedIn, op.Unkeyed, op.Before(s.beforeTyped))
 	op.Query(r, "list_connected_apps", "GET /connected-apps", "List the programs that the caller let in, newest first.", ListConnectedApps, op.SignedIn)
-	op.Command(r, "disconnect_app", "DELETE /connected-apps/{appId}", "Disconnect a program of the caller. Its token stops working within a second.", DisconnectApp, op.SignedIn, op.Destructive)
+	op.Command(r, "disconnect_app", "DELETE /connected-apps/{appId}", "Disconnect a program of the caller. Its token stops working within a second.", DisconnectApp, op.SignedIn)
 	return r
 }
 
@@ -42,7 +42,7 @@ type Asked struct {
 
 // AuthorizationInput is an authorization request.
 type AuthorizationInput struct {
-	Query string `json:"query" maxLength:"8000" doc:"What stands behind the ? of the address that the program sent the browser to." example:"response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"`
+	Query string `json:"query" minLength:"0" maxLength:"8000" doc:"What stands behind the ? of the address that the program sent the browser to." example:"response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"`
 
 	asked  request
 	denyTo string
@@ -152,7 +152,7 @@ type DeviceInput struct {
 // beforeTyped counts what may be a guess, right or wrong: who has a code of their
 // own would else guess others' beside it.
 func (s *Server) beforeTyped(_ context.Context, db *store.DB, caller board.Caller, _ *DeviceInput) error {
-	return s.attempts.Take(db, session.Subject{Limit: typedPerson, Of: caller.UserID}, session.Subject{Limit: typedNetwork, Of: session.Network(caller.Address)})
+	return s.attempts.Take(db, append(session.PerNetwork(typedNetwork, caller), session.Subject{Limit: typedPerson, Of: caller.UserID})...)
 }
 
 func asked(ctx context.Context, v *store.View, userCode string) (board.Device, error) {

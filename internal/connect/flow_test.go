@@ -1,6 +1,7 @@
 package connect_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,11 +21,13 @@ func TestWholeFlow(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		resource := get(s, "/.well-known/oauth-protected-resource/mcp")
-		if resource.text("resource") != apptest.BaseURL+"/mcp" || resource.body["authorization_servers"].([]any)[0] != apptest.BaseURL {
+		if resource.text("resource") != apptest.BaseURL+"/mcp" || resource.body["authorization_servers"].([]any)[0] != apptest.BaseURL ||
+			fmt.Sprint(resource.body["scopes_supported"]) != "[read write]" {
 			t.Fatalf("the resource is %s", resource.raw)
 		}
 		server := get(s, "/.well-known/oauth-authorization-server")
-		if server.text("issuer") != apptest.BaseURL || server.body["code_challenge_methods_supported"].([]any)[0] != "S256" {
+		if server.text("issuer") != apptest.BaseURL || server.body["code_challenge_methods_supported"].([]any)[0] != "S256" ||
+			fmt.Sprint(server.body["scopes_supported"]) != "[read write admin]" {
 			t.Fatalf("the server is %s", server.raw)
 		}
 		path := func(name string) string { return strings.TrimPrefix(server.text(name), apptest.BaseURL) }

@@ -36,8 +36,9 @@ or register once and keep the client_id of the answer:
                       "urn:ietf:params:oauth:grant-type:device_code"]}'
 
 There are no client secrets. Redirect addresses are https, http of the person's
-own machine (any port will do), or a scheme of your own. A registration that is
-not used for a week is forgotten; then you get invalid_client, and register again.
+own machine (localhost, 127.0.0.1 or [::1]; any port will do), or a scheme of
+your own with a dot in it, such as com.example.app:. A registration that is not
+used for a week is forgotten; then you get invalid_client, and register again.
 
 ## 2a. Without a browser: the device grant (RFC 8628)
 
@@ -84,9 +85,11 @@ An access token works for an hour. Then:
     curl {base}/oauth/token -d grant_type=refresh_token -d client_id=CLIENT_ID \
       -d refresh_token=REFRESH_TOKEN
 
-Keep the refresh_token of the answer: the one before works no more. One that is
-sent a second time ends the whole connection, so let one process at a time renew.
-One that is not used for 90 days has expired.
+Keep the refresh_token of the response and use it next time. If the response got
+lost, or two of your processes renewed at once, send the same refresh_token again
+within a minute: you get the same response again. After that minute, or once the
+new refresh_token has been used, an old one ends the whole connection. A
+refresh_token that is not used for 90 days has expired.
 
 ## 5. Give it back
 

@@ -13,6 +13,16 @@ var resourcePaths = []string{"", "/mcp", "/api/public/v1"}
 
 var scopes = []board.Scope{board.ScopeRead, board.ScopeWrite, board.ScopeAdmin}
 
+// scopesAt are the scopes that the metadata of a resource offers. A client asks
+// for all that it finds there (MCP, Scope Selection Strategy), so the MCP
+// endpoint offers those that it needs for work; the server offers all.
+func scopesAt(path string) []board.Scope {
+	if path == board.MCPPath {
+		return board.WorkScopes()
+	}
+	return scopes
+}
+
 // resourceMetadata is a document of RFC 9728, 2.
 type resourceMetadata struct {
 	Resource      string        `json:"resource"`
@@ -63,7 +73,7 @@ func (s *Server) metadata() map[string][]byte {
 	for _, path := range resourcePaths {
 		server.ProtectedResource = append(server.ProtectedResource, s.base+path)
 		out["/.well-known/oauth-protected-resource"+path] = encoded(resourceMetadata{
-			Resource: s.base + path, Name: "Cardwall", Servers: []string{s.base}, Scopes: scopes, Methods: []string{"header"}, Documentation: s.base + "/auth.md",
+			Resource: s.base + path, Name: "Cardwall", Servers: []string{s.base}, Scopes: scopesAt(path), Methods: []string{"header"}, Documentation: s.base + "/auth.md",
 		})
 	}
 	for _, path := range resourcePaths {

@@ -1,8 +1,8 @@
 package connect
 
 import (
-	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,17 +12,27 @@ const (
 	maxRedirect  = 2_000 // bytes of a redirect address
 )
 
-// dangerous are the schemes of addresses that run, read or dial something where
-// a browser is sent to them, and of what no program of a person's answers at.
-var dangerous = []string{
-	"javascript", "vbscript", "livescript", "data", "blob", "file", "filesystem", "about", "view-source", "chrome", "chrome-extension",
-	"moz-extension", "resource", "jar", "ftp", "ws", "wss", "mailto", "tel", "sms", "facetime", "intent", "content", "ldap", "smb", "ssh", "telnet",
-	"urn", "ms-msdt", "search-ms", "market", "itms-services",
+// privateScheme matches the schemes that an app of the person's machine may
+// register: a domain name in reverse order (RFC 8252, 7.1), such as
+// com.example.app. Schemes of browsers and operating systems don't match: they
+// have no dot, or begin with no top-level domain (x-apple.systempreferences).
+var privateScheme = regexp.MustCompile(`^[a-z]{2,63}(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$`)
+
+// spareRedirect is registered by Cursor beside the loopback and https addresses
+// that it really uses. It is left out (RFC 7591, 3.2.1), because refusing the
+// whole registration would keep Cursor from connecting.
+const spareRedirect = "cursor://anysphere.cursor-mcp/oauth/callback"
+
+func withoutSpare(addresses []string) []string {
+	if len(addresses) < 2 {
+		return addresses
+	}
+	return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return a == spareRedirect })
 }
 
 // checkRedirect says what keeps an address from being one that a browser is sent
-// back to; "" for nothing. It is https, or http of one's own machine (RFC 8252,
-// 7.3), or a scheme that a program on the machine answers (RFC 8252, 7.1).
+// back to; "" for nothing. Allowed are https, http of the person's own machine
+// (RFC 8252, 7.3) and private-use schemes (RFC 8252, 7.1).
 func checkRedirect(address string) (problem string) {
 	if address == "" || len(address) > maxRedirect {
 		return "is missing or longer than 2,000 characters"
@@ -46,19 +56,16 @@ func checkRedirect(address string) (problem string) {
 		if !isLoopback(u) {
 			return "is http of another machine; use https"
 		}
-	case slices.Contains(dangerous, u.Scheme):
-		return "has a scheme that no program answers"
+	case !privateScheme.MatchString(u.Scheme):
+		return "has a scheme that is not allowed; use https, http of localhost, 127.0.0.1 or [::1], or a scheme with a dot such as com.example.app:"
 	}
 	return ""
 }
 
 // isLoopback tells whether an address is one of the machine that it is used on.
 func isLoopback(u *url.URL) bool {
-	if u.Hostname() == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return err == nil && ip.IsLoopback() && ip.Zone() == ""
+	name := u.Hostname()
+	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }
 
 // sameRedirect tells whether an address is one that was registered: letter by

@@ -13,6 +13,7 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/store"
 )
 
 func one(t *testing.T) *apptest.Service {
@@ -26,10 +27,10 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	ada := s.Person("Ada")
-	p := newProgram(s, callback, "http://127.0.0.1/callback", "http://localhost:3000/callback?a=1", "http://[::1]:80/", "cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app:/cb")
+	p := newProgram(s, callback, "http://127.0.0.1/callback", "http://localhost:3000/callback?a=1", "http://[::1]:80/", "com.example.app:/cb")
 	for _, good := range []string{
 		callback, "http://127.0.0.1/callback", "http://127.0.0.1:49152/callback", "http://localhost/callback?a=1", "http://localhost:1/callback?a=1", "http://[::1]:9/",
-		"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app:/cb",
+		"com.example.app:/cb",
 	} {
 		if a := ada.Call("look_at_authorization", fields{"query": p.request("redirect_uri", good).Encode()}); a.Status != http.StatusOK {
 			t.Errorf("%s is refused: %s", good, a.Raw)
@@ -43,7 +44,7 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 		"http://127.0.0.1:49152/callback/", "http://127.0.0.1:49152/other", "http://127.0.0.2/callback", "http://localhost/callback", "http://[::1]/callback", "https://127.0.0.1/callback",
 		"http://127.0.0.1:49152/callback?x", "http://127.0.0.1:49152@evil.example/callback", "http://127.0.0.1:x/callback", "http://127.0.0.1:49152/callback#x", "http://x@127.0.0.1/callback",
 		"http://127.0.0.1.evil.example/callback", "http://localhost:3000/callback?a=2", "http://localhost:3000/callback", "http://LOCALHOST:3000/callback?a=1",
-		"cursor://anysphere.cursor-mcp/oauth/callback/", "cursor://other/oauth/callback", "com.example.app://cb",
+		"com.example.app:/cb/", "com.example.app://cb", "com.example.other:/cb",
 	} {
 		query := p.request("redirect_uri", bad).Encode()
 		r := get(s, "/oauth/authorize?"+query)
@@ -69,6 +70,72 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 	refused(t, "another client's address", get(s, "/oauth/authorize?"+other.request("redirect_uri", callback).Encode()), "invalid_request")
 }
 
+// A browser is sent to an address that anybody can register only with a request
+// for a code that the client may make. Before that the person is told here.
+func TestErrorsBeforeTheResponseTypeIsValidStayHere(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	ada := s.Person("Ada")
+	p := newProgram(s, "https://evil.example/", "http://localhost/cb", "com.example.app:/cb")
+	for what, query := range map[string]string{
+		"nonsense":               p.request("response_type", "nonsense").Encode(),
+		"no response type":       p.request("response_type", "").Encode(),
+		"the implicit grant":     p.request("response_type", "token").Encode(),
+		"the hybrid flow":        p.request("response_type", "code id_token").Encode(),
+		"two response types":     p.request().Encode() + "&response_type=code",
+		"to one's own machine":   p.request("response_type", "nonsense", "redirect_uri", "http://localhost:1234/cb").Encode(),
+		"to an app":              p.request("response_type", "nonsense", "redirect_uri", "com.example.app:/cb").Encode(),
+		"and more that is odd":   p.request("response_type", "nonsense", "scope", "everything", "code_challenge", "").Encode(),
+		"and an address of ours": p.request("response_type", "nonsense", "redirect_uri", apptest.BaseURL).Encode(),
+	} {
+		for _, accept := range []string{"*/*", "text/html"} {
+			r := get(s, "/oauth/authorize?"+query, "Accept", accept)
+			if r.status != http.StatusBadRequest || r.header.Get("Location") != "" || strings.Contains(r.header.Get("Content-Type"), "text/html") != (accept == "text/html") {
+				t.Errorf("%s: %d %v %s", what, r.status, r.header, r.raw[:min(200, len(r.raw))])
+			}
+		}
+		a := ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
+		if strings.Contains(a.Message, "://") {
+			t.Errorf("%s: the page is told %s", what, a.Message)
+		}
+		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
+	}
+	// With a request for a code the person is told which host it is.
+	if a := ada.Must("look_at_authorization", fields{"query": p.request().Encode()}); a.Text("returnsTo") != "evil.example" || a.Get("verified") != false {
+		t.Errorf("the person is shown %s", a.Raw)
+	}
+}
+
+// A program that registered when more schemes were allowed gets nothing by them.
+func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		var uris []string
+		for _, scheme := range forbiddenSchemes {
+			uris = append(uris, scheme+"?source=https://evil.example")
+		}
+		p := program{s, store.NewID("cli_"), callback}
+		if err := s.DB.Write(t.Context(), board.Nobody(), func(tx *store.Tx) error {
+			return tx.InsertClient(t.Context(), board.Client{ID: p.id, Name: "Old", RedirectURIs: append(uris, callback), GrantTypes: []string{board.GrantCode}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, uri := range uris {
+			for _, query := range []string{p.request("redirect_uri", uri).Encode(), p.request("redirect_uri", uri, "response_type", "nonsense").Encode(), p.request("redirect_uri", uri, "scope", "nonsense").Encode()} {
+				r := get(s, "/oauth/authorize?"+query)
+				refused(t, uri, r, "invalid_request")
+				if to := r.header.Get("Location"); to != "" {
+					t.Errorf("%s: the browser is sent to %s", uri, to)
+				}
+				ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
+				ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
+			}
+		}
+		p.code(ada) // its good address works still
+	})
+}
+
 // What else is wrong with a request its program learns at its own address.
 func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
 	t.Parallel()
@@ -85,9 +152,6 @@ func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
 		"another method":                {p.request("code_challenge_method", "s256"), "invalid_request"},
 		"a challenge that is too short": {p.request("code_challenge", "abc"), "invalid_request"},
 		"a challenge with padding":      {p.request("code_challenge", challenge(verifier)+"="), "invalid_request"},
-		"no response type":              {p.request("response_type", ""), "invalid_request"},
-		"the implicit grant":            {p.request("response_type", "token"), "unsupported_response_type"},
-		"the hybrid flow":               {p.request("response_type", "code id_token"), "unsupported_response_type"},
 		"an answer in the fragment":     {p.request("response_mode", "fragment"), "invalid_request"},
 		"an unknown scope":              {p.request("scope", "read everything"), "invalid_scope"},
 		"another server's resource":     {p.request("resource", "https://evil.example/mcp"), "invalid_target"},
@@ -215,6 +279,7 @@ func TestRefreshTokensAreGoodOnce(t *testing.T) {
 		refused(t, "an access token", post(s, "/oauth/token", p.renewal(first.text("access_token"))), "invalid_grant")
 		refused(t, "a token that nobody gave", post(s, "/oauth/token", p.renewal(board.NewFamily()+board.NewSecret())), "invalid_grant")
 		second := p.must("/oauth/token", p.renewal(old))
+		s.Clock.Advance(board.RefreshReuse)
 		refused(t, "a refresh token that comes again", post(s, "/oauth/token", p.renewal(old)), "invalid_grant")
 		if works(s, second.text("access_token")) {
 			t.Error("the access token outlives the second coming of a refresh token")
@@ -230,40 +295,97 @@ func TestRefreshTokensAreGoodOnce(t *testing.T) {
 	})
 }
 
-// Of many that come at once one is the first; and since the others are the same
-// code again, what it was given has ended when all are answered.
-func TestOnlyOneOfManyAtOnceWins(t *testing.T) {
+// Of many codes that come at once one is the first; and since the others are the
+// same code again, what it was given has ended when all are answered.
+func TestOnlyOneOfManyCodesAtOnceWins(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		p := newProgram(s)
-		race := func(what string, form url.Values) {
-			var (
-				all  sync.WaitGroup
-				mu   sync.Mutex
-				wins []string
-			)
-			for range 8 {
-				all.Go(func() {
-					r := post(s, "/oauth/token", form)
-					mu.Lock()
-					defer mu.Unlock()
-					if r.status == http.StatusOK {
-						wins = append(wins, r.text("access_token"))
-					} else if r.text("error") != "invalid_grant" {
-						t.Errorf("%s: %d %s", what, r.status, r.raw)
-					}
-				})
+		got, refusals := many(t, p, p.redemption(p.code(ada)))
+		if len(got) != 1 || refusals != 7 {
+			t.Errorf("%d of 8 got tokens, and %d were refused", len(got), refusals)
+		} else if works(s, got[0].text("access_token")) {
+			t.Error("what came again did not end it")
+		}
+	})
+}
+
+// many sends the same request eight times at once. It returns the responses with
+// tokens, and how many were refused with invalid_grant.
+func many(t *testing.T, p program, form url.Values) (got []reply, refusals int) {
+	t.Helper()
+	var (
+		all sync.WaitGroup
+		mu  sync.Mutex
+	)
+	for range 8 {
+		all.Go(func() {
+			r := post(p.Service, "/oauth/token", form)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case r.status == http.StatusOK:
+				got = append(got, r)
+			case r.text("error") == "invalid_grant":
+				refusals++
+			default:
+				t.Errorf("%d %s", r.status, r.raw)
 			}
-			all.Wait()
-			if len(wins) != 1 {
-				t.Errorf("%s: %d of 8 got tokens", what, len(wins))
-			} else if works(s, wins[0]) {
-				t.Errorf("%s: what came again did not end it", what)
+		})
+	}
+	all.Wait()
+	return got, refusals
+}
+
+// Two tabs, or a client whose response got lost, send the same refresh token
+// twice. All get the same tokens, and those go on working; a copy that comes
+// later, or after the next renewal, still ends the connection.
+func TestRefreshTokenRenewedTwiceAtOnceKeepsTheConnection(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		p, eve := newProgram(s), newProgram(s)
+		first := p.tokens(ada)
+		old := first.text("refresh_token")
+		got, refusals := many(t, p, p.renewal(old, "scope", "read"))
+		if len(got) != 8 || refusals != 0 {
+			t.Fatalf("%d of 8 got tokens, and %d were refused", len(got), refusals)
+		}
+		for _, r := range got {
+			if r.text("access_token") != got[0].text("access_token") || r.text("refresh_token") != got[0].text("refresh_token") || r.text("scope") != "read" {
+				t.Fatalf("two responses differ: %s and %s", got[0].raw, r.raw)
 			}
 		}
-		race("a code", p.redemption(p.code(ada)))
-		race("a refresh token", p.renewal(p.tokens(ada).text("refresh_token")))
+		refused(t, "another client", post(s, "/oauth/token", p.renewal(old, "client_id", eve.id)), "invalid_grant")
+		if !works(s, got[0].text("access_token")) || works(s, first.text("access_token")) {
+			t.Error("the new access token does not work, or the old one does")
+		}
+		s.Clock.Advance(board.RefreshReuse - 5*time.Second) // the two checks took two seconds
+		if again := p.must("/oauth/token", p.renewal(old)); again.text("access_token") != got[0].text("access_token") || again.body["expires_in"].(float64) > 3600-50 {
+			t.Errorf("within the minute the response is %s", again.raw)
+		}
+		s.Clock.Advance(5 * time.Second)
+		refused(t, "the old refresh token after a minute", post(s, "/oauth/token", p.renewal(old)), "invalid_grant")
+		if works(s, got[0].text("access_token")) {
+			t.Error("a late copy did not end the connection")
+		}
+		refused(t, "the last refresh token then", post(s, "/oauth/token", p.renewal(got[0].text("refresh_token"))), "invalid_grant")
+
+		// The one before the last but one is a copy at once.
+		one := p.tokens(ada).text("refresh_token")
+		two := p.must("/oauth/token", p.renewal(one)).text("refresh_token")
+		three := p.must("/oauth/token", p.renewal(two))
+		refused(t, "the last but two", post(s, "/oauth/token", p.renewal(one)), "invalid_grant")
+		if works(s, three.text("access_token")) {
+			t.Error("the last but two did not end the connection")
+		}
+
+		// What was disconnected stays so within the minute.
+		four := p.tokens(ada).text("refresh_token")
+		five := p.must("/oauth/token", p.renewal(four))
+		post(s, "/oauth/revoke", values("client_id", p.id, "token", five.text("access_token")))
+		refused(t, "after revocation", post(s, "/oauth/token", p.renewal(four)), "invalid_grant")
 	})
 }
 

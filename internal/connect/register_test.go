@@ -57,7 +57,8 @@ func TestRegister(t *testing.T) {
 			"", "/callback", "//x.example/cb", "x.example/cb", "https://", "https:///cb", "https:cb", "https://x.example/cb#fragment", "https://x.example/cb#", "https://user@x.example/cb", "http://x.example/cb",
 			"http://10.0.0.1/cb", "http://localhost.evil.example/cb", "http://127.0.0.1.evil.example/", "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:https://x.example/1",
 			"about:blank", "urn:ietf:wg:oauth:2.0:oob", "https://x.example/c b", "https://x.example/\u00e9", "https://x.example\\@evil.example/", "https://x.example/\t", "https://x.example/cb\n", "mailto:x@x.example", "intent://x#Intent;end",
-			"https://x.example/" + strings.Repeat("x", 2_000),
+			"https://x.example/" + strings.Repeat("x", 2_000), "http://127.0.0.2/cb", "http://0.0.0.0/cb", "http://[::ffff:127.0.0.1]/cb", "http://localhost./cb",
+			".app:/cb", "com..example:/cb", "com.example.:/cb", "x-apple.systempreferences:x", "com.-x:/cb", "1.2:/cb",
 		} {
 			metadata, err := json.Marshal(map[string]any{"redirect_uris": []string{callback, bad}})
 			if err != nil {
@@ -74,6 +75,61 @@ func TestRegister(t *testing.T) {
 			t.Errorf("a form: %d %s", r.status, r.raw)
 		}
 	})
+}
+
+// forbiddenSchemes belong to browsers and operating systems, or to no app that
+// owns a domain.
+var forbiddenSchemes = []string{
+	"ms-appinstaller:", "search:", "shell:", "mhtml:", "microsoft-edge:", "search-ms:", "ms-msdt:", "javascript:", "vbscript:", "data:", "file:", "intent:",
+	"cursor:", "vscode:", "ms-settings:", "x-apple.systempreferences:", "steam:", "tel:", "ws:", "ftp:", "web+app:",
+}
+
+// Redirect addresses are https, http of one's own machine, or a scheme that is a
+// domain name in reverse: in a registration and in a client's document.
+func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	for _, scheme := range forbiddenSchemes {
+		for _, rest := range []string{"x", "//x/cb", "?source=https://evil.example"} {
+			r := register(s, `{"redirect_uris":["`+scheme+rest+`"]}`)
+			refused(t, scheme+rest, r, "invalid_redirect_uri")
+			if !strings.Contains(r.text("error_description"), "https") && !strings.Contains(r.text("error_description"), "host") && !strings.Contains(r.text("error_description"), "absolute") {
+				t.Errorf("%s: the refusal does not say what is allowed: %s", scheme, r.raw)
+			}
+		}
+	}
+	for _, good := range []string{"https://x.example/cb", "https://x.example:8443/cb?a=1", "http://localhost/cb", "http://localhost:3000/cb", "http://127.0.0.1:1/", "http://[::1]/cb", "com.example.app:/cb", "com.example.app://cb", "io.x:/"} {
+		if r := register(s, `{"redirect_uris":["`+good+`"]}`); r.status != http.StatusCreated {
+			t.Errorf("%s: %d %s", good, r.status, r.raw)
+		}
+	}
+}
+
+// Cursor registers an address with its own scheme beside those that it uses.
+func TestCursorRegistersWithoutItsScheme(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	own := "cursor://anysphere.cursor-mcp/oauth/callback"
+	r := register(s, `{"client_name":"Cursor","redirect_uris":["`+own+`","https://www.cursor.com/agents/mcp/oauth/callback","http://localhost:8787/callback"]}`)
+	if got := fmt.Sprint(r.body["redirect_uris"]); r.status != http.StatusCreated || got != "[https://www.cursor.com/agents/mcp/oauth/callback http://localhost:8787/callback]" {
+		t.Fatalf("the registration is %d %s", r.status, r.raw)
+	}
+	p := program{s, r.text("client_id"), "http://localhost:8787/callback"}
+	p.code(s.Person("Ada"))
+	refused(t, "by its scheme", get(s, "/oauth/authorize?"+p.request("redirect_uri", own).Encode()), "invalid_request")
+}
+
+// A name that shows as nothing, or as another, is not shown as it came.
+func TestNamesOfProgramsShowWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	s := one(t)
+	for given, want := range map[string]string{
+		`\u3164\u3164`: "", `\u2800`: "", `\uffa0Claude\ufe0f`: "Claude", `\u202eedualC`: "edualC", `Cla\u00adude\u034f`: "Claude", `Claude\n\n\nCode`: "Claude Code",
+	} {
+		if r := register(s, `{"client_name":"`+given+`","redirect_uris":["`+callback+`"]}`); r.text("client_name") != want {
+			t.Errorf("%s is registered as %q", given, r.text("client_name"))
+		}
+	}
 }
 
 func TestRegistrationIsSwitchedOff(t *testing.T) {

@@ -192,19 +192,21 @@ func (d *door) issue(ctx context.Context, tx *store.Tx, c board.Consent) (out to
 	if err != nil {
 		return out, "", err
 	}
+	if err := tx.InsertLetter(ctx, board.LetterAppConnected, t.ID, 0); err != nil {
+		return out, "", err
+	}
 	return answerOf(text, refresh, c.Scopes), t.ID, tx.Audit(ctx, "connect_app", t.ID)
 }
 
 func answerOf(access, refresh string, scopes []board.Scope) tokens {
-	words := make([]string, len(scopes))
-	for i, s := range scopes {
-		words[i] = string(s)
+	return tokens{
+		Access: access, Type: "Bearer", ExpiresIn: int64(board.AccessLifetime / time.Second), Refresh: refresh, Scope: board.ScopeText(scopes),
 	}
-	return tokens{Access: access, Type: "Bearer", ExpiresIn: int64(board.AccessLifetime / time.Second), Refresh: refresh, Scope: strings.Join(words, " ")}
 }
 
 // refresh gives another access token and another refresh token (OAuth 2.1,
-// 4.3.1); those before work no more.
+// 4.3.1). Those before stop working, but for a minute the refresh token before
+// gets the same response again.
 func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err error) {
 	text := form.Get("refresh_token")
 	if text == "" {
@@ -223,15 +225,17 @@ func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err er
 		return out, err
 	}
 	var replayed string
+	access, next := board.Renewal(d.db.CursorKey(), text)
 	err = d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
 		replayed = ""
 		g, err := tx.GrantOfRefresh(ctx, board.SecretHash(family), board.SecretHash(text))
+		repeats := err == nil && g.Repeats(board.SecretHash(next), tx.Now())
 		switch {
 		case board.IsCode(err, board.CodeNotFound):
 			return unknownRefresh()
 		case err != nil:
 			return err
-		case !g.Current: // RFC 9700, 4.14.2: whoever of the two was first may be the thief
+		case !g.Current && !repeats: // RFC 9700, 4.14.2: whoever of the two was first may be the thief
 			replayed = g.TokenID
 			return d.endReplayed(ctx, tx, g.UserID, g.TokenID)
 		case g.ClientID != form.Get("client_id"):
@@ -240,6 +244,11 @@ func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err er
 			return unknownRefresh()
 		case resource != "" && g.Resource != "" && resource != g.Resource:
 			return refuse(invalidTarget, "resource is not the one of the authorization request.")
+		}
+		if repeats {
+			out = answerOf(access, next, g.TokenScopes)
+			out.ExpiresIn = max(0, int64(g.TokenUntil-tx.Now())/1000)
+			return nil
 		}
 		scopes := g.Scopes
 		if narrower != nil {
@@ -250,22 +259,21 @@ func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err er
 				return refuse(invalidScope, "scope is more than the person allowed.")
 			}
 		}
-		out, err = renew(ctx, tx, g, family, scopes)
-		return err
+		out = answerOf(access, next, scopes)
+		return renew(ctx, tx, g, out, scopes)
 	})
 	return out, d.replay(err, "refresh token", replayed)
 }
 
-func renew(ctx context.Context, tx *store.Tx, g board.Grant, family string, scopes []board.Scope) (tokens, error) {
-	access, next := board.NewToken(), family+board.NewSecret()
-	hash, _ := board.TokenHash(access)
+func renew(ctx context.Context, tx *store.Tx, g board.Grant, given tokens, scopes []board.Scope) error {
+	hash, _ := board.TokenHash(given.Access)
 	until := tx.Now() + board.Instant(board.AccessLifetime.Milliseconds())
-	t := board.Token{ID: g.TokenID, Scopes: scopes, ExpiresAt: &until, LastFour: access[len(access)-4:]}
-	renewed, err := tx.RenewGrant(ctx, t, hash, board.SecretHash(next))
+	t := board.Token{ID: g.TokenID, Scopes: scopes, ExpiresAt: &until, LastFour: given.Access[len(given.Access)-4:]}
+	renewed, err := tx.RenewGrant(ctx, t, hash, board.SecretHash(given.Refresh))
 	if err == nil && !renewed {
 		err = unknownRefresh()
 	}
-	return answerOf(access, next, scopes), err
+	return err
 }
 
 func unknownRefresh() *refusal {

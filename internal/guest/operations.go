@@ -44,7 +44,7 @@ func AddOperations(r *op.Registry, p *Pages) *op.Registry {
 
 // KeyInput names a public page.
 type KeyInput struct {
-	Key string `json:"key" maxLength:"64" doc:"What stands behind /p/ in the page's address." example:"MFRGGZDFMZTWQ2LKNNWG23TPOA"`
+	Key string `json:"key" minLength:"0" maxLength:"64" doc:"What stands behind /p/ in the page's address." example:"MFRGGZDFMZTWQ2LKNNWG23TPOA"`
 }
 
 // GuestKey is what lets the caller in.
@@ -60,7 +60,7 @@ type WriteInput struct {
 
 // check refuses what no person at a page would have sent, and counts it.
 func (in WriteInput) check(p *Pages, db *store.DB, caller board.Caller) error {
-	page, here := string(caller.Guest.Key), session.Network(caller.Address)
+	page, here := string(caller.Guest.Key), caller.Network
 	if in.Website != "" {
 		return board.Forbidden("website: this must be left empty, for only programs that fill in every field find it.")
 	}

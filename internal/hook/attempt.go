@@ -65,12 +65,13 @@ const (
 	skipped                    // not to be sent any more
 	lost                       // skipped, because the owner can no longer manage the webhook
 	deleted                    // the webhook is gone
+	waiting                    // another server held the queue until later
 	interrupted                // this server stops
 )
 
 // String is the verdict in one word.
 func (v verdict) String() string {
-	return [...]string{"accepted", "throttled", "unreachable", "refused", "gone", "forbidden", "skipped", "lost", "deleted", "interrupted"}[v]
+	return [...]string{"accepted", "throttled", "unreachable", "refused", "gone", "forbidden", "skipped", "lost", "deleted", "waiting", "interrupted"}[v]
 }
 
 // newTransport makes the client of all deliveries: HTTP/1.1, connections kept,
@@ -269,6 +270,9 @@ func explain(err error) (verdict, string) {
 		return unreachable, "TLS: the certificate has expired, or is not good for a server"
 	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &network) && network.Op == "remote error": // a TLS alert
 		return unreachable, "TLS: the handshake failed"
+	}
+	if strings.Contains(err.Error(), "server response headers exceeded") { // net/http has no name for it
+		return unreachable, fmt.Sprintf("the headers of the answer are larger than %d KiB", headerBytes>>10)
 	}
 	return unreachable, "no answer that is HTTP"
 }

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"container/heap"
+	"net/http"
 	"time"
 
 	"cardwall/internal/board"
@@ -17,6 +18,7 @@ const (
 	failuresToHold = 3 // timeouts or 5xx in a row
 	probePause     = time.Second
 	probePauseMost = 30 * time.Second // the shortest pause of a retry, so that none comes late by it
+	askedPauseMost = time.Hour        // that a receiver may ask for with Retry-After
 )
 
 // endpoint is the queue of one webhook: what is to be sent, how fast, and
@@ -40,10 +42,14 @@ type endpoint struct {
 	tokens   float64 // attempts that the pace allows now
 	filled   time.Time
 
-	failing bool // a failed delivery was recorded, or may have been
-	row     int  // timeouts and 5xx in a row
-	held    bool
+	failing bool          // a failed delivery was recorded, or may have been
+	row     int           // timeouts and 5xx in a row
+	held    bool          // one probe at a time goes out
+	since   board.Instant // when that began
 	probeAt time.Time
+
+	until time.Time // when the pause ends that the receiver asked for; nothing but tests goes out before
+	asked int       // pauses of no stated length that it asked for in a row
 
 	ended  int       // deliveries that ended since the log was pruned
 	ready  bool      // it stands in the line of those that may send
@@ -65,7 +71,8 @@ func (p *endpoint) offer(d store.Dispatch, handedOver bool) {
 	case d.Attempts > 0:
 		queue = &p.again
 	}
-	if handedOver && (p.more || len(*queue) >= window) {
+	// Tests stand in no order with others, and must not wait behind what is held.
+	if handedOver && (p.more && queue != &p.tests || len(*queue) >= window) {
 		p.more = true
 		return
 	}
@@ -99,16 +106,16 @@ func (p *endpoint) ask() (behind store.Place, limit int) {
 	return p.read, window
 }
 
-// learn queues what the outbox had. What was committed meanwhile by who had begun
+// learn queues what the outbox had; full says that it may have more. What was committed meanwhile by who had begun
 // before may stand before what was read, so its end is believed only when it was
 // read from the oldest on.
-func (p *endpoint) learn(r *refill) {
+func (p *endpoint) learn(r *refill, full bool) {
 	for _, d := range r.due.Deliveries {
 		p.offer(d, false)
 	}
 	clear(p.left)
 	p.read = r.due.Last
-	p.more = p.more || p.read != store.Place{} || r.behind != store.Place{} || len(r.due.Deliveries) >= r.limit
+	p.more = p.more || p.read != store.Place{} || r.behind != store.Place{} || full
 	if next := r.due.Next; next != 0 && (p.next == 0 || next < p.next) {
 		p.next = next
 	}
@@ -126,11 +133,12 @@ func (p *endpoint) forget(id string) {
 // until there may be one; 0 when that depends on what is under way.
 func (p *endpoint) take(now time.Time, pace float64) (d store.Dispatch, ok bool, wait time.Duration) {
 	held := p.held && len(p.tests) == 0
+	probeAt := later(p.probeAt, p.until)
 	switch {
 	case p.queued() == 0, p.underWay >= endpointAtOnce, held && p.underWay > 0:
 		return d, false, 0
-	case held && now.Before(p.probeAt):
-		return d, false, p.probeAt.Sub(now)
+	case held && now.Before(probeAt):
+		return d, false, probeAt.Sub(now)
 	}
 	if pace > 0 {
 		p.tokens = min(burst, p.tokens+now.Sub(p.filled).Seconds()*pace)
@@ -156,24 +164,76 @@ func (p *endpoint) take(now time.Time, pace float64) (d store.Dispatch, ok bool,
 }
 
 // judge learns from a result whether the receiver works. Changed is true when
-// deliveries are held from now on, or no longer.
-func (p *endpoint) judge(v verdict, now time.Time) (changed bool) {
-	switch v {
+// deliveries are held from now on, or longer, or no longer.
+func (p *endpoint) judge(r *result, now time.Time) (changed bool) {
+	switch r.verdict {
 	case unreachable:
 		p.row++
-		if p.row < failuresToHold {
-			return false
+		if p.row >= failuresToHold {
+			pause := probePause << min(p.row-failuresToHold, 10)
+			p.probeAt = now.Add(min(pause, probePauseMost))
+			changed = !p.held
+			p.held = true
 		}
-		pause := probePause << min(p.row-failuresToHold, 10)
-		p.probeAt = now.Add(min(pause, probePauseMost))
-		changed = !p.held
-		p.held = true
-	case accepted, throttled, refused, gone:
+		if r.status == http.StatusServiceUnavailable && r.later > 0 {
+			changed = p.pause(now, r.later) || changed
+		}
+	case throttled: // says nothing about whether the failures before it are over
+		changed = p.pause(now, r.later)
+	case accepted, refused, gone:
+		p.row = 0
+		if now.Before(p.until) {
+			return false // it was sent before the receiver asked for a pause, or is a test
+		}
 		changed = p.held
-		p.row, p.held = 0, false
-	case forbidden, skipped, lost, deleted, interrupted: // nothing was heard of the receiver
+		p.held, p.asked = false, 0
+	case forbidden, skipped, lost, deleted, waiting, interrupted: // nothing was heard of the receiver
 	}
 	return changed
+}
+
+// pause holds everything but tests for as long as the receiver asks, which is at
+// most an hour. If it does not say how long, the pauses grow from a second to
+// half a minute, as those of probes do; answers to what was under way already
+// make them no longer. It reports whether the end of the pause changed.
+func (p *endpoint) pause(now time.Time, asked time.Duration) (changed bool) {
+	if asked <= 0 {
+		if now.Before(p.until) {
+			return false
+		}
+		asked = min(probePause<<min(p.asked, 10), probePauseMost)
+		p.asked++
+	}
+	until := now.Add(min(asked, askedPauseMost))
+	if !until.After(p.until) {
+		return false
+	}
+	p.until, p.held = until, true
+	return true
+}
+
+// hold is what the store keeps of it, now in both clocks.
+func (p *endpoint) hold(now time.Time, instant board.Instant) store.Hold {
+	h := store.Hold{WebhookID: p.id}
+	if !p.held {
+		p.since = 0
+		return h
+	}
+	if p.since == 0 {
+		p.since = instant
+	}
+	h.Since = p.since
+	if wait := p.until.Sub(now); wait > 0 {
+		h.Until = instant + board.Instant(wait.Milliseconds())
+	}
+	return h
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // idle tells that nothing would be lost by forgetting the endpoint.

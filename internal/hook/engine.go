@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 	"cardwall/internal/trace"
@@ -77,10 +79,12 @@ type Engine struct {
 	stop      context.CancelCauseFunc
 
 	addresses addressBook
+	failures  *backoff.Log
 
-	mu      sync.Mutex
-	offered []store.Dispatch
-	missed  bool // some were not taken; they are in the outbox
+	mu        sync.Mutex
+	announced map[string]struct{} // ids of deliveries whose transactions have not ended
+	offered   []store.Dispatch
+	missed    bool // some were not taken; they are in the outbox
 }
 
 type record struct {
@@ -103,7 +107,8 @@ type refill struct {
 	err      error
 }
 
-// New makes an engine; Run starts it.
+// New makes an engine, which takes the deliveries that are committed from now on;
+// Run sends them.
 func New(o Options) *Engine {
 	if o.Dial == nil {
 		o.Dial = o.Guard.Dial
@@ -120,12 +125,14 @@ func New(o Options) *Engine {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
 	}
-	return &Engine{
-		o: o, transport: newTransport(o.Dial, o.Roots),
+	e := &Engine{
+		o: o, failures: backoff.NewLog(o.Log), transport: newTransport(o.Dial, o.Roots), announced: map[string]struct{}{},
 		wake: make(chan struct{}, 1), checks: make(chan []*attempt, 1), results: make(chan result, batchSize),
 		records: make(chan record, 1), recorded: make(chan recorded, 1), refills: make(chan refill, batchSize),
 		queues: make(chan []store.Queue, 1), lookNow: make(chan struct{}, 1), shards: make(chan map[int]bool, 1),
 	}
+	o.DB.OnDispatch(e.announce)
+	return e
 }
 
 // chance is a number in [0, 1).
@@ -147,7 +154,6 @@ func (e *Engine) Run(ctx context.Context) {
 	helpers.Go(func() { e.record(work) })
 	helpers.Go(func() { e.look(work) })
 	helpers.Go(func() { e.lease(work) })
-	e.o.DB.OnDispatch(e.offer)
 	newLoop(e).run(ctx)
 	e.o.DB.OnDispatch(nil)
 	close(e.checks)
@@ -157,9 +163,32 @@ func (e *Engine) Run(ctx context.Context) {
 	e.transport.CloseIdleConnections()
 }
 
-// offer takes deliveries that were just committed here. It never waits.
-func (e *Engine) offer(deliveries []store.Dispatch) {
+// announce learns of deliveries that are about to be committed here, and takes
+// them when they are. It never waits.
+//
+// A commit is visible in the outbox before its goroutine gets to hand it over. A
+// reading of the outbox must leave such a delivery to the hand-over: if it took
+// it, the delivery could be sent and recorded, and so forgotten, by the time that
+// it is handed over, and would be sent again.
+func (e *Engine) announce(deliveries []store.Dispatch) (ended func(committed bool)) {
 	e.mu.Lock()
+	for _, d := range deliveries {
+		e.announced[d.ID] = struct{}{}
+	}
+	e.mu.Unlock()
+	return func(committed bool) { e.offer(deliveries, committed) }
+}
+
+// offer takes deliveries whose transaction has ended, if it was committed.
+func (e *Engine) offer(deliveries []store.Dispatch, committed bool) {
+	e.mu.Lock()
+	for _, d := range deliveries {
+		delete(e.announced, d.ID)
+	}
+	if !committed {
+		e.mu.Unlock()
+		return
+	}
 	if len(e.offered)+len(deliveries) > offeredMost {
 		e.missed = true
 	} else {
@@ -170,6 +199,17 @@ func (e *Engine) offer(deliveries []store.Dispatch) {
 	case e.wake <- struct{}{}:
 	default:
 	}
+}
+
+// unannounced is those of the deliveries that no transaction of this process is
+// about to hand over.
+func (e *Engine) unannounced(deliveries []store.Dispatch) []store.Dispatch {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.DeleteFunc(deliveries, func(d store.Dispatch) bool {
+		_, coming := e.announced[d.ID]
+		return coming
+	})
 }
 
 // taken are the deliveries that were offered since it was last called.
@@ -205,6 +245,8 @@ func (e *Engine) check() {
 				r.verdict, r.reason = lost, targets[i].Refusal
 			case targets[i].Refusal != "":
 				r.verdict, r.reason = skipped, targets[i].Refusal
+			case targets[i].Until != 0 && a.delivery.Kind != board.KindWebhookTest:
+				a.target, r.verdict = targets[i], waiting
 			default:
 				a.target = targets[i]
 				under.Go(func() { e.results <- e.traced(e.stopped, a) })
@@ -235,6 +277,15 @@ func (e *Engine) record(ctx context.Context) {
 	}
 }
 
+// What the log says while a task fails.
+const (
+	cannotReadOutbox = "the outbox of webhooks cannot be read"
+	cannotRead       = "deliveries cannot be read"
+	cannotRecord     = "deliveries wait to be recorded"
+	cannotPrune      = "a delivery log was not pruned"
+	cannotLease      = "the shards of webhooks are not leased"
+)
+
 // look reads now and then which webhooks have open deliveries: at the start,
 // and for what another server wrote.
 func (e *Engine) look(ctx context.Context) {
@@ -243,21 +294,21 @@ func (e *Engine) look(ctx context.Context) {
 		every = lookShared
 	}
 	if err := e.o.DB.Reschedule(ctx); err != nil && ctx.Err() == nil {
-		e.o.Log.Warn("retries are not compared with the clock", "error", err)
+		e.failures.Failed("retries are not compared with the clock", err)
 	}
 	for {
 		began, pause := time.Now(), every
 		found, err := e.o.DB.Queues(ctx)
 		switch {
 		case err == nil:
+			e.failures.Succeeded(cannotReadOutbox)
 			select {
 			case e.queues <- found:
 			case <-ctx.Done():
 				return
 			}
 		case ctx.Err() == nil:
-			pause = lookAgain
-			e.o.Log.Warn("the outbox of webhooks cannot be read", "error", err)
+			pause = max(lookAgain, e.failures.Failed(cannotReadOutbox, err))
 		}
 		select {
 		case <-time.After(lookRest(pause, time.Since(began))):

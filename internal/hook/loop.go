@@ -221,6 +221,12 @@ func (l *loop) result(r result) {
 		l.release(a)
 		l.alarms.set(p, now.Add(recordPause))
 		return
+	case waiting: // the pause outlives the server that was asked for it
+		p.held = true
+		p.until = later(p.until, now.Add(time.Duration(a.target.Until-board.InstantOf(l.o.DB.Now()))*time.Millisecond))
+		l.release(a)
+		l.alarms.set(p, later(p.until, now))
+		return
 	case deleted:
 		l.unwritten.deleted = append(l.unwritten.deleted, p.id)
 		l.release(a)
@@ -231,12 +237,11 @@ func (l *loop) result(r result) {
 	l.end(a)
 	p.failing = p.failing || a.target.Failures > 0
 	// The log may say of another server's time that deliveries are held.
-	if p.judge(r.verdict, now) || a.target.Held && !p.held {
-		hold := store.Hold{WebhookID: p.id}
-		if p.held {
-			hold.Since = board.InstantOf(l.o.DB.Now())
-		}
-		l.unwritten.holds = append(l.unwritten.holds, hold)
+	if r.verdict == accepted && a.delivery.SwitchesOn != "" {
+		p.until = time.Time{} // a person had the receiver looked at
+	}
+	if p.judge(&r, now) || a.target.Held && !p.held {
+		l.unwritten.holds = append(l.unwritten.holds, p.hold(now, board.InstantOf(l.o.DB.Now())))
 	}
 	o := l.outcome(&r)
 	l.o.Metrics.attempted(&r, &o, board.InstantOf(l.o.DB.Now()))
@@ -264,13 +269,14 @@ func (l *loop) write(now time.Time) {
 func (l *loop) written(r recorded) {
 	l.writing = false
 	if r.err != nil {
-		l.o.Log.Warn("deliveries wait to be recorded", "deliveries", len(r.outcomes), "error", r.err)
+		l.failures.Failed(cannotRecord, r.err, "deliveries", len(r.outcomes))
 		r.outcomes = append(r.outcomes, l.unwritten.outcomes...)
 		r.holds = append(r.holds, l.unwritten.holds...)
 		l.unwritten = record{outcomes: r.outcomes, holds: r.holds, marks: l.unwritten.marks, deleted: append(r.deleted, l.unwritten.deleted...)}
 		l.writeAt = time.Now().Add(recordPause)
 		return
 	}
+	l.failures.Succeeded(cannotRecord)
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
 		l.busy[board.WebhookShard(o.WebhookID)].Add(-1)
@@ -296,8 +302,10 @@ func (l *loop) written(r recorded) {
 func (l *loop) prune(ids ...string) {
 	for _, id := range ids {
 		if _, err := l.o.DB.PruneDeliveries(l.stopped, id, pruneAtOnce); err != nil {
-			l.o.Log.Warn("a delivery log was not pruned", "webhook", id, "error", err)
+			l.failures.Failed(cannotPrune, err, "webhook", id)
+			continue
 		}
+		l.failures.Succeeded(cannotPrune)
 	}
 }
 
@@ -305,19 +313,23 @@ func (l *loop) prune(ids ...string) {
 func (l *loop) refilled(r refill) {
 	p := r.endpoint
 	l.reading--
+	full := len(r.due.Deliveries) >= r.limit
+	r.due.Deliveries = l.unannounced(r.due.Deliveries)
+	l.takeOffered() // those that are not announced any more, before the outbox's copies of them
 	p.refilling = false
 	if !l.mine[board.WebhookShard(p.id)] {
 		clear(p.left) // another server has them by now
 		return
 	}
 	if r.err != nil {
-		l.o.Log.Warn("deliveries cannot be read", "webhook", p.id, "error", r.err)
+		l.failures.Failed(cannotRead, r.err, "webhook", p.id)
 		p.more, p.rewind = true, true
 		clear(p.left)
 		l.alarms.set(p, time.Now().Add(recordPause))
 		return
 	}
-	p.learn(&r)
+	l.failures.Succeeded(cannotRead)
+	p.learn(&r, full)
 	l.rouse(p)
 }
 

@@ -85,7 +85,7 @@ func wantSignedNow(t *testing.T, secret string, p post) {
 	}
 }
 
-func TestRetryAfterMovesAnAttemptLaterAtMostToTheNextPauseAndNeverEarlier(t *testing.T) {
+func TestRetryAfterMovesAnAttemptLaterAtMostAnHourAndNeverEarlier(t *testing.T) {
 	date := func(in time.Duration) func() string {
 		return func() string { return time.Now().Add(in).UTC().Format(http.TimeFormat) }
 	}
@@ -102,9 +102,9 @@ func TestRetryAfterMovesAnAttemptLaterAtMostToTheNextPauseAndNeverEarlier(t *tes
 		{"503, a date", 503, date(75 * time.Second), 75 * time.Second},
 		{"earlier than the pause", 503, text("3"), 30 * time.Second},
 		{"a date that is over", 503, date(-time.Hour), 30 * time.Second},
-		{"later than the next pause", 503, text("3600"), 2 * time.Minute},
-		{"later than the next pause, a date", 429, date(24 * time.Hour), 2 * time.Minute},
-		{"more seconds than fit", 503, text("99999999999999999999"), 2 * time.Minute},
+		{"later than the next pause", 503, text("600"), 10 * time.Minute},
+		{"later than an hour, a date", 429, date(24 * time.Hour), time.Hour},
+		{"more seconds than fit", 503, text("99999999999999999999"), time.Hour},
 		{"negative", 503, text("-75"), 30 * time.Second},
 		{"words", 503, text("later"), 30 * time.Second},
 		{"another status", 500, text("75"), 30 * time.Second},
@@ -120,7 +120,7 @@ func TestRetryAfterMovesAnAttemptLaterAtMostToTheNextPauseAndNeverEarlier(t *tes
 				h := w.webhook("receiver.test")
 				w.engine()
 				w.card()
-				pass(time.Hour)
+				pass(2 * time.Hour)
 				wantPauses(t, to.seen(), c.want)
 				w.wantStatus(h.ID, board.DeliveryDelivered)
 			})

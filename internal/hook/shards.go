@@ -32,6 +32,7 @@ func (e *Engine) lease(ctx context.Context) {
 		keep, later, free, raced, err := e.share(ctx, drop, passed, time.Since(started) >= settleTime)
 		switch {
 		case err == nil:
+			e.failures.Succeeded(cannotLease)
 			given := slices.DeleteFunc(drop, func(shard int) bool { return slices.Contains(later, shard) })
 			passed = shardSet(slices.DeleteFunc(free, func(shard int) bool { return slices.Contains(given, shard) }))
 			drop, renewed = later, began
@@ -40,7 +41,7 @@ func (e *Engine) lease(ctx context.Context) {
 			}
 			e.serve(ctx, keep)
 		case ctx.Err() == nil:
-			e.o.Log.Warn("the shards of webhooks are not leased", "error", err)
+			e.failures.Failed(cannotLease, err)
 			if time.Since(renewed)+2*leaseEvery > leaseTime {
 				e.serve(ctx, nil) // before others take them
 			}

@@ -57,6 +57,16 @@ func (w *world) letters() (out []board.Letter) {
 	}
 }
 
+// wantOffLetter checks that one email waits, which tells somebody why a webhook
+// was switched off.
+func (w *world) wantOffLetter(to string, why board.Off, path string) {
+	w.t.Helper()
+	l := w.letters()
+	if len(l) != 1 || l[0].Kind != board.LetterWebhookOff || l[0].To != to || l[0].Webhook == nil || l[0].Webhook.Reason != why || l[0].Link != baseURL+path {
+		w.t.Errorf("the emails are %+v, want one to %s about %s with a link to %s", l, to, why, path)
+	}
+}
+
 // fail has n deliveries of the webhook fail, one after the other.
 func (w *world) fail(n int) {
 	w.t.Helper()
@@ -148,9 +158,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			if n := len(to.seen()); n != 2 {
 				t.Errorf("%d were sent, want 2", n)
 			}
-			if l := w.letters(); len(l) > 0 {
-				t.Errorf("letters were written: %+v", l)
-			}
+			w.wantOffLetter("ada@example.com", board.OffGone, "/webhooks/"+h.ID+"/deliveries?delivery="+url.QueryEscape(to.ids()[1]))
 		}},
 		{"on, receiver answers 410 to a test event: off", func(t *testing.T, w *world) {
 			w.receiver("receiver.test", always(410))
@@ -164,11 +172,13 @@ func TestStatesOfAWebhook(t *testing.T) {
 			h, _ := w.ofLeaver()
 			do(w, w.ada, app.ChangeMember, app.ChangeMemberInput{WorkspaceInput: w.inWorkspace(), UserID: h.OwnerID, Role: board.WorkspaceMember})
 			w.wantOff(h.ID, board.OffOwner)
+			w.wantOffLetter("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
 		}},
 		{"on, owner can no longer manage the webhook's boards: off when the owner leaves", func(_ *testing.T, w *world) {
 			h, _ := w.ofLeaver()
 			do(w, h.OwnerID, app.RemoveMember, app.RemoveMemberInput{WorkspaceInput: w.inWorkspace(), UserID: h.OwnerID})
 			w.wantOff(h.ID, board.OffOwner)
+			w.wantOffLetter("bob@example.com", board.OffOwner, "/")
 		}},
 		{"on, owner can no longer manage the webhook's boards: off when a role on the board changes", func(_ *testing.T, w *world) {
 			h, _ := w.ofBoardAdmin()
@@ -191,6 +201,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			w.engine()
 			pass(time.Second)
 			w.wantOff(h.ID, board.OffOwner)
+			w.wantOffLetter("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
 			w.wantStatus(h.ID, board.DeliverySkipped)
 			if n := len(to.seen()); n > 0 {
 				t.Errorf("%d were sent", n)
@@ -561,6 +572,10 @@ func sendAgain(ended board.DeliveryStatus, status int) func(*testing.T, *world) 
 	}
 }
 
+func rotation(id string, force bool) app.RotateWebhookSecretInput {
+	return app.RotateWebhookSecretInput{WebhookInput: named(id), Force: force}
+}
+
 func TestStatesOfASigningSecret(t *testing.T) {
 	runRows(t, []row{
 		{"one active secret, person creates a new one: two signatures for 24 hours, then by the new one only", func(t *testing.T, w *world) {
@@ -569,9 +584,12 @@ func TestStatesOfASigningSecret(t *testing.T) {
 			w.engine()
 			w.card()
 			pass(time.Hour)
-			second := do(w, w.ada, app.RotateWebhookSecret, named(h.ID)).Secret
+			second := do(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, false)).Secret
 			w.card()
 			pass(24*time.Hour - time.Second)
+			if _, err := try(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, false)); !board.IsCode(err, board.CodeLimitReached) || !strings.Contains(err.Error(), "force: true") {
+				t.Errorf("a rotation within 24 hours of the last: %v", err)
+			}
 			w.card()
 			pass(time.Second)
 			w.card()
@@ -589,12 +607,12 @@ func TestStatesOfASigningSecret(t *testing.T) {
 				t.Error("the new secret is not new")
 			}
 		}},
-		{"two active secrets, person creates a third: the first is forgotten", func(t *testing.T, w *world) {
+		{"two active secrets, person forces a third: the first is forgotten", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", nil)
 			h := w.webhook("receiver.test")
 			w.engine()
-			second := do(w, w.ada, app.RotateWebhookSecret, named(h.ID)).Secret
-			third := do(w, w.ada, app.RotateWebhookSecret, named(h.ID)).Secret
+			second := do(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, false)).Secret
+			third := do(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, true)).Secret
 			w.card()
 			pass(time.Second)
 			p := to.seen()[0]

@@ -32,6 +32,7 @@ type world struct {
 	workspace string
 	board     string
 	list      string
+	running   *hook.Engine // the last that was started
 }
 
 const baseURL = "https://cardwall.example.com"
@@ -298,6 +299,7 @@ func (w *world) engineOn(db *store.DB, change ...func(*hook.Options)) (stop func
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	engine := hook.New(o)
+	w.running = engine
 	go func() { defer close(done); engine.Run(ctx) }()
 	stop = sync.OnceFunc(func() { cancel(); <-done })
 	w.t.Cleanup(stop)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/filename"
 	"cardwall/internal/session"
 	"cardwall/internal/store"
 )
@@ -70,7 +71,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Content-Type", "text/calendar; charset=utf-8")
-	header.Set("Content-Disposition", `inline; filename="cardwall.ics"`)
+	header.Set("Content-Disposition", filename.Disposition("inline", filename.Of("Cardwall due dates", s.DB.Now(), "ics")))
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write([]byte(body)) // the reader may be gone
 }

@@ -188,6 +188,9 @@ func TestCalendarFeed(t *testing.T) {
 		if first.Header.Get("Content-Type") != "text/calendar; charset=utf-8" || !strings.HasPrefix(first.Header.Get("Cache-Control"), "private") {
 			t.Errorf("the header: %v", first.Header)
 		}
+		if got, want := first.Header.Get("Content-Disposition"), `inline; filename="Cardwall due dates `+day(0)+`.ics"`; got != want {
+			t.Errorf("Content-Disposition is %s, want %s", got, want)
+		}
 		tag := first.Header.Get("ETag")
 		if again := get(s, address, "If-None-Match", `"other", W/`+tag); again.StatusCode != http.StatusNotModified || body(s, again) != "" || again.Header.Get("ETag") != tag {
 			t.Errorf("asked again: %s", again.Status)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
@@ -14,8 +15,9 @@ const streamsMax = 20 // of one person
 
 // Hub knows which streams of this server show which boards.
 type Hub struct {
-	db  *store.DB
-	log *slog.Logger
+	db       *store.DB
+	log      *slog.Logger
+	failures *backoff.Log
 
 	mu      sync.Mutex
 	boards  map[string]map[*stream]struct{}
@@ -28,7 +30,7 @@ type Hub struct {
 
 // NewHub makes the hub of a server and begins to listen to its changes.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
-	h := &Hub{db: db, log: log, boards: map[string]map[*stream]struct{}{}, persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
+	h := &Hub{db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{}, persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
 	h.unwatch = db.OnChange(h.changed)
 	db.OnNotify(h.notified)
 	h.open.Go(h.checkCallers)

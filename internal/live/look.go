@@ -13,17 +13,24 @@ const (
 	lookTime     = 5 * time.Second
 )
 
+// What the log says while a task fails.
+const (
+	cannotLook          = "live streams cannot see what other servers do"
+	cannotLookAtCallers = "live streams cannot see who is let in"
+)
+
 // look finds what other servers changed.
 func (h *Hub) look() {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
+	rest := time.NewTimer(lookEvery)
+	defer rest.Stop()
 	last, marks, there := map[string]int64{}, map[string]string{}, map[string][]string{}
 	for n := 0; ; n++ {
 		select {
 		case <-h.stop:
 			return
-		case <-tick.C:
+		case <-rest.C:
 		}
+		rest.Reset(lookEvery)
 		ids, people := h.watched()
 		if len(people) == 0 {
 			continue
@@ -39,9 +46,10 @@ func (h *Hub) look() {
 		}
 		cancel()
 		if err != nil {
-			h.log.Warn("live streams cannot see what other servers do", "error", err)
+			rest.Reset(h.failures.Failed(cannotLook, err))
 			continue
 		}
+		h.failures.Succeeded(cannotLook)
 		var moved []string
 		for _, id := range ids {
 			if v, there := versions[id]; !there || v != last[id] {
@@ -138,9 +146,10 @@ func (h *Hub) checkCallers() {
 		let, err := h.db.LetIn(ctx, ids)
 		cancel()
 		if err != nil {
-			h.log.Warn("live streams cannot see who is let in", "error", err)
+			h.failures.Failed(cannotLookAtCallers, err)
 			continue
 		}
+		h.failures.Succeeded(cannotLookAtCallers)
 		for id, all := range streams {
 			for _, s := range all {
 				if !let[id] {

@@ -40,6 +40,8 @@ func Write(l board.Letter) (Message, error) {
 		m, err = Exists(l.Link)
 	case l.Kind == board.LetterReset:
 		m, err = Reset(l.Link)
+	case l.Notice != nil:
+		m, err = AccountNotice(l.Kind, l.Link, *l.Notice)
 	case (l.Kind == board.LetterNotify || l.Kind == board.LetterDigest) && l.Notifications != nil && len(l.Notifications.Items) > 0:
 		m, err = Notifications(l.Kind, l.Link, *l.Notifications)
 	default:
@@ -65,7 +67,7 @@ func Invitation(link string, l board.InvitationLetter) (Message, error) {
 	role := map[board.WorkspaceRole]string{
 		board.WorkspaceOwner: "an owner", board.WorkspaceAdmin: "an admin", board.WorkspaceMember: "a member", board.WorkspaceGuest: "a guest",
 	}[l.Role]
-	return compose("Invitation to "+workspace, content{
+	return compose("You are invited to a workspace on Cardwall", content{
 		Paragraphs: []string{
 			fmt.Sprintf("%s invites you to the workspace %s, as %s.", by, workspace, role),
 		},
@@ -110,18 +112,33 @@ func Reset(link string) (Message, error) {
 	})
 }
 
-// WebhookOff tells a webhook's owner that it was switched off.
+// WebhookOff tells a webhook's owner that the service switched it off, and why.
 func WebhookOff(link string, l board.WebhookLetter) (Message, error) {
 	name, host := line(l.Name), line(l.Host)
 	if name == "" {
 		name = "to " + host
 	}
-	return compose("Webhook switched off: "+name, content{
+	why, next, button := "", "", "Open the delivery log"
+	switch l.Reason {
+	case board.OffGone:
+		why = fmt.Sprintf("%s responded with 410 Gone, which means that it wants no more deliveries", host)
+		next = "If that was a mistake, switch the webhook on again on its page. Otherwise you can delete it there."
+	case board.OffOwner:
+		why, button = "you own it, and you can no longer manage what it covers", "Open Cardwall"
+		next = "Someone who can manage it can switch it on again, and becomes its owner."
+	case board.OffPlan:
+		why = "its board or workspace was restored from the trash, and the plan has no room for another webhook"
+		next = "Delete a webhook that is no longer needed, then switch this one on again."
+	default:
+		why = fmt.Sprintf("%d deliveries in a row to %s failed", board.FailuresToSwitchOff, host)
+		next = "The delivery log shows how the receiver responded. When it works again, switch the webhook on there. Failed deliveries can be sent again."
+	}
+	return compose("A webhook was switched off", content{
 		Paragraphs: []string{
-			fmt.Sprintf("The webhook %s of the workspace %s was switched off: %d deliveries in a row to %s failed.", name, line(l.Workspace), board.FailuresToSwitchOff, host),
-			"The delivery log tells what the receiver answered. When it works again, switch the webhook on there; deliveries that failed can be sent again.",
+			fmt.Sprintf("The webhook %s of the workspace %s was switched off: %s.", name, line(l.Workspace), why),
+			next,
 		},
-		Button: "Open the delivery log", Link: link,
+		Button: button, Link: link,
 		Small: "You get this email because you own the webhook.",
 	})
 }
@@ -150,6 +167,8 @@ const page = `<!doctype html>
 </body></html>
 `
 
+// compose writes both forms of an email. Nothing that a person typed may be in
+// the subject: it would lend our name to whatever somebody calls a workspace.
 func compose(subject string, c content) (Message, error) {
 	t, err := template.New("letter").Parse(page)
 	if err != nil {
@@ -168,16 +187,35 @@ func compose(subject string, c content) (Message, error) {
 		c.Small += "\nChange them: " + c.Settings + "\nUnsubscribe: " + c.Unsubscribe
 	}
 	text := strings.Join(parts, "\n\n") + "\n\n" + c.Button + ":\n" + c.Link + "\n\n" + c.Small + "\n"
-	return Message{Subject: line(subject), Text: text, HTML: b.String()}, nil
+	return Message{Subject: subject, Text: text, HTML: b.String()}, nil
 }
 
 // maxLine is how many characters of somebody's text a letter repeats.
 const maxLine = 120
 
-// line makes somebody's text fit for a subject or a sentence: one line, no
-// control or formatting characters (which could turn the text around), and not
-// too long.
-func line(s string) string {
+// line makes text that a person typed fit for a sentence of an email: oneLine, and
+// without anything that mail programs turn into a link. An address or a domain
+// in a name is text, and must not be a way out of an email that we sent.
+func line(s string) string { return unlinked(oneLine(s)) }
+
+// unlinked puts a zero-width space (U+200B) after the characters that make an
+// address or a domain one word. It looks the same, and links of no program go
+// over it.
+func unlinked(s string) string {
+	runes := []rune(s)
+	var b strings.Builder
+	for i, r := range runes {
+		b.WriteRune(r)
+		if strings.ContainsRune(".:/@", r) && i+1 < len(runes) && !unicode.IsSpace(runes[i+1]) {
+			b.WriteRune('\u200b')
+		}
+	}
+	return b.String()
+}
+
+// oneLine makes text from elsewhere one line without control and formatting
+// characters, which could turn it around, and not too long.
+func oneLine(s string) string {
 	words := strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 	})
@@ -197,7 +235,7 @@ func (m Message) redact(text string) string {
 	if m.To != "" {
 		text = strings.ReplaceAll(text, m.To, "…")
 	}
-	return line(text)
+	return oneLine(text)
 }
 
 // pauses are how long to wait after each failed attempt: about two days in all.

@@ -145,7 +145,7 @@ func TestLetterGoesThroughSMTP(t *testing.T) {
 		}
 		header, text, html := read(t, got[0].data)
 		subject, err := (&mime.WordDecoder{}).DecodeHeader(header.Get("Subject"))
-		if err != nil || subject != "Invitation to Ünïcode & Söhne" {
+		if err != nil || subject != "You are invited to a workspace on Cardwall" {
 			t.Errorf("the subject is %q %v", subject, err)
 		}
 		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<ltr_") || header.Get("Auto-Submitted") != "auto-generated" {
@@ -264,6 +264,47 @@ func TestLetterIsGivenUp(t *testing.T) {
 			t.Errorf("%d letters after inviting again", n)
 		}
 	})
+}
+
+// A subject holds nothing that a person typed, and an address in a name is no
+// link: else an email of ours says whatever somebody calls a workspace.
+func TestNamesAreNeitherSubjectsNorLinks(t *testing.T) {
+	t.Parallel()
+	evil := "You won! http://evil.example/3 www.evil.example win@evil.example"
+	all := []board.Letter{
+		{Kind: board.LetterInvitation, Invitation: &board.InvitationLetter{Workspace: evil, InvitedBy: evil, Role: board.WorkspaceMember}},
+		{Kind: board.LetterWebhookOff, Webhook: &board.WebhookLetter{Name: evil, Host: "evil.example", Workspace: evil}},
+	}
+	for _, kind := range board.NotificationKinds() {
+		n := board.NotificationItem{Link: "https://cards.example.com/cards/crd_1"}
+		n.Kind, n.Board.Name, n.Actor.Name = kind, evil, &evil
+		n.Card = &board.NotifiedCard{Title: evil}
+		for _, items := range [][]board.NotificationItem{{n}, {n, n}} {
+			for _, k := range []board.LetterKind{board.LetterNotify, board.LetterDigest} {
+				all = append(all, board.Letter{Kind: k, Notifications: &board.NotificationLetter{Items: items}})
+			}
+		}
+	}
+	for _, l := range all {
+		l.ID, l.To, l.Link = "ltr_1", "grace@example.com", "https://cards.example.com/x#s3cret"
+		m, err := mail.Write(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(m.Subject, "won") || strings.Contains(m.Subject, "evil") {
+			t.Errorf("the subject of %s is %q", l.Kind, m.Subject)
+		}
+		for _, body := range []string{m.Text, m.HTML} {
+			for _, link := range []string{"http://evil", "://evil", "evil.example", "www.evil", "win@evil"} {
+				if strings.Contains(body, link) {
+					t.Errorf("an email of the kind %s holds the link %s:\n%s", l.Kind, link, body)
+				}
+			}
+			if !strings.Contains(body, "You won!") {
+				t.Errorf("an email of the kind %s does not hold the name:\n%s", l.Kind, body)
+			}
+		}
+	}
 }
 
 // Names cannot add a header, a recipient, a line or a tag.

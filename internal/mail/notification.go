@@ -13,11 +13,11 @@ func Notifications(kind board.LetterKind, link string, l board.NotificationLette
 	subject, button := "", "Open it"
 	switch {
 	case all == 1:
-		subject = headline(l.Items[0])
+		subject = subjectOf(l.Items[0])
 	case kind == board.LetterDigest:
 		subject = fmt.Sprintf("Your day: %d notifications", all)
 	default:
-		subject = fmt.Sprintf("%s, and %d more", headline(l.Items[0]), all-1)
+		subject = fmt.Sprintf("%s, and %d more", subjectOf(l.Items[0]), all-1)
 	}
 	if all > 1 {
 		button = "Open all notifications"
@@ -31,7 +31,7 @@ func Notifications(kind board.LetterKind, link string, l board.NotificationLette
 		switch {
 		case item.Confidential:
 		case item.Excerpt != nil:
-			entry.Text = line(*item.Excerpt)
+			entry.Text = oneLine(*item.Excerpt)
 		case item.Kind == board.NotifyDue && item.Card != nil:
 			entry.Text = dueOf(item.Card.Due)
 		}
@@ -50,6 +50,27 @@ func Notifications(kind board.LetterKind, link string, l board.NotificationLette
 
 // entry is one notification in a letter.
 type entry struct{ Headline, Text, Place, Link string }
+
+// subjectOf says what happened without the words of anybody.
+func subjectOf(n board.NotificationItem) string {
+	if n.Confidential {
+		return headline(n)
+	}
+	switch n.Kind {
+	case board.NotifyMention:
+		return "You were mentioned"
+	case board.NotifyAssignment:
+		return "You were assigned a card"
+	case board.NotifyInvitation:
+		return "A board was shared with you"
+	case board.NotifyDue:
+		return "A card of yours is due"
+	case board.NotifyComment:
+		return "New comment on a card of yours"
+	case board.NotifyWatched:
+	}
+	return "A card that you watch changed"
+}
 
 // headline says in a sentence what happened.
 func headline(n board.NotificationItem) string {

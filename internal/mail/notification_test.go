@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"context"
+	"errors"
 	"mime"
 	"strings"
 	"testing"
@@ -24,7 +25,13 @@ func TestLettersOfNotifications(t *testing.T) {
 		bob.Joins(workspace, board.WorkspaceMember)
 		b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch <plan>"}).ID()
 		list := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID()
-		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Press\u2028release & \"kit\""}).ID()
+		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Press kit"}).ID()
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // from before titles were checked
+			c, err := tx.Card(ctx, card, board.Edit)
+			before := c
+			c.Title = "Press\u2028release & \"kit\""
+			return errors.Join(err, tx.UpdateCardText(ctx, &c, before))
+		})
 		post := func() (subject, text, html string, header map[string][]string) {
 			t.Helper()
 			s.Clock.Advance(board.LetterPause)
@@ -46,7 +53,7 @@ func TestLettersOfNotifications(t *testing.T) {
 		ada.Must("add_comment", apptest.Fields{"cardId": card, "text": "@Bob, look:\nBcc: evil@example.com <script>"})
 		subject, text, html, header := post()
 		text = strings.ReplaceAll(text, "\r\n", "\n")
-		if subject != `Ada mentioned you: Press release & "kit"` {
+		if subject != "You were mentioned" || !strings.Contains(text, `Ada mentioned you: Press release & "kit"`) {
 			t.Errorf("the subject is %q", subject)
 		}
 		if !strings.Contains(text, "@Bob, look: Bcc: evil@example.com <script>\nLaunch <plan>\n"+apptest.BaseURL+"/cards/"+card) || strings.Contains(html, "<script>") || !strings.Contains(html, "Launch &lt;plan&gt;") {

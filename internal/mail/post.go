@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/board"
 	"cardwall/internal/trace"
 )
@@ -41,9 +42,12 @@ const lookEvery = 2 * time.Second
 func (p *Post) Run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	failures := backoff.NewLog(p.Log)
 	for {
-		if err := p.Deliver(ctx); err != nil && ctx.Err() == nil {
-			p.Log.Warn("emails wait", "error", err)
+		if err := p.Deliver(ctx); err == nil {
+			failures.Succeeded("emails wait")
+		} else if ctx.Err() == nil {
+			failures.Failed("emails wait", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 )
 
 // What docs/mcp.md says that the tools cost is what they cost, within a tenth.
@@ -46,6 +48,26 @@ func TestDocumentedCosts(t *testing.T) {
 		}
 		if have := size / tokenLength; have < tokens*9/10 || have > tokens*11/10 {
 			t.Errorf("docs/mcp.md says that the tools of %s cost %d tokens; they are %d and cost %d", name, tokens, len(list.Result.Tools), have)
+		}
+	}
+}
+
+// The page about the endpoint promises to undo only what some tool undoes.
+func TestDocumentedUndo(t *testing.T) {
+	w := one(t, apptest.Options{})
+	text, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	undo := slices.ContainsFunc(w.Registry.All(), func(o *op.Operation) bool {
+		return !o.NoTool && regexp.MustCompile("undo|revert").MatchString(o.Name)
+	})
+	if says := !strings.Contains(string(text), "There is no undo for its changes."); says != undo {
+		t.Errorf("there is a tool that undoes changes: %v; docs/mcp.md says so: %v", undo, says)
+	}
+	for _, thing := range []string{"card", "list", "board"} {
+		if !strings.Contains(string(text), thing+"s") || w.Registry.Named("archive_"+thing) == nil || w.Registry.Named("restore_"+thing) == nil {
+			t.Errorf("docs/mcp.md says that an archived %s can be restored; the tools for it are missing", thing)
 		}
 	}
 }

@@ -2,12 +2,10 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -256,12 +254,11 @@ func (m clientMeta) wellSaid() bool {
 	return (m.info == nil || json.Unmarshal(m.info, &info) == nil) && json.Unmarshal(m.capabilities, &capabilities) == nil
 }
 
-// answerDirect writes the answer to a call.
-func (e *Endpoint) answerDirect(ctx context.Context, w http.ResponseWriter, d direct) {
-	o := e.call(ctx, d.tool, d.arguments)
+// writeResult writes the result of a call of a tool.
+func (e *Endpoint) writeResult(w http.ResponseWriter, id []byte, stateless bool, o outcome) {
 	kept := e.buffers.Get().(*[]byte)
-	b := append(append(append((*kept)[:0], `{"jsonrpc":"2.0","id":`...), d.id...), `,"result":{`...)
-	if d.stateless {
+	b := append(append(append((*kept)[:0], `{"jsonrpc":"2.0","id":`...), id...), `,"result":{`...)
+	if stateless {
 		b = append(append(append(b, `"_meta":{"io.modelcontextprotocol/serverInfo":`...), e.about...), `},`...)
 	}
 	b = append(b, `"content":[{"type":"text","text":`...)
@@ -271,15 +268,11 @@ func (e *Endpoint) answerDirect(ctx context.Context, w http.ResponseWriter, d di
 	if o.failed {
 		b = append(b, `,"isError":true`...)
 	}
-	if d.stateless {
+	if stateless {
 		b = append(b, `,"resultType":"complete"`...)
 	}
 	b = append(b, `}}`...)
-	header := w.Header()
-	header.Set("Cache-Control", "no-cache, no-transform")
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.Itoa(len(b)))
-	_, _ = w.Write(b) // the reader may be gone
+	writeBody(w, http.StatusOK, b)
 	if cap(b) <= 2*maxResult {
 		*kept = b
 		e.buffers.Put(kept)

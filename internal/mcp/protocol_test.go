@@ -164,7 +164,7 @@ func TestOddRequests(t *testing.T) {
 		"another version of JSON-RPC": {post(strings.Replace(message, "2.0", "1.0", 1)), 400},
 		"an id of a kind":             {post(strings.Replace(message, `"id":1`, `"id":{}`, 1)), 400},
 		"no id":                       {post(strings.Replace(message, `"id":1,`, ``, 1)), 400},
-		"an unknown method":           {post(strings.Replace(message, "tools/call", "tools/destroy", 1)), 400},
+		"an unknown method":           {post(strings.Replace(message, "tools/call", "tools/destroy", 1)), 200},
 		"no parameters":               {post(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`), 400},
 		"text":                        {post(message, "Content-Type", "text/plain"), 415},
 		"a form":                      {post(message, "Content-Type", "application/x-www-form-urlencoded"), 415},
@@ -271,10 +271,11 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// Who has no token is told where to get one; a browser's cookie is none.
-func TestWithoutToken(t *testing.T) {
+// Who has no token is told where to get one, and which scopes are enough; a
+// browser's cookie is none.
+func TestChallengeNamesTheScopesThatAreEnough(t *testing.T) {
 	w := one(t, apptest.Options{})
-	want := `resource_metadata="` + apptest.BaseURL + `/.well-known/oauth-protected-resource/mcp"`
+	want := `scope="read write", resource_metadata="` + apptest.BaseURL + `/.well-known/oauth-protected-resource/mcp"`
 	nobody := *w.ada
 	nobody.Token = ""
 	browser := w.create(apptest.Stateless)
@@ -299,7 +300,7 @@ func TestWithoutToken(t *testing.T) {
 	if w.boards() != before {
 		t.Error("something was done without a token")
 	}
-	if a := nobody.Call("get_me", nil); strings.Contains(a.Header.Get("Www-Authenticate"), "/mcp") {
+	if a := nobody.Call("get_me", nil); !strings.Contains(a.Header.Get("Www-Authenticate"), `scope="read write"`) || strings.Contains(a.Header.Get("Www-Authenticate"), "/mcp") {
 		t.Errorf("REST points to the metadata of the other door: %v", a.Header)
 	}
 }
@@ -325,7 +326,7 @@ func TestRates(t *testing.T) {
 	if rest.Code != board.CodeRateLimited || rest.Message != a.Message {
 		t.Errorf("the same over REST: %s", rest.Raw)
 	}
-	for range limits.RequestsPerMinute - limits.SearchesPerMinute - 2 {
+	for range limits.RequestsPerMinute - limits.SearchesPerMinute {
 		if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusOK || a.Header.Get("X-Ratelimit-Limit") != "60" {
 			t.Fatalf("%d %s %v", a.Status, a.Raw, a.Header)
 		}

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
 )
@@ -45,15 +42,18 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), askingKey{}, &asking{caller: caller, answer: w}), deadline)
 	defer cancel()
 	if d, ok := e.directCall(r, body); ok {
-		e.answerDirect(ctx, w, d)
+		e.writeResult(w, d.id, d.stateless, e.call(ctx, d.tool, d.arguments))
 		return nil
 	}
-	if err := checkMessage(body); err != nil {
-		return err
+	m, problem := readMessage(body)
+	if problem == nil {
+		problem = m.unknownMethod(r)
 	}
-	r = r.WithContext(ctx)
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	e.sdk.ServeHTTP(w, r)
+	if problem != nil {
+		writeError(w, m.id, problem)
+		return nil
+	}
+	e.serveSDK(w, r.WithContext(ctx), m, body)
 	return nil
 }
 
@@ -122,17 +122,4 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, board.Invalid("The body did not arrive whole.")
 	}
 	return body.Bytes(), nil
-}
-
-// checkMessage refuses what is not one message of strict JSON. A batch is
-// refused because each request counts against the limits.
-func checkMessage(body []byte) error {
-	v := jsontext.Value(body)
-	switch {
-	case !v.IsValid():
-		return board.Invalid("The body must be one JSON value in UTF-8, without duplicate names.")
-	case v.Kind() == '[':
-		return board.Invalid("The body must be one message, not a batch.")
-	}
-	return nil
 }

@@ -125,7 +125,8 @@ func readable(o outcome) bool { return len(appendText(nil, o.text)) <= maxResult
 
 // protocolError is a refusal where no tool answers.
 func (e *Endpoint) protocolError(ctx context.Context, about string, err error) error {
-	return &jsonrpc.Error{Code: codeRefused, Message: string(refusal(e.explain(ctx, about, askingOf(ctx), err)).text)}
+	r := refused(e.explain(ctx, about, askingOf(ctx), err), 0)
+	return &jsonrpc.Error{Code: codeRefused, Message: r.message, Data: []byte(r.data)}
 }
 
 // codeRefused is the JSON-RPC code of refusals; their own code begins the

@@ -158,7 +158,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 		}
 		return target, nil
 	}
-	for _, name := range []string{"examples", "format"} {
+	for _, name := range []string{"examples", "format", "x-scope"} {
 		delete(plain, name)
 	}
 	// Some models' dialects know one type a schema.

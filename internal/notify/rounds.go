@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
@@ -23,22 +24,27 @@ type Rounds struct {
 	db     *store.DB
 	holder string
 	log    *slog.Logger
+	failed *backoff.Log
 	until  board.Instant // until when reminders were looked for; 0 while that is not known
 	noted  board.Instant // as the database has it
 }
 
 // New makes the rounds of a server, whose own name is the holder's.
 func New(db *store.DB, holder string, log *slog.Logger) *Rounds {
-	return &Rounds{db: db, holder: holder, log: log}
+	return &Rounds{db: db, holder: holder, log: log, failed: backoff.NewLog(log)}
 }
+
+const waiting = "reminders and emails about notifications wait"
 
 // Run goes round until ctx ends.
 func (r *Rounds) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
-			r.log.Warn("reminders and emails about notifications wait", "error", err)
+		if err := r.Round(ctx); err == nil {
+			r.failed.Succeeded(waiting)
+		} else if ctx.Err() == nil {
+			r.failed.Failed(waiting, err)
 		}
 		select {
 		case <-ctx.Done():

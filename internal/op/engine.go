@@ -98,7 +98,14 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	if c.Operation.Unkeyed {
 		c.Key = ""
 	}
+	sent := c.Arguments.Body
+	c.Arguments.Body = canonical(sent)
 	in, err := c.Operation.Input.decode(c.Arguments)
+	if err == nil {
+		if err := c.Operation.Input.permit(c.Caller, in); err != nil {
+			return Answer{}, err
+		}
+	}
 	if c.Operation.Guest {
 		if err != nil {
 			return Answer{}, err // nobody knows whose key it is
@@ -122,7 +129,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	case c.Key == "":
 		return e.write(ctx, c, in)
 	}
-	return e.writeOnce(ctx, c, in, err)
+	return e.writeOnce(ctx, c, in, sent, err)
 }
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
@@ -171,7 +178,10 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
 // the stored answer are one transaction. A refusal is an answer like any other
 // and is stored too; an unexpected error is not, and neither is what another
 // try may mend: unavailable, rate_limited, unauthenticated.
-func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (Answer, error) {
+//
+// The key holds for every body with the same fields and values, in whatever
+// order. Versions before 0.2 kept a fingerprint of the body as it was sent.
+func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, refused error) (Answer, error) {
 	land, err := e.flights.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, flightWait)
 	if err != nil {
 		return Answer{}, err
@@ -183,13 +193,16 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 	}
 	defer e.admission.leave(writes, began)
 	sum := c.fingerprint(true)
+	asSent := c
+	asSent.Arguments.Body = sent
+	old := asSent.fingerprint(true)
 	var (
 		answer Answer
 		fault  error
 	)
 	err = e.db.Write(ctx, c.Caller, func(tx *store.Tx) error {
 		answer, fault = Answer{}, nil
-		stored, err := tx.Claim(ctx, c.Key, c.Operation.Name, sum[:])
+		stored, err := tx.Claim(ctx, c.Key, c.Operation.Name, sum[:], old[:])
 		if err != nil {
 			return err
 		}
@@ -230,7 +243,9 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 
 // passing tells which refusals say nothing about the request itself.
 func passing(c board.Code) bool {
-	return c == board.CodeUnavailable || c == board.CodeInternal || c == board.CodeRateLimited || c == board.CodeUnauthenticated
+	return slices.Contains([]board.Code{
+		board.CodeUnavailable, board.CodeInternal, board.CodeRateLimited, board.CodeUnauthenticated, board.CodeInsufficientScope,
+	}, c)
 }
 
 // replay answers what the first call was answered, if the caller may still

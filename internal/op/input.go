@@ -1,15 +1,12 @@
 package op
 
 import (
-	"fmt"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/validation"
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
@@ -44,6 +41,7 @@ type Input struct {
 	typ    reflect.Type
 	name   string
 	schema huma.Registry
+	scoped []scopedField
 }
 
 // Arguments are the fields of one request as they came.
@@ -54,8 +52,11 @@ type Arguments struct {
 }
 
 func newInput(r *Registry, t reflect.Type, o *Operation) *Input {
-	in := &Input{typ: t, name: o.Name, schema: r.Schemas}
-	var body, flat []reflect.StructField
+	in := &Input{typ: t, name: o.Name, schema: r.Schemas, scoped: scopedFields(t)}
+	var (
+		body, flat []reflect.StructField
+		paths      []string
+	)
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || !f.IsExported() {
 			continue
@@ -64,6 +65,7 @@ func newInput(r *Registry, t reflect.Type, o *Operation) *Input {
 		switch {
 		case strings.Contains(o.Path, "{"+field.Name+"}"):
 			field.In = InPath
+			paths = append(paths, field.Name)
 		case o.Method == "GET" || o.Method == "DELETE":
 			field.In = InQuery
 		}
@@ -75,9 +77,12 @@ func newInput(r *Registry, t reflect.Type, o *Operation) *Input {
 		in.Fields = append(in.Fields, field)
 	}
 	in.Flat = huma.SchemaFromType(r.Schemas, reflect.StructOf(flat))
+	refuseEmpty(in.Flat, paths)
 	if len(body) > 0 {
 		in.Body = huma.SchemaFromType(r.Schemas, reflect.StructOf(body))
+		refuseEmpty(in.Body, nil)
 	}
+	in.describeScopes()
 	for i := range in.Fields {
 		f := &in.Fields[i]
 		f.Schema = in.Flat.Properties[f.Name]
@@ -164,19 +169,22 @@ func (in *Input) decodeBody(body []byte, value reflect.Value) error {
 		return err
 	}
 	if err := json.Unmarshal(body, value.Interface()); err != nil {
-		return bodyFault(err)
+		return in.bodyFault(err)
 	}
 	return nil
 }
 
 // setText sets a field from the text of a path or a query parameter.
 func (in *Input) setText(f Field, text string, dest reflect.Value) error {
+	if err := f.checkFilled(text); err != nil {
+		return err
+	}
 	var v any = text
 	switch f.Schema.Type {
 	case huma.TypeInteger:
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, err := f.number(text)
 		if err != nil {
-			return board.Invalid("%s must be a whole number.", f.Name)
+			return err
 		}
 		v = n
 	case huma.TypeBoolean:
@@ -212,43 +220,11 @@ func (in *Input) validate(s *huma.Schema, name string, v any) error {
 	}
 	messages := make([]string, 0, len(res.Errors))
 	for _, err := range res.Errors {
-		messages = append(messages, in.explain(err))
+		messages = append(messages, in.explain(s, name, err))
 	}
 	slices.Sort(messages)
 	messages = slices.Compact(messages)
 	return board.Invalid("%s", strings.Join(messages[:min(len(messages), 5)], " "))
-}
-
-// explain makes a sentence of a validation error. It never repeats the value.
-func (in *Input) explain(err error) string {
-	var detail *huma.ErrorDetail
-	d, ok := err.(huma.ErrorDetailer)
-	if !ok {
-		return "The input is not valid."
-	}
-	detail = d.ErrorDetail()
-	field := quoted(detail.Location)
-	switch {
-	case detail.Message == validation.MsgUnexpectedProperty:
-		names := make([]string, 0, len(in.Fields))
-		for _, f := range in.Fields {
-			if f.In == InBody {
-				names = append(names, f.Name)
-			}
-		}
-		return fmt.Sprintf("%s is not a field of %s; allowed are %s.", field, in.name, strings.Join(names, ", "))
-	case strings.HasPrefix(detail.Message, "expected required property"):
-		name := strings.Fields(detail.Message)[3]
-		if detail.Location != "" {
-			name = detail.Location + "." + name
-		}
-		return name + " is required."
-	case detail.Message == validation.MsgExpectedMatchExactlyOneSchema:
-		if s := in.Flat.Properties[detail.Location]; s != nil {
-			return fmt.Sprintf("%s is not as it should be: %s", field, s.Description)
-		}
-	}
-	return fmt.Sprintf("%s: %s.", field, detail.Message)
 }
 
 // quoted shows a name that came from outside, bounded.

@@ -24,13 +24,28 @@ func strictObject(body []byte) (map[string]any, error) {
 	}
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
-		return nil, bodyFault(err)
+		return nil, syntaxFault(err)
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
 		return nil, board.Invalid("The body must be a JSON object.")
 	}
 	return object, nil
+}
+
+// canonical returns a JSON text in its canonical form (RFC 8785), so that two
+// texts are equal exactly if they hold the same fields and values: the order of
+// fields, the space between them and the notation of numbers don't count.
+// It returns what is not valid JSON as it came.
+func canonical(body []byte) []byte {
+	if len(body) == 0 {
+		return body
+	}
+	v := jsontext.Value(bytes.Clone(body))
+	if err := v.Canonicalize(); err != nil {
+		return body
+	}
+	return v
 }
 
 // depth is how deep brackets nest outside of strings.
@@ -68,21 +83,11 @@ func holdsNUL(body []byte) bool {
 	return false
 }
 
-func bodyFault(err error) error {
+// syntaxFault says what keeps a body from being JSON, and where.
+func syntaxFault(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
 		return board.Invalid("The body is not valid JSON: %s at byte %d.", syntax.Err, syntax.ByteOffset)
 	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) && semantic.Err != nil {
-		return board.Invalid("%s: %s.", fieldOf(semantic.JSONPointer), semantic.Err)
-	}
-	return board.Invalid("The body is not what this operation takes.")
-}
-
-func fieldOf(p jsontext.Pointer) string {
-	if p == "" {
-		return "The body"
-	}
-	return quoted(string(p[1:]))
+	return board.Invalid("The body is not valid JSON.")
 }

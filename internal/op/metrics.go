@@ -35,6 +35,19 @@ func NewMetrics() *Metrics {
 	}
 }
 
+// Announce makes the series of every operation, so that the first error of one is
+// an increase and not a new series, which no alert sees.
+func (m *Metrics) Announce(operations []*Operation) {
+	for _, o := range operations {
+		for _, outcome := range []string{"ok", string(board.CodeInternal), string(board.CodeUnavailable)} {
+			m.calls.WithLabelValues(o.Name, outcome)
+		}
+	}
+	for k := range classes {
+		m.shed.WithLabelValues(k.String())
+	}
+}
+
 // Collectors are the metrics, for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.calls, m.took, m.shed}

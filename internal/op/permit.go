@@ -8,8 +8,9 @@ import (
 )
 
 // SessionCookie is what an answer does to the browser that asked: it begins a
-// session, or with an empty secret ends the one there is.
-type SessionCookie struct{ Secret string }
+// session, or with an empty secret ends the one there is. A device is the new
+// secret of the browser itself; when it is empty, the browser keeps what it has.
+type SessionCookie struct{ Secret, Device string }
 
 // cookieOf is what an answer says of the session, by a method of this name; nil
 // for nothing.
@@ -33,22 +34,27 @@ func (e *Engine) permit(ctx context.Context, c Call) error {
 	case o.SignedIn && c.Caller.SessionID == "":
 		return board.Forbidden("Only a person who is signed in can do this, in the application; an API token cannot.")
 	case !c.Caller.Has(o.Scope):
-		return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope %s.", o.Scope)
+		return c.Caller.Needs(o.Scope, "This")
 	case !o.Recent && !o.Operator, c.Caller.SessionID == "":
 		return nil
 	}
-	var until, now board.Instant
-	err := e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
+	return e.db.Read(ctx, c.Caller, func(v *store.View) error {
 		if o.Operator {
 			if err := v.Operator(ctx); err != nil {
 				return err
 			}
 		}
-		until, err = v.RecentUntil(ctx)
-		now = v.Now()
-		return err
+		if !o.Recent {
+			return nil
+		}
+		return CheckRecent(ctx, v)
 	})
-	if err == nil && o.Recent && until <= now {
+}
+
+// CheckRecent refuses a caller whose sign-in is not recent.
+func CheckRecent(ctx context.Context, v *store.View) error {
+	until, err := v.RecentUntil(ctx)
+	if err == nil && until <= v.Now() {
 		err = board.Forbidden("Sign in again: this needs a sign-in within the last ten minutes.")
 	}
 	return err

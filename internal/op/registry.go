@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type Operation struct {
 	Description string // the whole text; begins with the summary
 	Scope       board.Scope
 	ReadOnly    bool
-	Destructive bool         // what it takes away does not come back by itself
+	Destructive bool         // it may overwrite or delete what is there; others only add
 	Creates     bool         // answers 201
 	Pages       bool         // answers an array with a cursor
 	Search      bool         // counts against the limit of searches
@@ -34,6 +35,7 @@ type Operation struct {
 	Application bool         // a door for people alone: the application's, below a prefix of its own
 	NoTool      bool         // not offered to assistants
 	Anonymous   bool         // for who is not signed in, too
+	Visitor     bool         // for anyone, with the caller's session where there is one
 	Guest       bool         // for who has the key of a public page
 	SignedIn    bool         // for a person in a session, never for a token
 	Operator    bool         // to everybody but the server's operators it is not found
@@ -94,7 +96,8 @@ func NoTool(o *Operation) { o.NoTool = true }
 // sealed.
 func Secret(o *Operation) { o.Secret = true }
 
-// Destructive marks what assistants must be careful with.
+// Destructive marks a POST that may overwrite or delete what is there. The
+// methods PUT, PATCH and DELETE say so themselves.
 func Destructive(o *Operation) { o.Destructive = true }
 
 // Anonymous opens the operation to who is not signed in. Its caller is nobody,
@@ -102,6 +105,13 @@ func Destructive(o *Operation) { o.Destructive = true }
 // counted, and keys of idempotency change nothing.
 func Anonymous(o *Operation) {
 	o.Application, o.NoTool, o.Anonymous, o.Unkeyed = true, true, true, true
+}
+
+// Visitor is Anonymous for operations that also take the session of a caller who
+// is signed in.
+func Visitor(o *Operation) {
+	Anonymous(o)
+	o.Visitor = true
 }
 
 // Guest is Anonymous for what the key of a public page is needed for, which its
@@ -198,6 +208,7 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 		Name: name, Method: method, Path: path, Area: r.Areas[len(r.Areas)-1].Name,
 		Summary: strings.TrimSuffix(summary, "."), Description: text, Scope: scope, Output: reflect.TypeFor[O](),
 	}
+	o.Destructive = method == http.MethodPut || method == http.MethodPatch || method == http.MethodDelete
 	for _, option := range options {
 		option(o)
 	}

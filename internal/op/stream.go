@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/filename"
 	"cardwall/internal/store"
 )
 
@@ -32,6 +33,14 @@ func Stream[I any](r *Registry, name, route, text string, fn func(context.Contex
 	o.ReadOnly, o.Report = true, true
 	o.Media = cmp.Or(o.Media, JSON)
 	o.stream = func(ctx context.Context, v *store.View, in any, w io.Writer) error { return fn(ctx, v, *in.(*I), w) }
+}
+
+// NameDocument proposes a file name to the reader of a stream, such as
+// "Launch 2026-11-23.json". The operation calls it before it writes.
+func NameDocument(w io.Writer, title string, at time.Time, extension string) {
+	if named, ok := w.(interface{ NameDocument(name string) }); ok {
+		named.NameDocument(filename.Of(title, at, extension))
+	}
 }
 
 // Streams tells whether the operation answers a document of its own.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
 
@@ -39,8 +38,11 @@ func (r *Registry) Part(name string, input []byte) (Part, error) {
 func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
 	call := p.call
 	call.Caller = tx.Caller()
-	if !call.Caller.Has(call.Operation.Scope) {
-		return nil, board.Refuse(board.CodeInsufficientScope, "This needs the scope %s.", call.Operation.Scope)
+	if err := call.Caller.Needs(call.Operation.Scope, "This"); err != nil {
+		return nil, err
+	}
+	if err := call.Operation.Input.permit(call.Caller, p.in); err != nil {
+		return nil, err
 	}
 	out, _, err = call.run(ctx, tx, p.in)
 	return out, err

@@ -14,6 +14,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,6 +36,7 @@ const (
 	document = "index.html"
 	packed   = ".gz"
 	preloads = ".preload.json"
+	routes   = ".routes.json" // the patterns of all pages, as web/src/routes.ts has them
 )
 
 // publicPath is where pages stand that nobody has to sign in for, but that are
@@ -45,7 +47,7 @@ const publicPath = "/p/"
 type Pages struct {
 	files map[string]*file // by path, which begins with a slash
 	ahead []preload
-	hsts  bool
+	known []string // patterns of the pages' paths, in which :name is one part
 }
 
 // preload is what a browser is told to load with the document at an address,
@@ -62,9 +64,9 @@ type file struct {
 }
 
 // New reads the application from a folder. Without one it refuses with
-// ErrNotBuilt. HSTS is for servers that people reach by https.
-func New(dist fs.FS, hsts bool) (*Pages, error) {
-	p := &Pages{files: map[string]*file{}, hsts: hsts}
+// ErrNotBuilt.
+func New(dist fs.FS) (*Pages, error) {
+	p := &Pages{files: map[string]*file{}}
 	err := fs.WalkDir(dist, ".", func(name string, d fs.DirEntry, err error) error {
 		switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
 		case err != nil:
@@ -86,17 +88,37 @@ func New(dist fs.FS, hsts bool) (*Pages, error) {
 	if p.files["/"+document] == nil {
 		return nil, ErrNotBuilt
 	}
-	text, err := fs.ReadFile(dist, preloads)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
+	if err := readJSON(dist, routes, &p.known); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &p.ahead)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pages: read %s: %w", preloads, err)
+	if err := readJSON(dist, preloads, &p.ahead); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	return p, nil
+}
+
+func readJSON(dist fs.FS, name string, to any) error {
+	text, err := fs.ReadFile(dist, name)
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
+		return fmt.Errorf("pages: read %s: %w", name, err)
+	}
+	return nil
+}
+
+// isPage reports whether a page has this path.
+func (p *Pages) isPage(path string) bool {
+	if path != "/" {
+		path = strings.TrimSuffix(path, "/")
+	}
+	given := strings.Split(path, "/")
+	return slices.ContainsFunc(p.known, func(pattern string) bool {
+		return slices.EqualFunc(strings.Split(pattern, "/"), given, func(part, text string) bool {
+			return part == text || strings.HasPrefix(part, ":") && text != ""
+		})
+	})
 }
 
 // links are what to load with the document at a path.
@@ -118,6 +140,12 @@ func (p *Pages) links(path string) []string {
 		return links
 	}
 	return nil
+}
+
+// hasSession reports whether a browser may be signed in. Where it cannot be, the
+// data of a screen would only be refused.
+func hasSession(r *http.Request) bool {
+	return slices.ContainsFunc(r.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "cardwall") })
 }
 
 // isName tells whether a text is an id as the service makes them, which stands
@@ -154,8 +182,9 @@ func load(dist fs.FS, name string) (*asset.Asset, error) {
 	return asset.Packed(plain, small, kind), nil
 }
 
-// ServeHTTP answers a file by its name, and the document for any other address.
-// What looks like a file and is none is not found.
+// ServeHTTP responds with a file by its name, and with the document for the
+// address of a page. Any other address is not found: a browser gets the document
+// with that status, which shows so, and everything else a line of text.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", Policy)
@@ -167,23 +196,28 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, publicPath) {
 		header.Set("X-Robots-Tag", "noindex, nofollow")
 	}
-	if p.hsts {
-		header.Set("Strict-Transport-Security", "max-age=31536000")
-	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "Pages take GET and HEAD.", http.StatusMethodNotAllowed)
 		return
 	}
-	f := p.files[r.URL.Path]
+	f, status := p.files[r.URL.Path], http.StatusOK
 	if f == nil {
-		if strings.HasPrefix(r.URL.Path, "/assets/") || path.Ext(r.URL.Path) != "" {
+		if !p.isPage(r.URL.Path) {
+			status = http.StatusNotFound
+		}
+		file := strings.HasPrefix(r.URL.Path, "/assets/") || path.Ext(r.URL.Path) != ""
+		if status == http.StatusNotFound && (file || !strings.Contains(r.Header.Get("Accept"), "text/html")) {
 			header.Set("Cache-Control", "no-store")
-			http.Error(w, "There is no such file.", http.StatusNotFound)
+			http.Error(w, "There is no such page.", http.StatusNotFound)
 			return
 		}
 		f = p.files["/"+document]
-		if links := p.links(r.URL.Path); links != nil {
+		links := p.links(r.URL.Path)
+		if !hasSession(r) {
+			links = slices.DeleteFunc(slices.Clone(links), func(link string) bool { return strings.Contains(link, "as=fetch") })
+		}
+		if len(links) > 0 {
 			header["Link"] = links
 		}
 	}
@@ -197,5 +231,5 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.forGood {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	body.ServeHTTP(w, r)
+	body.ServeStatus(w, r, status)
 }

@@ -17,7 +17,7 @@ import (
 
 const script = "console.log('board');\n"
 
-func built(t *testing.T, hsts bool) *pages.Pages {
+func built(t *testing.T) *pages.Pages {
 	t.Helper()
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -30,11 +30,12 @@ func built(t *testing.T, hsts bool) *pages.Pages {
 		"assets/board-1a2b.js":    {Data: []byte(strings.Repeat(script, 100))},
 		"assets/board-1a2b.js.gz": {Data: packed.Bytes()},
 		"assets/inter-3c.woff2":   {Data: []byte{0, 1, 2}},
+		".routes.json":            {Data: []byte(`["/", "/boards/:boardId", "/boards/:boardId/archive", "/p/:key"]`)},
 		".gitkeep":                {},
 		".vite/manifest.json":     {Data: []byte("{}")},
 		".preload.json": {Data: []byte(`[{"path": "/boards/{id}", "links": ["</api/boards/{id}/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"]},
 			{"path": "/", "links": ["</api/session>; rel=preload; as=fetch; crossorigin"]}]`)},
-	}, hsts)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +61,10 @@ func text(t *testing.T, r *http.Response) string {
 	return string(b)
 }
 
-func TestEveryAddressIsAPage(t *testing.T) {
+func TestAddressesOfPages(t *testing.T) {
 	t.Parallel()
-	p := built(t, false)
-	for _, at := range []string{"/", "/boards/brd_1", "/sign-in", "/index.html"} {
+	p := built(t)
+	for _, at := range []string{"/", "/boards/brd_1", "/boards/brd_1/", "/boards/brd_1/archive", "/index.html"} {
 		r := get(p, at)
 		if r.StatusCode != 200 || !strings.Contains(text(t, r), "<title>Cardwall") || r.Header.Get("Content-Type") != "text/html; charset=utf-8" || r.Header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", at, r.StatusCode, r.Header)
@@ -74,9 +75,27 @@ func TestEveryAddressIsAPage(t *testing.T) {
 	}
 }
 
+// What is no page is not found: a browser is shown so, and a scanner that looks
+// for the files of others gets no 200.
+func TestOtherAddressesAreNotFound(t *testing.T) {
+	t.Parallel()
+	p := built(t)
+	for _, at := range []string{"/metrics", "/.git/config", "/wp-login.php", "/boards", "/boards//archive", "/boards/brd_1/x", "/boards/brd_1/archive/x", "/.env"} {
+		if r := get(p, at); r.StatusCode != 404 || strings.Contains(text(t, r), "<title>") || r.Header.Get("ETag") != "" {
+			t.Errorf("%s: %d %v", at, r.StatusCode, r.Header)
+		}
+	}
+	for at, shown := range map[string]bool{"/metrics": true, "/boards/brd_1/x": true, "/.git/config": true, "/wp-login.php": false} {
+		r := get(p, at, "Accept", "text/html,*/*", "If-None-Match", "*")
+		if r.StatusCode != 404 || strings.Contains(text(t, r), "<title>Cardwall") != shown {
+			t.Errorf("%s in a browser: %d %v", at, r.StatusCode, r.Header)
+		}
+	}
+}
+
 func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 	t.Parallel()
-	p := built(t, false)
+	p := built(t)
 	r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", "br, gzip;q=0.8")
 	if r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || r.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("the script: %v", r.Header)
@@ -105,21 +124,25 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 
 func TestDocumentSaysWhatToLoad(t *testing.T) {
 	t.Parallel()
-	p := built(t, false)
+	p := built(t)
 	board := []string{"</api/boards/brd_1/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"}
 	for at, want := range map[string][]string{
 		"/boards/brd_1": board, "/": {"</api/session>; rel=preload; as=fetch; crossorigin"},
-		"/boards/": nil, "/boards/brd_1/archive": nil, "/boards/a%3E%0D%0AX-A:b": nil, "/boards/%C3%A9": nil, "/search": nil, "/assets/board-1a2b.js": nil,
+		"/boards/": nil, "/boards/brd_1/archive": nil, "/boards/a%3E%0D%0AX-A:b": nil, "/boards/%C3%A9": nil, "/boards/brd_1/x": nil, "/assets/board-1a2b.js": nil,
 	} {
-		if got := get(p, at).Header["Link"]; !slices.Equal(got, want) {
+		if got := get(p, at, "Cookie", "__Host-cardwall=a").Header["Link"]; !slices.Equal(got, want) {
 			t.Errorf("%s is sent with %q, want %q", at, got, want)
 		}
 	}
 	tag := get(p, "/boards/brd_1").Header.Get("ETag")
-	if again := get(p, "/boards/brd_1", "If-None-Match", tag); again.StatusCode != 304 || !slices.Equal(again.Header["Link"], board) {
+	if again := get(p, "/boards/brd_1", "Cookie", "cardwall=a", "If-None-Match", tag); again.StatusCode != 304 || !slices.Equal(again.Header["Link"], board) {
 		t.Errorf("again: %d with %q", again.StatusCode, again.Header["Link"])
 	}
-	if _, err := pages.New(fstest.MapFS{"index.html": {}, ".preload.json": {Data: []byte("{")}}, false); err == nil {
+	// The data would be refused to a browser without a session, with an error on its console.
+	if got := get(p, "/boards/brd_1").Header["Link"]; !slices.Equal(got, board[1:]) {
+		t.Errorf("without a session a board is sent with %q, want %q", got, board[1:])
+	}
+	if _, err := pages.New(fstest.MapFS{"index.html": {}, ".routes.json": {Data: []byte("[]")}, ".preload.json": {Data: []byte("{")}}); err == nil {
 		t.Error("a broken .preload.json is taken")
 	}
 }
@@ -127,21 +150,18 @@ func TestDocumentSaysWhatToLoad(t *testing.T) {
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"/", "/assets/board-1a2b.js", "/nothing.js"} {
-		h := get(built(t, true), at).Header
+		h := get(built(t), at).Header
 		for name, want := range map[string]string{
 			"Content-Security-Policy": pages.Policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-			"Cross-Origin-Opener-Policy": "same-origin", "Strict-Transport-Security": "max-age=31536000",
+			"Cross-Origin-Opener-Policy": "same-origin",
 		} {
 			if h.Get(name) != want {
 				t.Errorf("%s: %s is %q", at, name, h.Get(name))
 			}
 		}
 	}
-	if h := get(built(t, false), "/").Header; h.Get("Strict-Transport-Security") != "" {
-		t.Error("a server that is reached by http asks for https")
-	}
 	w := httptest.NewRecorder()
-	built(t, false).ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
+	built(t).ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
 	if w.Code != 405 {
 		t.Errorf("POST: %d", w.Code)
 	}
@@ -150,19 +170,19 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 // A public page is only for those who were given its address.
 func TestPublicPagesAreNotIndexed(t *testing.T) {
 	t.Parallel()
-	p := built(t, false)
+	p := built(t)
 	if r := get(p, "/p/MFRGGZDFMZTWQ2LKNNWG23TPOA"); r.StatusCode != 200 || r.Header.Get("X-Robots-Tag") != "noindex, nofollow" ||
 		r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Content-Security-Policy") != pages.Policy {
 		t.Errorf("a public page: %d %v", r.StatusCode, r.Header)
 	}
-	if r := get(p, "/sign-in"); r.Header.Get("X-Robots-Tag") != "" {
+	if r := get(p, "/boards/brd_1"); r.Header.Get("X-Robots-Tag") != "" {
 		t.Errorf("another page: %v", r.Header)
 	}
 }
 
 func TestWithoutABuildThereAreNoPages(t *testing.T) {
 	t.Parallel()
-	if _, err := pages.New(fstest.MapFS{".gitkeep": {}}, false); !errors.Is(err, pages.ErrNotBuilt) {
+	if _, err := pages.New(fstest.MapFS{".gitkeep": {}}); !errors.Is(err, pages.ErrNotBuilt) {
 		t.Errorf("without a build: %v", err)
 	}
 }

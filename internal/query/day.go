@@ -146,11 +146,11 @@ func (c calendar) node(v value, f Field, k kind) Node {
 		return negate(present(f))
 	case "any":
 		return present(f)
-	case "week":
+	case "week", "next7":
+		return c.days(f, c.today, c.today.AddDate(0, 0, 6))
+	case "calendarweek":
 		monday := c.today.AddDate(0, 0, -(int(c.today.Weekday())+6)%7)
 		return c.days(f, monday, monday.AddDate(0, 0, 6))
-	case "next7":
-		return c.days(f, c.today, c.today.AddDate(0, 0, 6))
 	case "month":
 		first := c.today.AddDate(0, 0, 1-c.today.Day())
 		return c.days(f, first, first.AddDate(0, 1, -1))

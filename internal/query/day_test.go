@@ -29,8 +29,8 @@ func TestDayInZone(t *testing.T) {
 	for _, c := range []struct{ zone, now, text, from, to string }{
 		{"Asia/Tokyo", "2026-03-11T15:30:00Z", "due:today", "2026-03-11T15:00:00.000Z", "2026-03-12T15:00:00.000Z"},
 		{"America/Los_Angeles", "2026-03-11T05:30:00Z", "due:today", "2026-03-10T07:00:00.000Z", "2026-03-11T07:00:00.000Z"},
-		{"UTC", "2026-03-15T23:59:59Z", "due:week", "2026-03-09T00:00:00.000Z", "2026-03-16T00:00:00.000Z"}, // a Sunday
-		{"UTC", "2026-03-16T00:00:00Z", "due:week", "2026-03-16T00:00:00.000Z", "2026-03-23T00:00:00.000Z"}, // a Monday
+		{"UTC", "2026-03-15T23:59:59Z", "due:calendarweek", "2026-03-09T00:00:00.000Z", "2026-03-16T00:00:00.000Z"}, // a Sunday
+		{"UTC", "2026-03-16T00:00:00Z", "due:calendarweek", "2026-03-16T00:00:00.000Z", "2026-03-23T00:00:00.000Z"}, // a Monday
 		{"UTC", "2024-02-29T12:00:00Z", "due:month", "2024-02-01T00:00:00.000Z", "2024-03-01T00:00:00.000Z"},
 		{"UTC", "2026-12-31T12:00:00Z", "due:month", "2026-12-01T00:00:00.000Z", "2027-01-01T00:00:00.000Z"},
 		// midnight skipped: the day begins at one o'clock

@@ -44,6 +44,12 @@
 //     stand in quotes: label:"none" is the label of that name.
 //   - Comparisons and ranges exist for dates only; elsewhere > and .. are text.
 //   - @ada,@bob and @ada,bob are both member:ada,bob.
+//   - A person is written as an id, an email address that the caller may see, me,
+//     or a name. A name is the whole name or, when nobody has that one, its
+//     beginning. It must mean one of the people whom the caller sees. A list, a
+//     label and a board are written with their whole name.
+//   - assignee: is member:, author: is creator:, tag: is label:. owner:, user:,
+//     person: and people: could mean several things and are refused.
 //   - is:open is neither done nor archived. Archived cards appear only if some
 //     term asks for is:archived; alone that means archived cards only,
 //     is:open,done,archived means all cards.
@@ -56,8 +62,9 @@
 //
 // # Time
 //
-// Days are calendar days in Env.Zone. week is Monday to Sunday (ISO 8601) around
-// today, month the calendar month, next7 today and the six days after it. due:N
+// Days are calendar days in Env.Zone. week is today and the next six days, and
+// next7 is another name for it. calendarweek is Monday to Sunday (ISO 8601)
+// around today, month the calendar month. due:N
 // and start:N are the N days that begin with today, created:N, updated:N and
 // completed:N the N days that end with today. overdue is: a due (or start) date
 // before today for an all-day card, a due instant before now for a timed one,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cardwall/internal/board"
 )
@@ -19,17 +20,17 @@ type Filter struct {
 	LabelAll string `json:"labelAll,omitempty" doc:"Cards with all of these labels: label ids, none or any, separated by commas." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	LabelNot string `json:"labelNot,omitempty" doc:"Cards with none of these labels: label ids, none or any, separated by commas." example:"none"`
 
-	Assignee    string `json:"assignee,omitempty" doc:"Cards assigned to at least one of these people: user ids, me, none or any, separated by commas." example:"me"`
-	AssigneeAll string `json:"assigneeAll,omitempty" doc:"Cards assigned to all of these people: user ids, me, none or any, separated by commas." example:"me,usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	AssigneeNot string `json:"assigneeNot,omitempty" doc:"Cards assigned to none of these people: user ids, me, none or any, separated by commas." example:"me"`
+	Assignee    string `json:"assignee,omitempty" doc:"Cards assigned to at least one of these people: names, email addresses, user ids, me, none or any, separated by commas." example:"me"`
+	AssigneeAll string `json:"assigneeAll,omitempty" doc:"Cards assigned to all of these people: names, email addresses, user ids, me, none or any, separated by commas." example:"me,usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AssigneeNot string `json:"assigneeNot,omitempty" doc:"Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas." example:"me"`
 
-	Creator    string `json:"creator,omitempty" doc:"Cards created by one of these: user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
-	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
+	Creator    string `json:"creator,omitempty" doc:"Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
+	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
 
 	Done     string `json:"done,omitempty" doc:"Cards that are done (true) or not done (false)." example:"false"`
 	Archived string `json:"archived,omitempty" doc:"Archived cards: false leaves them out (the default), true adds them, only shows nothing else." example:"false"`
 
-	Due     string `json:"due,omitempty" doc:"Cards by due date: overdue, today, tomorrow, week (Monday to Sunday), next7 (today and six more days), month, none or any, separated by commas." example:"overdue,today"`
+	Due     string `json:"due,omitempty" doc:"Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas." example:"overdue,today"`
 	DueFrom string `json:"dueFrom,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
 	DueTo   string `json:"dueTo,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
 
@@ -185,10 +186,16 @@ func (p *params) split(param, text, takes string, ok func(string) bool) []value 
 func (p *params) refs(param, text string, r Ref, m mode) {
 	prefixes := idPrefixes(r)
 	takes := fmt.Sprintf("ids that begin with %s, none or any", orPrefixes(prefixes))
-	if r.takes("me") {
-		takes = fmt.Sprintf("ids that begin with %s, me, none or any", orPrefixes(prefixes))
+	people := r.takes("me")
+	if people {
+		takes = fmt.Sprintf("names, email addresses, ids that begin with %s, me, none or any", orPrefixes(prefixes))
 	}
-	values := p.split(param, text, takes, func(s string) bool { return r.takes(s) || isID(s, prefixes) })
+	values := p.split(param, text, takes, func(s string) bool {
+		return r.takes(s) || isID(s, prefixes) || people && isName(s)
+	})
+	for i, v := range values {
+		values[i].quoted = !r.takes(v.text) && !isID(v.text, prefixes)
+	}
 	if m != allOf {
 		if values != nil {
 			p.add(param, text, string(r), m == noneOf, values...)
@@ -200,6 +207,12 @@ func (p *params) refs(param, text string, r Ref, m mode) {
 		t := &p.terms[len(p.terms)-1]
 		t.offset, t.length = v.offset, len(v.text)
 	}
+}
+
+// isName reports whether s can be the name of a person, and be written as a
+// phrase of the search grammar.
+func isName(s string) bool {
+	return utf8.ValidString(s) && !strings.HasSuffix(s, `\`) && FoldName(s) != ""
 }
 
 func orPrefixes(prefixes []string) string { return strings.Join(prefixes, " or ") }

@@ -32,6 +32,12 @@ func lookup(word string) (key string, k kind, ok bool) {
 		return word, kindNo, true
 	case "board", "list", "label", "member", "creator", "commenter":
 		return word, kindRef, true
+	case "assignee", "assignees", "assigned", "members":
+		return "member", kindRef, true
+	case "author":
+		return "creator", kindRef, true
+	case "labels", "tag", "tags":
+		return "label", kindRef, true
 	case "due", "start":
 		return word, kindPlan, true
 	case "edited":
@@ -48,13 +54,23 @@ func lookup(word string) (key string, k kind, ok bool) {
 	return "", 0, false
 }
 
+// hint says what to write instead of a word that looks like a key and is none;
+// "" for other words.
+func hint(word string) string {
+	switch word {
+	case "owner", "user", "person", "people":
+		return "member: for whom a card is assigned to, creator: for who made it, or commenter: for who commented"
+	}
+	return ""
+}
+
 // The closed vocabularies. They are constant: nothing writes them.
 var (
 	isWords     = []string{"open", "done", "archived", "overdue", "assigned", "unassigned", "checked", "unchecked"}
 	hasWords    = []string{"description", "checklist", "comment", "due", "start", "assignee", "label"}
 	statusWords = []string{"on_track", "at_risk", "off_track", "on_hold", "complete"}
 	sortWords   = []string{"position", "due", "start", "created", "updated", "title"}
-	planWords   = []string{"overdue", "today", "tomorrow", "week", "next7", "month", "none", "any"}
+	planWords   = []string{"overdue", "today", "tomorrow", "week", "calendarweek", "next7", "month", "none", "any"}
 )
 
 // idPrefixes are the ids that a reference takes.

@@ -141,7 +141,7 @@ func TestFilterRoundTrip(t *testing.T) {
 			Assignee: people.Draw(r, "assignee"), AssigneeAll: people.Draw(r, "assigneeAll"), AssigneeNot: people.Draw(r, "assigneeNot"),
 			Creator: people.Draw(r, "creator"), CreatorNot: people.Draw(r, "creatorNot"),
 			Done: one("true", "false").Draw(r, "done"), Archived: one("true", "false", "only").Draw(r, "archived"),
-			Due:     ids("overdue", "today", "tomorrow", "week", "next7", "month", "none", "any").Draw(r, "due"),
+			Due:     ids("overdue", "today", "tomorrow", "week", "calendarweek", "next7", "month", "none", "any").Draw(r, "due"),
 			DueFrom: from.Draw(r, "dueFrom"), DueTo: to.Draw(r, "dueTo"),
 			CreatedFrom: from.Draw(r, "createdFrom"), CompletedTo: to.Draw(r, "completedTo"),
 			Has: ids("due", "label").Draw(r, "has"), No: ids("start", "comment").Draw(r, "no"),

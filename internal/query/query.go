@@ -8,6 +8,17 @@ type Env struct {
 	Zone *time.Location // decides which day an instant is on; nil is UTC
 	Me   string         // the id of the person who asks; without it, me is refused
 	Name string         // the parameter that holds the search text, for refusals; "q" when empty
+
+	// People are those whom the person who asks sees. Without it, names and
+	// email addresses of people stay in the tree as they are, and ids are not
+	// looked up.
+	People func() ([]Person, error)
+	// Named reports whether some card names a person by id who is not among
+	// People: one who left may have made it.
+	Named func(ref Ref, id string) (bool, error)
+	// Lenient is the parameter whose text was saved earlier: a name or an id in
+	// it that is nobody's any more finds nothing instead of being refused.
+	Lenient string
 }
 
 func (e Env) name() string {

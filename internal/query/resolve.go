@@ -101,6 +101,16 @@ func (r resolver) ref(t *term) (Node, error) {
 			nodes = append(nodes, negate(someRef(in.Ref)))
 			continue
 		}
+		if in.Ref.takes("me") && r.env.People != nil {
+			ids, err := r.person(t, i)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				in.IDs = addOnce(in.IDs, id)
+			}
+			continue
+		}
 		id := strings.ToLower(v.text)
 		name := FoldName(v.text)
 		switch {

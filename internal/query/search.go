@@ -117,6 +117,9 @@ func (s *scanner) term() (term, error) {
 			return t, nil
 		}
 	default:
+		if err := s.misnamed(); err != nil {
+			return t, err
+		}
 		if key, k, ok := s.key(); ok {
 			var err error
 			t.key, t.kind = key, k
@@ -141,6 +144,16 @@ func (s *scanner) key() (key string, k kind, ok bool) {
 		s.pos = end + 1
 	}
 	return key, k, ok
+}
+
+// misnamed refuses a value behind a word that is often taken for a key.
+func (s *scanner) misnamed() error {
+	word, rest, ok := strings.Cut(s.text[s.pos:min(len(s.text), s.pos+16)], ":")
+	use := hint(strings.ToLower(word))
+	if !ok || use == "" || rest == "" || strings.TrimSpace(rest[:1]) == "" {
+		return nil
+	}
+	return refuseAt(s.param, s.pos, "%s is not a key of a search; use %s", strings.ToLower(word), use)
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -112,7 +112,8 @@ func TestSearch(t *testing.T) {
 		{"due:TODAY", "and(due[" + day + "," + next + "))"},
 		{"due:tomorrow", "and(due[" + next + "," + after + "))"},
 		{"due:yesterday", "and(due[2026-03-10=0309T2300Z," + day + "))"},
-		{"due:week", "and(due[2026-03-09=0308T2300Z,2026-03-16=0315T2300Z))"},
+		{"due:calendarweek", "and(due[2026-03-09=0308T2300Z,2026-03-16=0315T2300Z))"},
+		{"due:week", "and(due[" + day + ",2026-03-18=0317T2300Z))"},
 		{"due:next7", "and(due[" + day + ",2026-03-18=0317T2300Z))"},
 		{"due:month", "and(due[2026-03-01=0228T2300Z,2026-04-01=0331T2200Z))"},
 		{"due:none", "and(not(has due))"},
@@ -170,7 +171,7 @@ func TestSearch(t *testing.T) {
 func TestSearchRefuses(t *testing.T) {
 	const dates = "a date (YYYY-MM-DD from 1900 to 2999, or yesterday, today, tomorrow), a comparison such as >=2026-01-31, " +
 		"or a range such as 2026-01-01..2026-01-31 (either side may be *)"
-	const plan = "overdue, today, tomorrow, week, next7, month, none, any, a number of days from 1 to 3650, " + dates
+	const plan = "overdue, today, tomorrow, week, calendarweek, next7, month, none, any, a number of days from 1 to 3650, " + dates
 	const past = "a number of days from 1 to 3650, " + dates
 	const is = "open, done, archived, overdue, assigned, unassigned, checked or unchecked"
 	const has = "description, checklist, comment, due, start, assignee or label"

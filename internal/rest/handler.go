@@ -46,6 +46,9 @@ func Path(o *op.Operation) string {
 	return Prefix + o.Path
 }
 
+// strictTransport keeps browsers on https for a year.
+const strictTransport = "max-age=31536000"
+
 const (
 	maxBody      = 1 << 20  // of a request, in bytes
 	maxGuestBody = 64 << 10 // of who has no account
@@ -64,11 +67,16 @@ type Config struct {
 	BaseURL     string
 	Version     string
 	Log         *slog.Logger
-	Metrics     *Metrics         // nil for none
-	Traces      *trace.Tracer    // nil for none
-	Mounts      map[string]Mount // by method and path, such as "GET /api/app/v1/live"
-	Application http.Handler     // answers every other address outside /api/; nil for none
-	Draining    *atomic.Bool     // true while the server takes its leave: it answers, and asks for no more; nil for never
+	Metrics     *Metrics           // nil for none
+	Traces      *trace.Tracer      // nil for none
+	Mounts      map[string]Mount   // by method and path, such as "GET /api/app/v1/live"
+	Refusals    map[string]Refusal // how refusals at a path are written that has an envelope of its own; may be nil
+	Application http.Handler       // answers every other address outside /api/; nil for none
+	Draining    *atomic.Bool       // true while the server takes its leave: it answers, and asks for no more; nil for never
+
+	// SecurityContact is where to report a vulnerability, as an https: or mailto:
+	// URL. When empty it is the mailbox security@ of the base URL's host.
+	SecurityContact string
 }
 
 // Mount answers requests whose answer or body is no envelope, such as a stream
@@ -77,10 +85,15 @@ type Config struct {
 // it wrote anything is shown as a refusal.
 type Mount func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error
 
+// Refusal writes a refusal, whose headers are set.
+type Refusal func(w http.ResponseWriter, r *http.Request, f *board.Fault, status int)
+
 type handler struct {
 	Config
 	mux   *http.ServeMux
 	paths *http.ServeMux // of operations, whatever the method: in one mux /x/begin would be at odds with DELETE /x/{id}
+
+	secure bool // people reach the server by https alone (RFC 6797)
 }
 
 // New makes the handler of all addresses of the server.
@@ -89,7 +102,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Metrics == nil {
 		c.Metrics = NewMetrics()
 	}
-	h := &handler{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux()}
+	h := &handler{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux(), secure: strings.HasPrefix(c.BaseURL, "https://")}
 	document := Document(c.Registry, c.Version)
 	page, err := docs.New(document, c.BaseURL)
 	if err != nil {
@@ -103,6 +116,13 @@ func New(c Config) (http.Handler, error) {
 	h.serveDocument(ApplicationPrefix, ApplicationDocument(c.Registry, c.Version))
 	for route, page := range c.Pages {
 		h.mux.Handle(route, page)
+	}
+	contact, err := securityContact(c.SecurityContact, c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if contact != "" {
+		h.mux.HandleFunc("GET "+securityPath, h.security(contact))
 	}
 	h.mux.HandleFunc("GET /healthz", h.health)
 	h.mux.HandleFunc("GET /readyz", h.ready)
@@ -146,6 +166,9 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
+	if h.secure {
+		header.Set("Strict-Transport-Security", strictTransport)
+	}
 	if h.draining() {
 		header.Set("Connection", "close") // the next request finds another server
 	}
@@ -161,8 +184,9 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 			panic(v)
 		}
 	}()
-	if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
-		h.nowhere(w, r) // the mux would redirect
+	clean := path.Clean(r.URL.Path) == strings.TrimSuffix(r.URL.Path, "/") || r.URL.Path == "/"
+	if !clean || r.RequestURI == "*" {
+		h.nowhere(w, r) // the mux would redirect, or refuse without an envelope
 		return
 	}
 	h.mux.ServeHTTP(w, r)
@@ -213,6 +237,9 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 	}
 	if answer.Cookie != nil {
 		h.Gate.SetCookie(w, answer.Cookie.Secret)
+		if answer.Cookie.Secret != "" {
+			h.Gate.SetDevice(w, r, answer.Cookie.Device)
+		}
 	}
 	status := http.StatusOK
 	if o.Creates {
@@ -255,12 +282,25 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	switch {
 	case o != nil && o.Guest:
 		admit = h.Gate.AdmitGuest
+	case o != nil && o.Visitor:
+		admit = h.Gate.AdmitVisitor
 	case o != nil && o.Anonymous:
 		admit = h.Gate.AdmitAnybody
 	}
 	caller, rate, err := admit(r, class)
 	setRate(w, rate)
+	if err == nil && !sentBy(r, caller) {
+		err = board.Unauthenticated()
+	}
 	return caller, err
+}
+
+// sentBy reports whether the page that sent a request belongs to its caller. A
+// page names its person in X-User: another person may have signed in with the
+// same browser since, and must not send what the first one wrote.
+func sentBy(r *http.Request, caller board.Caller) bool {
+	user := r.Header.Get("X-User")
+	return user == "" || caller.SessionID == "" || user == caller.UserID
 }
 
 func setRate(w http.ResponseWriter, rate session.Rate) {
@@ -327,9 +367,12 @@ func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []
 		h.refuse(w, r, err)
 		return
 	}
-	slices.Sort(allowed)
-	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	h.refuse(w, r, &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes " + strings.Join(allowed, ", ") + "."})
+	if slices.Contains(allowed, http.MethodGet) {
+		allowed = append(allowed, http.MethodHead)
+	}
+	list := strings.Join(slices.Sorted(slices.Values(allowed)), ", ")
+	w.Header().Set("Allow", list)
+	h.refuse(w, r, &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes " + list + "."})
 }
 
 // unknown answers what no operation does: with another method one may.
@@ -389,10 +432,15 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		if r.URL.Path == board.MCPPath {
 			resource = board.MCPPath // a protected resource of its own (RFC 9728, 3.1)
 		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
+		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", scope="`+board.ScopeText(board.WorkScopes())+`", resource_metadata="`+
+			h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
 	}
 	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+		w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
+	}
+	if refuse := h.Refusals[r.URL.Path]; refuse != nil {
+		refuse(w, r, f, StatusOf(f))
+		return
 	}
 	body, err := json.Marshal(errorEnvelope{errorBody{f.Code, f.Message}})
 	if err != nil {

@@ -21,7 +21,7 @@ type Metrics struct {
 
 // NewMetrics makes the metrics of one server.
 func NewMetrics() *Metrics {
-	return &Metrics{
+	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cardwall_http_requests_total", Help: "Requests that were answered, by where (api, app, mcp, probe, page) and with which status.",
 		}, []string{"door", "status"}),
@@ -31,6 +31,13 @@ func NewMetrics() *Metrics {
 		}, []string{"door"}),
 		underWay: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_http_requests_in_flight", Help: "Requests under way, streams among them."}),
 	}
+	// The first error of a door must be an increase, not a new series.
+	for _, door := range []string{"api", "app", "mcp", doorProbe, "page"} {
+		for _, status := range []string{"200", "500", "503"} {
+			m.requests.WithLabelValues(door, status)
+		}
+	}
+	return m
 }
 
 // Collectors are the metrics, for a registry.

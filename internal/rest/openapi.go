@@ -312,8 +312,8 @@ func headers() map[string]*huma.Header {
 	}
 	return map[string]*huma.Header{
 		"X-Request-Id":          word("The request's id, as the log has it; the caller's own when it sent one.", "req_01jb2m3n4p5q6r7s8t9v0w1x2y"),
-		"X-RateLimit-Limit":     number("Requests a minute that the token's owner has.", 300),
-		"X-RateLimit-Remaining": number("Requests left in this window.", 299),
+		"X-RateLimit-Limit":     number("Requests a minute that the token's owner has. After a search: searches a minute, unless fewer requests than searches are left.", 300),
+		"X-RateLimit-Remaining": number("Requests, or searches, left in this window.", 299),
 		"X-RateLimit-Reset":     number("When the window ends, in Unix seconds.", 1767225660),
 		"Idempotent-Replayed":   word("true when this is the stored answer to an earlier request with the same key.", "true"),
 		"Retry-After":           number("Seconds to wait before trying again.", 1),

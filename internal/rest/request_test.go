@@ -50,7 +50,7 @@ func TestWrongMethods(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, _, boardID := desk(s)
 		for path, allowed := range map[string]string{
-			"/me": "GET", "/boards": "GET, POST", "/boards/" + boardID: "DELETE, GET, PATCH", "/cards": "POST", "/boards/" + boardID + "/members/x": "DELETE, PUT",
+			"/me": "GET, HEAD", "/boards": "GET, HEAD, POST", "/boards/" + boardID: "DELETE, GET, HEAD, PATCH", "/cards": "POST", "/boards/" + boardID + "/members/x": "DELETE, PUT",
 		} {
 			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
 				if slices.Contains(strings.Split(allowed, ", "), method) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"cardwall/internal/filename"
 	"cardwall/internal/op"
 )
 
@@ -39,8 +40,14 @@ func contentType(media string) string {
 type streamWriter struct {
 	w       http.ResponseWriter
 	kind    string
+	name    string
 	control *http.ResponseController
 	begun   bool
+}
+
+// NameDocument sets the name under which a browser saves the document.
+func (s *streamWriter) NameDocument(name string) {
+	s.name = name
 }
 
 func (s *streamWriter) Write(p []byte) (int, error) {
@@ -49,6 +56,9 @@ func (s *streamWriter) Write(p []byte) (int, error) {
 		header := s.w.Header()
 		header.Set("Content-Type", s.kind)
 		header.Set("Cache-Control", "no-store")
+		if s.name != "" {
+			header.Set("Content-Disposition", filename.Disposition("attachment", s.name))
+		}
 		s.w.WriteHeader(http.StatusOK)
 	}
 	_ = s.control.SetWriteDeadline(time.Now().Add(streamPause)) // not every writer of a test has one

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"time"
 
 	"cardwall/internal/board"
@@ -21,6 +22,34 @@ type Subject struct {
 }
 
 func (s Subject) key() string { return s.Name + "\x00" + s.Of }
+
+// proxyShare is how much more than one network a proxy may ask for that the
+// operator did not name: many people may be behind it, but what it says about
+// them may be made up.
+const proxyShare = 10
+
+// PerNetwork returns what a limit for each network counts a caller for. Behind a
+// proxy that the operator did not name, that is the network that the proxy names,
+// and the proxy itself with a limit ten times as high.
+func PerNetwork(l Limit, c board.Caller) []Subject {
+	return perNetwork(l, c.Address, c.Network)
+}
+
+// KnowsNetwork reports whether it is known from which network a caller comes.
+func KnowsNetwork(c board.Caller) bool { return !strings.HasPrefix(c.Network, via) }
+
+func perNetwork(l Limit, address, network string) []Subject {
+	here := Network(address)
+	client, _, unnamed := strings.Cut(network, via)
+	if !unnamed {
+		return []Subject{{Limit: l, Of: here}}
+	}
+	whole := Subject{Limit: Limit{Name: l.Name + " proxy", Most: proxyShare * l.Most, Window: l.Window}, Of: here}
+	if client == "" { // the proxy does not say whose request it is
+		return []Subject{whole}
+	}
+	return []Subject{{Limit: l, Of: network}, whole}
+}
 
 // Attempts counts what must not be tried often, in windows that begin with the
 // first attempt, by all servers of a database together. An attempt of which

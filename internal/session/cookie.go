@@ -64,6 +64,41 @@ func (g *Gate) SetCookie(w http.ResponseWriter, secret string) {
 	http.SetCookie(w, c)
 }
 
+// deviceLifetime is as long as browsers keep a cookie.
+const deviceLifetime = 400 * 24 * time.Hour
+
+// deviceName is what the cookie of the browser itself is called.
+func (c cookie) deviceName() string { return c.name + "-device" }
+
+// device is the hash of the browser's device cookie; nil for none.
+func (g *Gate) device(r *http.Request) []byte {
+	hash, _ := cookie{name: g.cookie.deviceName()}.read(r)
+	return hash
+}
+
+// replaced is the hash of the session whose cookie a browser holds that is about
+// to sign in; nil for none.
+func (g *Gate) replaced(r *http.Request) []byte {
+	hash, _ := g.cookie.read(r)
+	return hash
+}
+
+// SetDevice has a browser keep a new secret of its own. With an empty one it
+// keeps the one that its request came with for longer.
+func (g *Gate) SetDevice(w http.ResponseWriter, r *http.Request, secret string) {
+	name := g.cookie.deviceName()
+	if found := r.CookiesNamed(name); secret == "" && len(found) == 1 {
+		secret = found[0].Value
+	}
+	if secret == "" {
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: secret, Path: "/", Secure: g.cookie.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		MaxAge: int(deviceLifetime / time.Second),
+	})
+}
+
 // ownOrigin lets through what our own pages send. The base address is trusted by
 // name as well: a proxy may have changed the host of a request.
 func ownOrigin(baseURL string) *http.CrossOriginProtection {
@@ -83,14 +118,5 @@ func (g *Gate) sameSite(r *http.Request) error {
 }
 
 func (g *Gate) spendSession(c board.Caller, class Class, now time.Time) (Rate, error) {
-	rate, ok := g.rates.spend(perMinute("session", c.UserID, sessionLimit), now)
-	if ok && class == Searches {
-		if searches, ok := g.rates.spend(perMinute("session search", c.UserID, sessionSearchLimit), now); !ok {
-			return searches, limited(searches, now)
-		}
-	}
-	if !ok {
-		return rate, limited(rate, now)
-	}
-	return rate, nil
+	return g.spend(perMinute("session", c.UserID, sessionLimit), perMinute("session search", c.UserID, sessionSearchLimit), class, now)
 }

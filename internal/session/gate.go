@@ -41,6 +41,7 @@ type Gate struct {
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known
 	touched map[string]time.Time
+	unnamed map[string]bool // neighbors that were warned about
 	writing sync.WaitGroup
 	stop    chan struct{}
 	stopped sync.Once
@@ -68,7 +69,7 @@ func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
 	g := &Gate{
 		metrics: o.Metrics,
 		db:      db, log: log, rates: newCounts(o.Unlimited, true), stop: make(chan struct{}), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
-		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{},
+		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{}, unnamed: map[string]bool{},
 	}
 	g.rates.refused = o.Metrics.refused
 	if g.rates.share(db); g.rates.db != nil {
@@ -108,44 +109,71 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 	if err == nil && caller.SessionID != "" {
 		err = g.sameSite(r)
 	}
+	address, network := g.from(r)
 	if err != nil {
-		rate, ok := g.rates.spend(perMinute("address", g.address(r), strangerLimit), now)
+		rate, ok := g.spendNetwork("address", address, network, strangerLimit, now)
 		if !ok && board.IsCode(err, board.CodeUnauthenticated) {
-			return board.Caller{}, rate, limited(rate, now)
+			return board.Caller{}, rate, limited("requests", rate, now)
 		}
 		return board.Caller{}, rate, err
 	}
-	caller.Address = g.address(r)
+	caller.Address, caller.Network = address, network
 	if caller.SessionID != "" {
+		caller.Device = g.device(r)
 		rate, err := g.spendSession(caller, class, now)
 		return caller, rate, err
 	}
-	rate, ok := g.rates.spend(perMinute("user", caller.UserID, caller.Plan.Limits().RequestsPerMinute), now)
-	if ok && class == Searches {
-		if searches, err := g.spendSearch(caller, now); err != nil {
-			return board.Caller{}, searches, err
-		}
-	}
-	if !ok {
-		return board.Caller{}, rate, limited(rate, now)
+	rate, err := g.spend(requestsOf(caller), searchesOf(caller), class, now)
+	if err != nil {
+		return board.Caller{}, rate, err
 	}
 	return caller, rate, nil
 }
 
-// AdmitSearch counts a search of a token's owner whose request was admitted as
-// an ordinary one, before anybody knew that it searches. It refuses with
-// rate_limited.
-func (g *Gate) AdmitSearch(caller board.Caller) error {
-	_, err := g.spendSearch(caller, g.db.Now())
-	return err
+func requestsOf(c board.Caller) Subject {
+	return perMinute("user", c.UserID, c.Plan.Limits().RequestsPerMinute)
 }
 
-func (g *Gate) spendSearch(caller board.Caller, now time.Time) (Rate, error) {
-	rate, ok := g.rates.spend(perMinute("search", caller.UserID, caller.Plan.Limits().SearchesPerMinute), now)
-	if !ok {
-		return rate, limited(rate, now)
+func searchesOf(c board.Caller) Subject {
+	return perMinute("search", c.UserID, c.Plan.Limits().SearchesPerMinute)
+}
+
+// spend counts a request, and a search in both budgets. What either refuses is
+// counted in neither. It returns the rate that limits the caller most.
+func (g *Gate) spend(requests, searches Subject, class Class, now time.Time) (Rate, error) {
+	if class != Searches {
+		rate, ok := g.rates.spend(requests, now)
+		if !ok {
+			return rate, limited("requests", rate, now)
+		}
+		return rate, nil
 	}
-	return rate, nil
+	search, ok := g.rates.spend(searches, now)
+	if !ok {
+		return search, limited("searches", search, now)
+	}
+	rate, ok := g.rates.spend(requests, now)
+	switch {
+	case !ok:
+		g.rates.forgive(searches, false, now)
+		return rate, limited("requests", rate, now)
+	case rate.Remaining < search.Remaining:
+		return rate, nil
+	}
+	return search, nil
+}
+
+// AdmitSearch counts a search of a token's owner whose request was admitted as
+// an ordinary one, before anybody knew that it searches. It refuses with
+// rate_limited, and then the request no longer counts either.
+func (g *Gate) AdmitSearch(caller board.Caller) error {
+	now := g.db.Now()
+	rate, ok := g.rates.spend(searchesOf(caller), now)
+	if !ok {
+		g.rates.forgive(requestsOf(caller), false, now)
+		return limited("searches", rate, now)
+	}
+	return nil
 }
 
 // AdmitAnybody counts a request to what is open to all. Its caller is nobody,
@@ -153,6 +181,19 @@ func (g *Gate) spendSearch(caller board.Caller, now time.Time) (Rate, error) {
 // had a browser send, and with rate_limited.
 func (g *Gate) AdmitAnybody(r *http.Request, _ Class) (board.Caller, Rate, error) {
 	return g.admitNobody(r, "anybody", anybodyLimit)
+}
+
+// AdmitVisitor admits the caller of a session, and anyone else as nobody. It
+// refuses what AdmitAnybody refuses.
+func (g *Gate) AdmitVisitor(r *http.Request, class Class) (board.Caller, Rate, error) {
+	if _, ok := g.cookie.read(r); !ok || len(r.Header.Values("Authorization")) > 0 {
+		return g.AdmitAnybody(r, class)
+	}
+	caller, rate, err := g.Admit(r, class)
+	if board.IsCode(err, board.CodeUnauthenticated) {
+		return g.AdmitAnybody(r, class)
+	}
+	return caller, rate, err
 }
 
 // AdmitGuest is AdmitAnybody for public pages, whose requests are counted apart:
@@ -164,12 +205,28 @@ func (g *Gate) AdmitGuest(r *http.Request, _ Class) (board.Caller, Rate, error) 
 func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller := board.Nobody()
-	caller.Address = g.address(r)
-	rate, ok := g.rates.spend(perMinute(what, Network(caller.Address), limit), now)
+	caller.Address, caller.Network = g.from(r)
+	caller.Device, caller.Replaces = g.device(r), g.replaced(r)
+	rate, ok := g.spendNetwork(what, caller.Address, caller.Network, limit, now)
 	if !ok {
-		return caller, rate, limited(rate, now)
+		return caller, rate, limited("requests", rate, now)
 	}
 	return caller, rate, g.sameSite(r)
+}
+
+// spendNetwork counts a request of nobody in particular. The rate is that of the
+// network, unless the proxy that it came through is used up.
+func (g *Gate) spendNetwork(what, address, network string, limit int, now time.Time) (rate Rate, ok bool) {
+	for i, s := range perNetwork(minutely(what, limit), address, network) {
+		each, allowed := g.rates.spend(s, now)
+		if !allowed {
+			return each, false
+		}
+		if i == 0 {
+			rate = each
+		}
+	}
+	return rate, true
 }
 
 // AdmitProgram counts a request to an address at which programs connect, and that
@@ -177,16 +234,17 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 // the network address that it came from, and refuses with rate_limited.
 func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	now := g.db.Now()
-	address = g.address(r)
-	if rate, ok := g.rates.spend(perMinute("program", Network(address), programLimit), now); !ok {
-		return address, limited(rate, now)
+	address, network := g.from(r)
+	if rate, ok := g.spendNetwork("program", address, network, programLimit, now); !ok {
+		return address, limited("requests", rate, now)
 	}
 	return address, nil
 }
 
 // Stranger is the rate of a request that needs no token.
 func (g *Gate) Stranger(r *http.Request) Rate {
-	return g.rates.look(perMinute("address", g.address(r), strangerLimit), g.db.Now())
+	address, network := g.from(r)
+	return g.rates.look(perNetwork(minutely("address", strangerLimit), address, network)[0], g.db.Now())
 }
 
 // authenticate finds out who sent a request: by its token, or where it has none

@@ -7,6 +7,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type Metrics struct {
 	lookups  *prometheus.CounterVec
 	refusals *prometheus.CounterVec
+	unnamed  prometheus.Counter
 }
 
 // NewMetrics makes the metrics of one gate.
@@ -18,12 +19,15 @@ func NewMetrics() *Metrics {
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cardwall_rate_limit_refusals_total", Help: "Requests refused because a limit was used up, by what it is counted for.",
 		}, []string{"limit"}),
+		unnamed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "cardwall_untrusted_proxy_requests_total", Help: "Requests with forwarded headers from a neighbor that --trusted-proxies does not name.",
+		}),
 	}
 }
 
 // Collectors are the metrics, for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.lookups, m.refusals}
+	return []prometheus.Collector{m.lookups, m.refusals, m.unnamed}
 }
 
 func (m *Metrics) lookup(cached bool) {

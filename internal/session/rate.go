@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"time"
 
 	"cardwall/internal/board"
@@ -40,15 +41,21 @@ type Rate struct {
 	Reset     time.Time // when the window ends
 }
 
-// perMinute is a limit of requests.
-func perMinute(name, of string, most int) Subject {
-	return Subject{Limit{Name: name, Most: most, Window: time.Minute}, of}
+// minutely is a limit of requests.
+func minutely(name string, most int) Limit {
+	return Limit{Name: name, Most: most, Window: time.Minute}
 }
 
-func limited(rate Rate, now time.Time) error {
+// perMinute is what a limit of requests counts for.
+func perMinute(name, of string, most int) Subject {
+	return Subject{minutely(name, most), of}
+}
+
+// limited is the refusal of one of too many requests or searches.
+func limited(what string, rate Rate, now time.Time) error {
 	return &board.Fault{
 		Code:       board.CodeRateLimited,
-		Message:    "Too many requests; wait as long as Retry-After says.",
+		Message:    fmt.Sprintf("Too many %s: the limit is %d a minute. Wait as long as Retry-After says.", what, rate.Limit),
 		RetryAfter: max(rate.Reset.Sub(now), time.Second),
 	}
 }

@@ -112,6 +112,56 @@ func TestRateLimitOfSeveralPlans(t *testing.T) {
 	})
 }
 
+// The headers of a search describe the budget that limits it, and a search that
+// is refused leaves the budget of requests alone.
+func TestSearchBudgetIsVisible(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		ada, limits := s.Person("Ada"), board.PlanFree.Limits()
+		ada.Workspace("Engines", board.PlanFree)
+		find := func() apptest.Answer { return ada.Call("search_cards", fields{"q": "x"}) }
+		for i := range limits.SearchesPerMinute {
+			a := find()
+			if limit, remaining, _ := rate(t, a); a.Status != http.StatusOK || limit != limits.SearchesPerMinute || remaining != limits.SearchesPerMinute-1-i {
+				t.Fatalf("search %d: %d, limit %d, remaining %d", i+1, a.Status, limit, remaining)
+			}
+		}
+		for range 20 {
+			a := find()
+			limited(t, s, a)
+			if limit, _, _ := rate(t, a); limit != limits.SearchesPerMinute || !strings.Contains(a.Message, "searches") {
+				t.Fatalf("a search too many: limit %d, %s", limit, a.Message)
+			}
+		}
+		for range 20 {
+			if a := ada.Tool("search_cards", fields{"q": "x"}); a.Code != board.CodeRateLimited {
+				t.Fatalf("the same as a tool: %s", a.Text)
+			}
+		}
+		left := limits.RequestsPerMinute - limits.SearchesPerMinute
+		if limit, remaining, _ := rate(t, ada.Must("get_me", nil)); limit != limits.RequestsPerMinute || remaining != left-1 {
+			t.Errorf("after refused searches %d of %d requests are left, want %d", remaining, limit, left-1)
+		}
+
+		// Where fewer requests are left than searches, those are what limits.
+		bob := s.Person("Bob")
+		bob.Workspace("Compilers", board.PlanFree)
+		spend(t, bob, limits.RequestsPerMinute-3)
+		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.RequestsPerMinute || remaining != 2 {
+			t.Errorf("with few requests left: limit %d, remaining %d", limit, remaining)
+		}
+		spend(t, bob, 2)
+		for range 20 {
+			limited(t, s, bob.Call("search_cards", fields{"q": "x"}))
+		}
+		s.Clock.Advance(time.Minute)
+		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.SearchesPerMinute || remaining != limits.SearchesPerMinute-1 {
+			t.Errorf("in a new window: limit %d, remaining %d", limit, remaining)
+		}
+	})
+}
+
 func TestEveryAnswerHasRateHeaders(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {

@@ -32,13 +32,17 @@ func (v *View) Profile(ctx context.Context) (board.Profile, error) {
 
 // ProfileOf is the account of a person who has proved to be its owner.
 func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, error) {
-	var p board.Profile
-	found, err := v.one(ctx, "SELECT id, name, email, time_zone, theme, language, verified_at IS NOT NULL FROM users WHERE id = $1 AND deleted_at IS NULL",
-		[]any{userID}, &p.ID, &p.Name, &p.Email, &p.TimeZone, &p.Theme, &p.Language, &p.Verified)
+	var (
+		p        board.Profile
+		operator int
+	)
+	found, err := v.one(ctx, `SELECT id, name, email, time_zone, theme, language, verified_at IS NOT NULL, COALESCE(password_hash, '') <> '', operator
+		FROM users WHERE id = $1 AND deleted_at IS NULL`,
+		[]any{userID}, &p.ID, &p.Name, &p.Email, &p.TimeZone, &p.Theme, &p.Language, &p.Verified, &p.HasPassword, &operator)
 	if err == nil && !found {
 		err = board.NotFound()
 	}
-	p.Operator = v.operates(p)
+	p.Operator = operator != 0 || v.operates(p)
 	return p, err
 }
 
@@ -174,7 +178,9 @@ func (tx *Tx) PurgeAccounts(ctx context.Context) (n int64, err error) {
 	}{
 		{"DELETE FROM challenges WHERE expires_at < $1", []any{int64(tx.now)}},
 		{"DELETE FROM account_secrets WHERE expires_at < $1", []any{int64(tx.now)}},
+		{"DELETE FROM invitation_emails WHERE created_at < $1", []any{int64(tx.now) - invitationWindow.Milliseconds()}},
 		{"DELETE FROM sign_ups WHERE created_at < $1", []any{int64(tx.now) - (2 * board.VerifyLifetime).Milliseconds()}},
+		{"DELETE FROM known_devices WHERE last_used_at < $1", []any{int64(tx.now) - deviceLifetime.Milliseconds()}},
 		{"DELETE FROM sessions WHERE last_used_at < $1 OR created_at < $2", []any{lastUsed, created}},
 	} {
 		gone, err := tx.affected(ctx, old.text, old.args...)

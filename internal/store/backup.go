@@ -8,10 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"cardwall/internal/board"
 )
 
 // BackupOptions say what Backup copies and where to.
@@ -82,6 +85,22 @@ func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 		return m, err
 	}
 	return m, syncFolder(opts.File)
+}
+
+// backedUpSetting is when a backup last succeeded, in milliseconds.
+const backedUpSetting = "backed_up_at"
+
+// NoteBackup remembers in the database when a backup of it was made, for those who
+// watch that backups are made.
+func NoteBackup(ctx context.Context, database string, at time.Time) (err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	_, err = b.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+		backedUpSetting, strconv.FormatInt(int64(board.InstantOf(at)), 10))
+	return err
 }
 
 // emptyBeside makes an empty file, its owner's alone, in the folder of another.

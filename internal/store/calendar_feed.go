@@ -79,7 +79,7 @@ func (v *View) FeedCards(ctx context.Context, boards []string, from, to string, 
 		FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
 		JOIN cards c ON c.board_id = b.id JOIN lists l ON l.id = c.list_id
 		WHERE wm.user_id = ` + user + " AND " + visible + " AND b.visibility <> 'confidential' AND b.features & " + a.add(calendar) + ` <> 0
-		AND b.archived_at IS NULL AND b.trashed_at IS NULL AND l.archived_at IS NULL AND c.archived_at IS NULL AND c.done_at IS NULL
+		AND b.archived_at IS NULL AND b.trashed_at IS NULL AND ` + openCard + ` AND c.done_at IS NULL
 		AND c.due_date >= ` + a.add(from) + " AND c.due_date <= " + a.add(to)
 	if len(boards) > 0 {
 		text += " AND b.id IN (" + a.list(boards) + ")"

@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	cardColumns = `c.id, c.board_id, c.list_id, c.rank, c.number, c.title, c.done_at, c.archived_at, c.due_date, c.due_at,
+	// The columns of the card c and of its list l.
+	cardColumns = `c.id, c.board_id, c.list_id, c.rank, c.number, c.title, c.done_at, c.archived_at, l.archived_at, c.due_date, c.due_at,
 		c.start_date, c.start_at, c.time_zone, c.items_done, c.items_total, c.comments, c.created_by, c.created_at, c.updated_at`
-	cardLoad = "SELECT " + accessColumns + ", " + cardColumns + ", c.description FROM cards c JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1"
+	cardLoad = "SELECT " + accessColumns + ", " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1"
 	cardLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id WHERE c.id = $1 FOR UPDATE OF b"
 )
 
 // cardDest scans the card columns, and behind them the description.
 func cardDest(c *board.Card) []any {
-	return []any{&c.ID, &c.BoardID, &c.ListID, &c.Rank, &c.Number, &c.Title, &c.DoneAt, &c.ArchivedAt, &c.DueDate, &c.DueAt,
+	return []any{&c.ID, &c.BoardID, &c.ListID, &c.Rank, &c.Number, &c.Title, &c.DoneAt, &c.ArchivedAt, &c.ListArchivedAt, &c.DueDate, &c.DueAt,
 		&c.StartDate, &c.StartAt, &c.TimeZone, &c.ChecklistItems.Done, &c.ChecklistItems.Total, &c.Comments, &c.CreatedBy,
 		&c.CreatedAt, &c.UpdatedAt, &c.Description}
 }
@@ -49,12 +50,21 @@ func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board
 		err = tx.locked(c.BoardID)
 	}
 	if err == nil && c.ArchivedAt != nil && need != board.Unarchive {
-		err = board.Refuse(board.CodeArchived, "The card is archived; restore it first.")
+		err = archivedFault(c)
 	}
 	return c, err
 }
 
-// dress gives cards what stands in other tables: labels, assignees, address.
+// archivedFault is the refusal of a change to an archived card.
+func archivedFault(c board.Card) error {
+	if *c.ArchivedBy == board.ArchivedByList {
+		return board.Refuse(board.CodeArchived, "The card's list is archived, and the card with it; restore the list first.")
+	}
+	return board.Refuse(board.CodeArchived, "The card is archived; restore it first.")
+}
+
+// dress gives cards what stands in other tables: labels, assignees, address,
+// and whether the list is archived.
 func (v *View) dress(ctx context.Context, cards []board.Card) error {
 	for piece := range slices.Chunk(cards, placesMost) {
 		if err := v.dressPiece(ctx, piece); err != nil {
@@ -74,6 +84,7 @@ func (v *View) dressPiece(ctx context.Context, cards []board.Card) error {
 	for i := range cards {
 		c := &cards[i]
 		c.Done = c.DoneAt != nil
+		c.SetArchived(c.ArchivedAt, c.ListArchivedAt)
 		c.URL = v.db.opts.BaseURL + "/cards/" + c.ID
 		c.Labels, c.Assignees = []board.LabelRef{}, []board.UserRef{}
 		byID[c.ID], ids[i] = c, c.ID
@@ -236,7 +247,7 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 	return tx.exec(ctx, `UPDATE cards SET list_id = $1, rank = $2, done_at = $3, archived_at = $4, due_date = $5,
 		due_at = $6, start_date = $7, start_at = $8, time_zone = $9, items_done = $10, items_total = $11, comments = $12, updated_at = $13,
 		moved_at = CASE WHEN list_id = $1 THEN moved_at ELSE COALESCE(moved_at, $13) END WHERE id = $14`,
-		c.ListID, c.Rank, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate,
+		c.ListID, c.Rank, instant(c.DoneAt), instant(c.OwnArchivedAt()), c.DueDate,
 		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
 }
 
@@ -245,7 +256,8 @@ func (tx *Tx) CardBefore(ctx context.Context, c board.Card) (string, error) {
 	return tx.before(ctx, cardShelf(), c.ListID, c.Rank)
 }
 
-// CountOpenCards counts the open cards of a list.
+// CountOpenCards counts the cards of a list that are not archived themselves:
+// those that are open while the list is.
 func (v *View) CountOpenCards(ctx context.Context, listID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM cards WHERE list_id = $1 AND archived_at IS NULL", listID)
 }

@@ -22,7 +22,7 @@ func newestPage(t *testing.T, s *apptest.Service, me *apptest.Person, q string, 
 		t.Fatal(err)
 	}
 	tree.Sort = query.Sort{By: query.SortUpdated, Desc: true}
-	return store.CardPage{Query: tree, OpenLists: true, Limit: limit}
+	return store.CardPage{Query: tree, Limit: limit}
 }
 
 func read(t *testing.T, s *apptest.Service, me *apptest.Person, fn func(ctx context.Context, v *store.View) error) {

@@ -16,7 +16,6 @@ type CardPage struct {
 	BoardID     string // a board that a loader has loaded; empty for all that the caller sees
 	WorkspaceID string // without a board: only this workspace; empty for all
 	Assigned    bool   // without a board: only cards assigned to the caller
-	OpenLists   bool   // without a board: no cards of archived lists
 	PutAway     bool   // without a board: cards of archived boards too
 	Query       query.Query
 	Compact     bool // without descriptions
@@ -92,7 +91,7 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 			return nil, nil, err
 		}
 		var a arguments
-		text := "SELECT " + p.columns() + " FROM cards c WHERE c.list_id = " + a.add(p.Mark.ListID) + " AND c.board_id = " + a.add(p.BoardID) +
+		text := "SELECT " + p.columns() + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = " + a.add(p.Mark.ListID) + " AND c.board_id = " + a.add(p.BoardID) +
 			" AND c.rank " + dir.beyond + a.add(at.Rank) + " AND " + plan.condition(&a) +
 			" ORDER BY c.rank" + dir.order + ", c.id" + dir.order + " LIMIT " + a.add(p.Limit)
 		err = v.each(ctx, text, a, func(rows *sql.Rows) error {

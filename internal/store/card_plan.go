@@ -39,7 +39,7 @@ func (v *View) plan(ctx context.Context, p CardPage) (plan, error) {
 	return out, err
 }
 
-// condition is the SQL of the query over the card alias c.
+// condition is the SQL of the query over the card c and its list l.
 func (p plan) condition(a *arguments) string {
 	c := compiler{a, p.caller, p.indexed}
 	text := c.archived(p.Query.Archived)
@@ -77,9 +77,6 @@ func (p plan) scope(v *View, a *arguments) string {
 	}
 	if p.Assigned {
 		text += " AND c.id " + p.dialect.among("SELECT k.card_id FROM card_assignees k WHERE k.user_id = "+a.add(p.caller.UserID))
-	}
-	if p.OpenLists {
-		text += " AND l.archived_at IS NULL"
 	}
 	if p.since > 0 {
 		text += " AND c.updated_at >= " + a.add(int64(p.since))

@@ -64,7 +64,7 @@ func (v *View) Comments(ctx context.Context, cardID, behind string, limit int) (
 
 // InsertComment writes a new comment. The card's count is the caller's to write.
 func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
-	m.CreatedAt = tx.now
+	m.CreatedAt, tx.comment = tx.now, m.ID
 	var author any
 	if m.Author != nil {
 		author = m.Author.ID
@@ -76,17 +76,23 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// UpdateComment writes another text.
+// UpdateComment writes another text. The former one is kept nowhere.
 func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
-	m.EditedAt = &tx.now
+	m.EditedAt, tx.comment = &tx.now, m.ID
+	if err := tx.rewriteAnswers(ctx, m.ID, m.Text); err != nil {
+		return err
+	}
 	if err := tx.exec(ctx, "UPDATE comments SET text = $1, edited_at = $2 WHERE id = $3", m.Text, int64(tx.now), m.ID); err != nil {
 		return err
 	}
 	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// DeleteComment takes a comment away.
+// DeleteComment takes a comment away. Its text is kept nowhere.
 func (tx *Tx) DeleteComment(ctx context.Context, id string) error {
+	if err := tx.rewriteAnswers(ctx, id, ""); err != nil {
+		return err
+	}
 	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = (SELECT card_id FROM comments WHERE id = $1) AND place = 'comment' AND ref = $1", id); err != nil {
 		return err
 	}

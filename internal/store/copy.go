@@ -27,9 +27,9 @@ const cardsAtOnce = 256
 // CardsOf are the cards of a list on a board that a loader has loaded, whole
 // but for their comments, in their order; archived ones only when asked for.
 func (v *View) CardsOf(ctx context.Context, listID string, archived bool) ([]WholeCard, error) {
-	text := "SELECT " + cardColumns + ", c.description FROM cards c WHERE c.list_id = $1"
+	text := "SELECT " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1"
 	if !archived {
-		text += " AND c.archived_at IS NULL"
+		text += " AND " + openCard
 	}
 	var cards []board.Card
 	err := v.each(ctx, text+" ORDER BY c.rank, c.id", []any{listID}, func(rows *sql.Rows) error {

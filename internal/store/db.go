@@ -27,6 +27,7 @@ type Options struct {
 	Replica  string // postgres://… of a streaming replica, on which reports are read; "" for none
 	BaseURL  string // stands in front of every address in an answer
 	Limits   board.Limits
+	Plan     board.Plan          // of every new organization; "" is board.DefaultPlan
 	Readers  int                 // SQLite: connections that read; 0 is one a core, at least two
 	Clock    func() time.Time    // nil is time.Now
 	NewID    func(string) string // nil is NewID, by the clock above
@@ -49,7 +50,7 @@ type DB struct {
 	opts     Options
 	engine   engine
 	cursors  []byte // the key that signs cursors, the same on every node
-	sender   atomic.Pointer[func([]Dispatch)]
+	sender   atomic.Pointer[Sender]
 	teller   atomic.Pointer[func(userIDs []string)]
 	cards    atomic.Pointer[cardCount]
 	horizons horizons
@@ -142,8 +143,14 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err := db.fillTexts(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.close())
 	}
+	if err := db.fillOpenCards(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("count open cards: %w", err), e.close())
+	}
 	if err := db.fillWorkspaces(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("index texts by workspace: %w", err), e.close())
+	}
+	if err := db.redactComments(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("redact comments: %w", err), e.close())
 	}
 	return db, nil
 }
@@ -204,22 +211,31 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 // failed, so it must take its results from its last run.
 func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
 	var tx *Tx
+	ended := func(bool) {} // of the deliveries that were announced
+	defer func() { ended(false) }()
 	ctx, span := trace.Begin(ctx, "write transaction", trace.Internal)
 	err := fault(db.engine.write(ctx, func(r runner) error {
 		tx = &Tx{View: db.view(r, caller, span)}
+		ended(false) // by an earlier run of fn
+		ended = func(bool) {}
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return tx.flush(ctx)
+		if err := tx.flush(ctx); err != nil {
+			return err
+		}
+		if announce := db.sender.Load(); announce != nil && len(tx.dispatched) > 0 {
+			ended = (*announce)(tx.dispatched)
+		}
+		return nil
 	}))
 	db.ended(span, "write", err)
 	if err != nil {
 		return err
 	}
 	db.opts.Metrics.committed(tx)
-	if send := db.sender.Load(); send != nil && len(tx.dispatched) > 0 {
-		(*send)(tx.dispatched)
-	}
+	ended(true)
+	ended = func(bool) {}
 	if watchers := db.watchers.Load(); watchers != nil && len(tx.touched) > 0 {
 		for _, watch := range *watchers {
 			(*watch)(tx.touched)
@@ -255,15 +271,21 @@ func (db *DB) watch(change func([]*func([]string)) []*func([]string)) {
 	db.watchers.Store(&all)
 }
 
-// OnDispatch has fn called with the deliveries of each transaction that this
-// process has committed, so that they need not be looked for. It must return at
-// once, and may forget them: they are in the outbox. nil ends that.
-func (db *DB) OnDispatch(fn func([]Dispatch)) {
-	if fn == nil {
+// Sender is told of the deliveries of a transaction before it commits, so before
+// anyone can see them in the outbox. The function that it returns is called once,
+// when the transaction has ended, and says whether it was committed. Both must
+// return at once.
+type Sender func(deliveries []Dispatch) (ended func(committed bool))
+
+// OnDispatch has the sender told of the deliveries of this process, so that they
+// need not be looked for. It may forget them: they are in the outbox. nil ends
+// that.
+func (db *DB) OnDispatch(s Sender) {
+	if s == nil {
 		db.sender.Store(nil)
 		return
 	}
-	db.sender.Store(&fn)
+	db.sender.Store(&s)
 }
 
 // Shared tells whether several servers may work on this database at once.

@@ -13,21 +13,21 @@ import (
 // The delivery log, for people.
 
 const deliverySelect = `SELECT d.id, d.webhook_id, d.kind, d.board_id, d.version, d.status, d.reason, d.http_status, d.attempts, d.due_at, d.created_at, d.ended_at,
-	d.log, d.body, h.held_since FROM deliveries d JOIN webhooks h ON h.id = d.webhook_id `
+	d.log, d.body, h.held_since, h.held_until FROM deliveries d JOIN webhooks h ON h.id = d.webhook_id `
 
 func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) {
 	var (
-		log  []byte
-		held sql.NullInt64
+		log         []byte
+		held, until sql.NullInt64
 	)
 	if err = rows.Scan(&d.ID, &d.WebhookID, &d.Type, &d.BoardID, &d.BoardVersion, &d.Status, &d.Reason, &d.HTTPStatus, &d.Attempts, &d.NextAttemptAt, &d.CreatedAt, &d.EndedAt,
-		&log, &d.Body, &held); err != nil {
+		&log, &d.Body, &held, &until); err != nil {
 		return d, err
 	}
 	if err = json.Unmarshal(log, &d.Log); err != nil {
 		return d, fmt.Errorf("log of %s: %w", d.ID, err)
 	}
-	d.Describe(v.now, held.Valid)
+	d.Describe(v.now, held.Valid, board.Instant(until.Int64))
 	return d, nil
 }
 
@@ -109,7 +109,9 @@ func (tx *Tx) SendAgain(ctx context.Context, id string) error {
 	return nil
 }
 
-// InsertTest writes a test event for a webhook and answers its id. SwitchesOn
+// InsertTest writes a test event for a webhook and answers its id. The test of a
+// webhook that covers a workspace is about the board, of those it covers, that
+// changed last; without one it names no board, and its version is 1. SwitchesOn
 // is the person whose switching on of the webhook its success completes, or "".
 func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string) (id string, err error) {
 	var (
@@ -121,6 +123,11 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 		if _, err := tx.one(ctx, "SELECT version FROM boards WHERE id = $1", []any{boardID}, &version); err != nil {
 			return "", err
 		}
+	} else if found, err := tx.one(ctx, `SELECT id, version FROM boards WHERE workspace_id = $1 AND visibility = 'workspace' AND trashed_at IS NULL AND archived_at IS NULL
+		ORDER BY updated_at DESC, id DESC LIMIT 1`, []any{w.WorkspaceID}, &boardID, &version); err != nil {
+		return "", err
+	} else if !found {
+		version = 1 // as of a board that is new
 	}
 	body, err := tx.body(board.KindWebhookTest, w.WorkspaceID, boardID, version, "", board.WebhookRef{WebhookID: w.ID})
 	if err != nil {

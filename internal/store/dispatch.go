@@ -162,14 +162,15 @@ func (db *DB) Reschedule(ctx context.Context) error {
 
 // Target is what a delivery's webhook is at the time of an attempt.
 type Target struct {
-	Found    bool     // false: the webhook was deleted
-	Refusal  string   // why this delivery must not be sent; "" when it may
-	Lost     bool     // the refusal is that the owner can no longer manage what the webhook covers
-	Address  string   // empty when refused
-	Secrets  []string // to sign with, the newest first
-	Failures int      // failed deliveries in a row
-	Held     bool     // the log says that deliveries are held
-	Sealed   error    // why its address or secrets cannot be opened; nil when they are
+	Found    bool          // false: the webhook was deleted
+	Refusal  string        // why this delivery must not be sent; "" when it may
+	Lost     bool          // the refusal is that the owner can no longer manage what the webhook covers
+	Address  string        // empty when refused
+	Secrets  []string      // to sign with, the newest first
+	Failures int           // failed deliveries in a row
+	Held     bool          // the log says that deliveries are held
+	Until    board.Instant // when the pause ends that the receiver asked for; 0 for none
+	Sealed   error         // why its address or secrets cannot be opened; nil when they are
 }
 
 // Targets looks up where deliveries go, and whether each may go there now: the
@@ -210,15 +211,16 @@ type webhookNow struct {
 	off                                string
 	failures                           int
 	address, secret, old               []byte
-	held, until                        sql.NullInt64
+	held, heldUntil, until, trashed    sql.NullInt64
 }
 
 // webhooksNow reads webhooks. The arguments are, for each, its place in found,
 // its id, a board and the person who switches it on.
 func (v *View) webhooksNow(ctx context.Context, n int, args []any, found []webhookNow) error {
 	return v.each(ctx, `WITH q (place, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
-		SELECT q.place, h.board_id, h.off, h.failures, h.held_since, h.address, h.secret, h.old_secret, h.old_secret_until, b.visibility, wm.role, bm.role
-		FROM q JOIN webhooks h ON h.id = q.webhook_id LEFT JOIN boards b ON b.id = q.board_id
+		SELECT q.place, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret, h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
+		b.visibility, wm.role, bm.role
+		FROM q JOIN webhooks h ON h.id = q.webhook_id JOIN workspaces w ON w.id = h.workspace_id LEFT JOIN boards t ON t.id = h.board_id LEFT JOIN boards b ON b.id = q.board_id
 		LEFT JOIN users u ON u.id = COALESCE(q.person_id, h.owner_id) AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
 		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id`, args, func(rows *sql.Rows) error {
@@ -226,7 +228,7 @@ func (v *View) webhooksNow(ctx context.Context, n int, args []any, found []webho
 			place int
 			w     = webhookNow{found: true}
 		)
-		if err := rows.Scan(&place, &w.hookBoard, &w.off, &w.failures, &w.held, &w.address, &w.secret, &w.old, &w.until, &w.visibility, &w.member, &w.own); err != nil {
+		if err := rows.Scan(&place, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.old, &w.until, &w.trashed, &w.visibility, &w.member, &w.own); err != nil {
 			return err
 		}
 		found[place] = w
@@ -240,11 +242,16 @@ func (v *View) target(d *Dispatch, w *webhookNow) Target {
 	if !t.Found {
 		return t
 	}
+	if t.Held && w.heldUntil.Valid && board.Instant(w.heldUntil.Int64) > v.now {
+		t.Until = board.Instant(w.heldUntil.Int64)
+	}
 	seen := board.Visibility(w.visibility.String)
 	test := d.Kind == board.KindWebhookTest
 	switch {
 	case w.off != "" && !test:
 		t.Refusal = "the webhook is off"
+	case w.trashed.Valid: // the webhook waits with it, and works again when it is restored
+		t.Refusal = "what the webhook covers is in the trash"
 	case d.BoardID != "" && !w.visibility.Valid:
 		t.Refusal = "the board is gone"
 	case seen == board.Confidential:
@@ -294,10 +301,12 @@ type Outcome struct {
 	Lost       bool          // the owner can no longer manage what the webhook covers
 }
 
-// Hold says since when a webhook's receiver fails; 0 that it answers again.
+// Hold says since when a webhook's receiver fails, or asks for fewer requests; 0
+// that it takes deliveries again.
 type Hold struct {
 	WebhookID string
 	Since     board.Instant
+	Until     board.Instant // when the pause ends that it asked for; 0 for none
 }
 
 // Record writes what came of attempts, in their order: the deliveries, the
@@ -319,7 +328,7 @@ func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) erro
 			return fmt.Errorf("record failures: %w", err)
 		}
 		for _, h := range holds {
-			if err := tx.exec(ctx, "UPDATE webhooks SET held_since = $1 WHERE id = $2", nullable(h.Since), h.WebhookID); err != nil {
+			if err := tx.exec(ctx, "UPDATE webhooks SET held_since = $1, held_until = $2 WHERE id = $3", nullable(h.Since), nullable(h.Until), h.WebhookID); err != nil {
 				return err
 			}
 		}
@@ -414,8 +423,8 @@ func typedValues(rows int, types ...string) string {
 }
 
 // recordFailures counts failed deliveries in a row and does what follows: ten
-// switch a webhook off and have a letter written to its owner, 410 switches it
-// off at once, and a test that proves a receiver switches its webhook on.
+// switch a webhook off, 410 does so at once, and a test that proves a receiver
+// switches its webhook on.
 func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded map[string]bool) error {
 	rowOf := map[string]int{} // failures in a row, of webhooks whose count was read
 	for _, o := range outcomes {
@@ -433,7 +442,7 @@ func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded m
 		switch {
 		case delivered && o.SwitchesOn != "":
 			failures = 0
-			if err := tx.exec(ctx, "UPDATE webhooks SET off = '', off_at = NULL, failures = 0, held_since = NULL, owner_id = $1 WHERE id = $2", o.SwitchesOn, o.WebhookID); err != nil {
+			if err := tx.exec(ctx, "UPDATE webhooks SET off = '', off_at = NULL, failures = 0, held_since = NULL, held_until = NULL, owner_id = $1 WHERE id = $2", o.SwitchesOn, o.WebhookID); err != nil {
 				return err
 			}
 		case delivered:
@@ -454,9 +463,7 @@ func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded m
 		case o.Lost:
 			err = tx.switchOff(ctx, o.WebhookID, board.OffOwner)
 		case o.Counts && failures == board.FailuresToSwitchOff:
-			if err = tx.switchOff(ctx, o.WebhookID, board.OffFailures); err == nil {
-				err = tx.InsertLetter(ctx, board.LetterWebhookOff, o.WebhookID, tx.now)
-			}
+			err = tx.switchOff(ctx, o.WebhookID, board.OffFailures)
 		}
 		if err != nil {
 			return err
@@ -482,16 +489,4 @@ func (db *DB) ForgetDeliveries(ctx context.Context, webhookID string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1 AND NOT EXISTS (SELECT 1 FROM webhooks h WHERE h.id = $1)", webhookID)
 	})
-}
-
-// PruneDeliveries takes away what fell out of a webhook's log, some at a time,
-// and tells how many.
-func (db *DB) PruneDeliveries(ctx context.Context, webhookID string, most int) (n int64, err error) {
-	err = db.Write(ctx, board.System(), func(tx *Tx) error {
-		n, err = tx.affected(ctx, `DELETE FROM deliveries WHERE id IN (SELECT d.id FROM deliveries d WHERE d.webhook_id = $1 AND d.due_at IS NULL
-			AND d.id < (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 ORDER BY k.id DESC LIMIT 1 OFFSET $2) ORDER BY d.id LIMIT $3)`,
-			webhookID, board.DeliveriesKept-1, most)
-		return err
-	})
-	return n, err
 }

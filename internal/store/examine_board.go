@@ -30,7 +30,7 @@ func boardChecks() []check {
 			}},
 		{what: "delivery %s: it tells of a version that its board does not have yet", how: lostHow,
 			text: "SELECT d.id FROM deliveries d JOIN boards b ON b.id = d.board_id WHERE d.version > b.version AND d.version > " + last},
-		count("the count of open cards is wrong", "boards", "b.open_cards <> (SELECT count(*) FROM cards c WHERE c.board_id = b.id AND c.archived_at IS NULL)"),
+		count("the count of open cards is wrong", "boards", "b.open_cards <> (SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.board_id = b.id AND "+openCard+")"),
 		count("the count of cards is wrong", "boards", "b.all_cards <> (SELECT count(*) FROM cards c WHERE c.board_id = b.id)"),
 		count("the count of open lists is wrong", "boards", "b.open_lists <> (SELECT count(*) FROM lists l WHERE l.board_id = b.id AND l.archived_at IS NULL)"),
 		count("a card has a number that is still to be given", "boards", "EXISTS (SELECT 1 FROM cards c WHERE c.board_id = b.id AND c.number >= b.next_number)"),
@@ -60,7 +60,7 @@ func recount(ctx context.Context, tx *Tx, id string) error {
 		items_total = (SELECT count(*) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = cards.id),
 		items_done = (SELECT count(i.done_at) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = cards.id) WHERE id = $1`
 	if strings.HasPrefix(id, "brd_") {
-		lock, text = boardLock, `UPDATE boards SET open_cards = (SELECT count(*) FROM cards c WHERE c.board_id = boards.id AND c.archived_at IS NULL),
+		lock, text = boardLock, `UPDATE boards SET open_cards = (SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.board_id = boards.id AND `+openCard+`),
 			all_cards = (SELECT count(*) FROM cards c WHERE c.board_id = boards.id),
 			open_lists = (SELECT count(*) FROM lists l WHERE l.board_id = boards.id AND l.archived_at IS NULL),
 			next_number = (SELECT max(n) FROM (SELECT boards.next_number AS n UNION ALL SELECT c.number + 1 FROM cards c WHERE c.board_id = boards.id) AS numbers) WHERE id = $1`

@@ -43,7 +43,7 @@ func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest boo
 		p.since = 1
 	}
 	var a arguments
-	return v.texts(ctx, "SELECT c.id FROM cards c WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
+	return v.texts(ctx, "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }
 
 // Newest reads a page from about so many of the server's newest cards, board by

@@ -39,8 +39,8 @@ const (
 	never  = "1 = 0"
 )
 
-// compiler writes the conditions of a query as SQL over the card alias c, one
-// text for both databases. Other tables are reached through subqueries, so a
+// compiler writes the conditions of a query as SQL over the card c and its list
+// l, one text for both databases. Other tables are reached through subqueries, so a
 // card is in the answer once. In has ids and emails alone: names are resolved
 // before (see resolve).
 type compiler struct {
@@ -53,12 +53,12 @@ type compiler struct {
 func (compiler) archived(a query.Archived) string {
 	switch a {
 	case query.ArchivedOnly:
-		return "c.archived_at IS NOT NULL"
+		return archivedCard
 	case query.ArchivedAll:
 		return always
 	case query.ArchivedNo:
 	}
-	return "c.archived_at IS NULL"
+	return openCard
 }
 
 // node is the condition of a node. It may be NULL for what the card lacks,
@@ -78,7 +78,7 @@ func (c compiler) node(n query.Node) string {
 	case query.IsDone:
 		return "c.done_at IS NOT NULL"
 	case query.IsArchived:
-		return "c.archived_at IS NOT NULL"
+		return archivedCard
 	case query.ChecklistIs:
 		if n.Complete {
 			return "(c.items_total > 0 AND c.items_done = c.items_total)"

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/subtle"
 	"database/sql"
 
 	"cardwall/internal/board"
@@ -67,33 +68,37 @@ func (tx *Tx) InsertGrant(ctx context.Context, t board.Token, c board.Consent, f
 // grantColumns tell of a grant; $1 is the hash that is looked for and $2 the
 // time. A token that is limited to a workspace which its owner has left has
 // ended as a caller (CallerOfToken), and so has its renewal.
-const grantColumns = `SELECT g.token_id, g.client_id, t.user_id, g.resource, g.scopes, t.revoked_at IS NOT NULL OR g.expires_at <= $2 OR u.deleted_at IS NOT NULL
+const grantColumns = `SELECT g.token_id, g.client_id, t.user_id, g.resource, g.scopes, t.scopes, t.expires_at, t.revoked_at IS NOT NULL OR g.expires_at <= $2 OR u.deleted_at IS NOT NULL
 		OR t.workspace_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id AND m.user_id = t.user_id)
 	FROM oauth_grants g JOIN tokens t ON t.id = g.token_id JOIN users u ON u.id = t.user_id `
 
 func (tx *Tx) grant(ctx context.Context, where string, hash []byte) (g board.Grant, err error) {
-	var scopes string
-	found, err := tx.one(ctx, grantColumns+where, []any{hash, int64(tx.now)}, &g.TokenID, &g.ClientID, &g.UserID, &g.Resource, &scopes, &g.Ended)
+	var scopes, tokenScopes string
+	found, err := tx.one(ctx, grantColumns+where, []any{hash, int64(tx.now)}, &g.TokenID, &g.ClientID, &g.UserID, &g.Resource, &scopes, &tokenScopes, &g.TokenUntil, &g.Ended)
 	if err == nil && !found {
 		err = board.NotFound()
 	}
-	g.Scopes = scopesOf(scopes)
+	g.Scopes, g.TokenScopes = scopesOf(scopes), scopesOf(tokenScopes)
 	return g, err
 }
 
 // GrantOfRefresh finds what a refresh token was given for, by the hashes of its
 // family and of the whole, for this transaction alone.
 func (tx *Tx) GrantOfRefresh(ctx context.Context, family, refresh []byte) (board.Grant, error) {
-	var current bool
-	text := tx.forUpdate("SELECT refresh = $2 FROM oauth_grants WHERE family = $1")
-	if found, err := tx.one(ctx, text, []any{family, refresh}, &current); err != nil || !found {
+	var (
+		last  []byte
+		until board.Instant
+	)
+	text := tx.forUpdate("SELECT refresh, expires_at FROM oauth_grants WHERE family = $1")
+	if found, err := tx.one(ctx, text, []any{family}, &last, &until); err != nil || !found {
 		if err == nil {
 			err = board.NotFound()
 		}
 		return board.Grant{}, err
 	}
 	g, err := tx.grant(ctx, "WHERE g.family = $1", family)
-	g.Current = current
+	g.Current = subtle.ConstantTimeCompare(last, refresh) == 1
+	g.Refresh, g.RenewedAt = last, until-board.Instant(board.RefreshLifetime.Milliseconds())
 	return g, err
 }
 

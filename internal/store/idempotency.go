@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"cardwall/internal/board"
@@ -25,8 +26,9 @@ type Stored struct {
 
 // Claim takes a key for the caller. When the key has an answer already it is
 // returned: the caller's own operation must not run. On PostgreSQL a claim
-// waits for another transaction that has just claimed the same key.
-func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []byte) (*Stored, error) {
+// waits for another transaction that has just claimed the same key. A key that
+// was claimed with one of the earlier fingerprints is for the same request too.
+func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []byte, earlier ...[]byte) (*Stored, error) {
 	// An expired answer makes room for the same key.
 	n, err := tx.affected(ctx, `INSERT INTO idempotency (user_id, key, operation, fingerprint, fault, answer, created_at)
 		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT (user_id, key) DO UPDATE SET operation = excluded.operation,
@@ -56,7 +58,8 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	if !found {
 		return nil, board.Refuse(board.CodeUnavailable, "The key was just released; send the request again.")
 	}
-	if s.Operation != operation || !bytes.Equal(s.Fingerprint, fingerprint) {
+	same := func(sum []byte) bool { return bytes.Equal(s.Fingerprint, sum) }
+	if s.Operation != operation || !same(fingerprint) && !slices.ContainsFunc(earlier, same) {
 		return nil, board.Invalid("Idempotency-Key %q was used for another request; a new request needs a new key.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
@@ -72,8 +75,8 @@ func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 			return err
 		}
 	}
-	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5 WHERE user_id = $6 AND key = $7",
-		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), tx.caller.KeyOwner(), key)
+	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5, comment_id = $6 WHERE user_id = $7 AND key = $8",
+		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), optional(tx.comment), tx.caller.KeyOwner(), key)
 }
 
 // placeOfAnswer is what a sealed answer is bound to.
@@ -88,7 +91,7 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	err := fn()
 	if err != nil {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
-		tx.noted, tx.notedBoard, tx.audited = nil, "", 0
+		tx.noted, tx.notedBoard, tx.audited, tx.comment = nil, "", 0, ""
 		tx.run.forget()
 		if _, err := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err

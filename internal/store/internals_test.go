@@ -334,3 +334,12 @@ func (db *DB) AtTurn(boardID string) int {
 	}
 	return 0
 }
+
+// HoldMigration takes the lock of a migration as another process does.
+func HoldMigration(file string) (release func() error, err error) {
+	c, err := lockMigration(file)
+	if err != nil {
+		return nil, err
+	}
+	return c.close, nil
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"cardwall/internal/board"
 )
@@ -56,6 +57,50 @@ func (tx *Tx) InsertLabel(ctx context.Context, l *board.Label) error {
 func (tx *Tx) UpdateLabel(ctx context.Context, l *board.Label) error {
 	l.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE labels SET name = $1, color = $2, updated_at = $3 WHERE id = $4", l.Name, string(l.Color), int64(l.UpdatedAt), l.ID)
+}
+
+// LabelledCards are open cards that carry a label, by id: of each the list and
+// all its labels. A card in an archived list is not open.
+func (v *View) LabelledCards(ctx context.Context, labelID string, limit int) ([]board.Card, error) {
+	var out []board.Card
+	err := v.each(ctx, `SELECT c.id, c.board_id, c.list_id, a.id, a.name, a.color FROM (
+			SELECT c.id, c.board_id, c.list_id FROM card_labels k
+			JOIN cards c ON c.id = k.card_id JOIN lists l ON l.id = c.list_id
+			WHERE k.label_id = $1 AND c.archived_at IS NULL AND l.archived_at IS NULL ORDER BY c.id LIMIT $2
+		) c JOIN card_labels o ON o.card_id = c.id JOIN labels a ON a.id = o.label_id ORDER BY c.id, a.name, a.id`,
+		[]any{labelID, limit}, func(rows *sql.Rows) error {
+			var (
+				c board.Card
+				l board.LabelRef
+			)
+			if err := rows.Scan(&c.ID, &c.BoardID, &c.ListID, &l.ID, &l.Name, &l.Color); err != nil {
+				return err
+			}
+			if n := len(out); n == 0 || out[n-1].ID != c.ID {
+				out = append(out, c)
+			}
+			last := &out[len(out)-1]
+			last.Labels = append(last.Labels, l)
+			return nil
+		})
+	return out, err
+}
+
+// RemoveLabel takes a label off cards, which changes them.
+func (tx *Tx) RemoveLabel(ctx context.Context, labelID string, cards []board.Card) error {
+	ids := make([]string, len(cards))
+	for i, c := range cards {
+		ids[i] = c.ID
+	}
+	return chunks(ids, func(in string, args []any) error {
+		n := len(args) + 1
+		remove := fmt.Sprintf("DELETE FROM card_labels WHERE card_id IN (%s) AND label_id = $%d", in, n)
+		if err := tx.exec(ctx, remove, append(args, labelID)...); err != nil {
+			return err
+		}
+		touch := fmt.Sprintf("UPDATE cards SET updated_at = $%d WHERE id IN (%s)", n, in)
+		return tx.exec(ctx, touch, append(args, int64(tx.now))...)
+	})
 }
 
 // DeleteLabel takes the label off its board and its cards.

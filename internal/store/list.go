@@ -10,7 +10,7 @@ import (
 
 const (
 	listFields = "l.id, l.board_id, l.name, l.rank, l.wip_limit, l.wip_mode, l.archived_at, l.created_at, l.updated_at, "
-	listCount  = "(SELECT count(*) FROM cards n WHERE n.list_id = l.id AND n.archived_at IS NULL)"
+	listCount  = "CASE WHEN l.archived_at IS NULL THEN (SELECT count(*) FROM cards n WHERE n.list_id = l.id AND n.archived_at IS NULL) ELSE 0 END"
 	// Counting the cards of a long list costs more than making one.
 	listTargetCount = "CASE WHEN l.wip_limit IS NULL THEN 0 ELSE " + listCount + " END"
 
@@ -105,6 +105,13 @@ func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 	l.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE lists SET name = $1, rank = $2, wip_limit = $3, wip_mode = $4, archived_at = $5, updated_at = $6 WHERE id = $7",
 		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.UpdatedAt), l.ID)
+}
+
+// RecountOpenCards counts the open cards of a board, which a loader has loaded,
+// after a list of it was archived or restored.
+func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) (err error) {
+	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = $1 AND "+openCard, boardID)
+	return err
 }
 
 // ListBefore is the open list that stands before a list, "" for the first.

@@ -20,12 +20,13 @@ type Metrics struct {
 	commit        prometheus.Histogram
 	changes       prometheus.Counter
 	notifications prometheus.Counter
+	switchedOff   *prometheus.CounterVec
 }
 
 // NewMetrics makes the metrics of one store.
 func NewMetrics() *Metrics {
 	times := []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
-	return &Metrics{
+	m := &Metrics{
 		transactions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cardwall_transactions_total", Help: "Transactions, by kind (read, write, report, stream) and by what became of them (ok, refused, unavailable, failed).",
 		}, []string{"kind", "outcome"}),
@@ -47,18 +48,34 @@ func NewMetrics() *Metrics {
 		notifications: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "cardwall_notifications_total", Help: "People whose notifications a committed change added to.",
 		}),
+		switchedOff: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cardwall_webhooks_switched_off_total", Help: "Webhooks that the service switched off, by the reason.",
+		}, []string{"reason"}),
 	}
+	// The first of its kind must be an increase, not a new series: no alert sees that.
+	for _, kind := range []string{"read", "write", "report", "stream"} {
+		for _, outcome := range []string{"ok", "refused", "unavailable", "failed"} {
+			m.transactions.WithLabelValues(kind, outcome)
+		}
+	}
+	for _, reason := range []board.Off{board.OffFailures, board.OffGone, board.OffOwner, board.OffPlan} {
+		m.switchedOff.WithLabelValues(string(reason))
+	}
+	return m
 }
 
 func (m *Metrics) committed(tx *Tx) {
 	m.changes.Add(float64(len(tx.pending)))
 	m.notifications.Add(float64(len(tx.notified)))
+	for _, reason := range tx.switchedOff {
+		m.switchedOff.WithLabelValues(string(reason)).Inc()
+	}
 }
 
 // Collectors are the metrics, for a registry.
 func (db *DB) Collectors() []prometheus.Collector {
 	m := db.opts.Metrics
-	own := []prometheus.Collector{m.transactions, m.commit, m.changes, m.notifications, newBacklog(db)}
+	own := []prometheus.Collector{m.transactions, m.commit, m.changes, m.notifications, m.switchedOff, newBacklog(db)}
 	if db.Shared() {
 		own = append(own, m.again)
 	} else {
@@ -113,6 +130,7 @@ type backlog struct {
 	db      *DB
 	letters *prometheus.Desc
 	late    *prometheus.Desc
+	backup  *prometheus.Desc
 }
 
 const (
@@ -125,11 +143,16 @@ func newBacklog(db *DB) *backlog {
 		db:      db,
 		letters: prometheus.NewDesc("cardwall_letters_waiting", "Emails that have not left; 10,000 at most.", nil, nil),
 		late:    prometheus.NewDesc("cardwall_letters_late_seconds", "How long the email has been due that waits longest.", nil, nil),
+		backup:  prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "When cardwall backup last succeeded; 0 if it never did.", nil, nil),
 	}
 }
 
 // Describe names the metrics.
-func (b *backlog) Describe(to chan<- *prometheus.Desc) { to <- b.letters; to <- b.late }
+func (b *backlog) Describe(to chan<- *prometheus.Desc) {
+	to <- b.letters
+	to <- b.late
+	to <- b.backup
+}
 
 // Collect asks the database.
 func (b *backlog) Collect(to chan<- prometheus.Metric) {
@@ -138,9 +161,13 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	var (
 		waiting int
 		late    time.Duration
+		backup  board.Instant
 	)
 	err := b.db.Read(ctx, board.System(), func(v *View) (err error) {
-		waiting, late, err = v.LettersWaiting(ctx, backlogMost)
+		if waiting, late, err = v.LettersWaiting(ctx, backlogMost); err != nil {
+			return err
+		}
+		_, err = v.one(ctx, "SELECT CAST(value AS BIGINT) FROM settings WHERE key = $1", []any{backedUpSetting}, &backup)
 		return err
 	})
 	if err != nil {
@@ -148,4 +175,5 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	}
 	to <- prometheus.MustNewConstMetric(b.letters, prometheus.GaugeValue, float64(waiting))
 	to <- prometheus.MustNewConstMetric(b.late, prometheus.GaugeValue, late.Seconds())
+	to <- prometheus.MustNewConstMetric(b.backup, prometheus.GaugeValue, (time.Duration(backup) * time.Millisecond).Seconds())
 }

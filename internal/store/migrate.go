@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -43,7 +43,7 @@ func migrationsFor(name string) (fs.FS, error) {
 
 // migrateSQLite brings the file up to date. A file that holds something is
 // copied beside itself first.
-func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) error {
+func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) (err error) {
 	files, err := migrationsFor("sqlite")
 	if err != nil {
 		return err
@@ -52,17 +52,27 @@ func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	return migrate(ctx, p, opts, func(version int64) error {
-		if version == 0 {
-			return nil
+	have, newest, err := versions(ctx, p, opts)
+	if err != nil || have == newest {
+		return err
+	}
+	c, err := lockMigration(opts.Database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if have, err = p.GetDBVersion(ctx); err != nil { // another process may have been faster
+		return fmt.Errorf("read the schema's version: %w", err)
+	}
+	if have > 0 && have < newest {
+		if err := c.make(ctx, pool, have, opts); err != nil {
+			return err
 		}
-		copyTo := fmt.Sprintf("%s.before-migration-%d-%s", opts.Database, version, opts.Clock().UTC().Format("20060102T150405"))
-		opts.Progress("copying the database to " + copyTo)
-		if _, err := pool.ExecContext(ctx, "VACUUM INTO ?", copyTo); err != nil {
-			return errors.Join(fmt.Errorf("back up before migrating: %w", err), os.Remove(copyTo))
-		}
-		return os.Chmod(copyTo, 0o600)
-	})
+	}
+	if err := migrate(ctx, p, opts); err != nil {
+		return err
+	}
+	return c.note(newest, "")
 }
 
 // migratePostgres brings the database up to date behind a lease row, so that
@@ -76,32 +86,69 @@ func migratePostgres(ctx context.Context, db *sql.DB, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("lease of the migration: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(lease))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(migrationLease{lease}))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	return migrate(ctx, p, opts, func(int64) error { return nil })
-}
-
-func migrate(ctx context.Context, p *goose.Provider, opts Options, backup func(version int64) error) error {
-	have, newest, err := p.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
-	}
-	switch {
-	case have > newest:
-		return fmt.Errorf("the database has schema %d, this program knows %d at most: it was written by a newer cardwall", have, newest)
-	case have == newest:
-		return nil
-	case !opts.Migrate:
-		return fmt.Errorf("the database has schema %d, this program needs %d: run cardwall migrate", have, newest)
-	}
-	if err := backup(have); err != nil {
+	have, newest, err := versions(ctx, p, opts)
+	if err != nil || have == newest {
 		return err
 	}
-	opts.Progress(fmt.Sprintf("migrating the schema from %d to %d", have, newest))
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
+	return migrate(ctx, p, opts)
+}
+
+// migrationLease marks the error of a lease that another server holds.
+type migrationLease struct{ lock.Locker }
+
+func (l migrationLease) Lock(ctx context.Context, db *sql.DB) error {
+	if err := l.Locker.Lock(ctx, db); err != nil {
+		return fmt.Errorf("%w: %w", errMigrating, err)
 	}
 	return nil
+}
+
+// versions are the version of the schema that a database has, and the newest. It
+// refuses a database that this program must not or cannot bring up to date.
+func versions(ctx context.Context, p *goose.Provider, opts Options) (have, newest int64, err error) {
+	have, newest, err = p.GetVersions(ctx)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read the schema's version: %w", err)
+	case have > newest:
+		err = fmt.Errorf("the database has schema %d, this program knows %d at most: it was written by a newer cardwall", have, newest)
+	case have < newest && !opts.Migrate:
+		err = fmt.Errorf("the database has schema %d, this program needs %d: run cardwall migrate", have, newest)
+	}
+	return have, newest, err
+}
+
+// migrate applies one migration after the other, and says which one is under way.
+func migrate(ctx context.Context, p *goose.Provider, opts Options) error {
+	if have, err := p.GetDBVersion(ctx); err == nil && have == 0 {
+		opts.Progress("making the tables of a new database")
+		if _, err := p.Up(ctx); err != nil {
+			return fmt.Errorf("make the tables: %w", err)
+		}
+		return nil
+	}
+	for done := 0; ; done++ {
+		have, err := p.GetDBVersion(ctx)
+		if err != nil {
+			return fmt.Errorf("read the schema's version: %w", err)
+		}
+		var pending []*goose.Source
+		for _, s := range p.ListSources() {
+			if s.Version > have {
+				pending = append(pending, s)
+			}
+		}
+		if len(pending) == 0 {
+			return nil
+		}
+		name, _, _ := strings.Cut(filepath.Base(pending[0].Path), ".")
+		opts.Progress(fmt.Sprintf("migrating the database: %s, %d of %d", name, done+1, done+len(pending)))
+		if _, err := p.UpByOne(ctx); err != nil && !errors.Is(err, goose.ErrNoNextVersion) {
+			return fmt.Errorf("migrate: %s: %w", name, err)
+		}
+	}
 }

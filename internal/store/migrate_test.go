@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,8 +63,13 @@ func TestBackupBeforeMigration(t *testing.T) {
 	if version == 0 {
 		t.Skip("there is one migration only, so no older schema to come from")
 	}
-	var said []string
-	db, err := store.Open(t.Context(), store.Options{Database: file, Migrate: true, Progress: func(s string) { said = append(said, s) }})
+	var (
+		said []string
+		log  bytes.Buffer
+	)
+	db, err := store.Open(t.Context(), store.Options{
+		Database: file, Migrate: true, Log: slog.New(slog.NewTextHandler(&log, nil)), Progress: func(s string) { said = append(said, s) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +80,11 @@ func TestBackupBeforeMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	copies, _ := filepath.Glob(file + ".before-migration-*")
-	if len(copies) != 1 || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, copies[0]) }) {
-		t.Fatalf("the copies are %v; the progress was %q", copies, said)
+	if len(copies) != 1 || !strings.Contains(log.String(), copies[0]) {
+		t.Fatalf("the copies are %v; the log is %s", copies, &log)
+	}
+	if len(said) != 2 || !strings.Contains(said[0], "copying") || !strings.HasSuffix(said[1], ", 1 of 1") {
+		t.Errorf("the progress was %q", said)
 	}
 	if info, err := os.Stat(copies[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v: mode %v", err, info.Mode())
@@ -224,4 +235,75 @@ func takesAway(statement string) string {
 		return "forbids what older servers may write"
 	}
 	return ""
+}
+
+// A migration that is killed while it copies leaves nothing under the name of a
+// copy, and what it leaves is removed. Of the finished copies two are kept.
+func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "cardwall.db")
+	if _, err := store.MigrateBeforeLast(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	half := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
+	old := []string{file + ".before-migration-7-20240101T000000", file + ".before-migration-8-20250101T000000", file + ".before-migration-10-20240601T000000"}
+	for _, name := range append(old, half) {
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, file)
+	copies, _ := filepath.Glob(file + ".before-migration-*")
+	if len(copies) != 2 || !slices.Contains(copies, old[1]) {
+		t.Errorf("the copies are %v", copies)
+	}
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("the half copy is there: %v", err)
+	}
+}
+
+// A migration that was interrupted after its first step goes on with the copy that
+// it began with, and does not put copies of half-way states in the place of it.
+func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "cardwall.db")
+	version, err := store.MigrateBeforeLast(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := fmt.Sprintf("cardwall.db.before-migration-%d-20260101T000000", version-3)
+	for name, text := range map[string]string{first: "x", "cardwall.db.migrating": fmt.Sprintf("%d %s\n", version-3, first)} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, file)
+	copies, _ := filepath.Glob(file + ".before-migration-*")
+	if len(copies) != 1 || filepath.Base(copies[0]) != first {
+		t.Errorf("the copies are %v", copies)
+	}
+	if text, err := os.ReadFile(file + ".migrating"); err != nil || len(text) > 0 {
+		t.Errorf("the migration has ended, and its mark is %q (%v)", text, err)
+	}
+}
+
+// Two processes never migrate one file at once: the second is told that another
+// one does, which goes away by itself.
+func TestSecondMigrationWaits(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "cardwall.db")
+	release, err := store.HoldMigration(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Open(t.Context(), store.Options{Database: file, Migrate: true})
+	if reason, wait := store.WaitReason(err); !wait || !strings.Contains(reason, "migrating") {
+		t.Errorf("%v: %q %v", err, reason, wait)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, file)
 }

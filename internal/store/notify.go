@@ -38,10 +38,10 @@ func happeningOf(e *pendingEvent) (happening, bool) {
 	}
 	switch e.event.Kind {
 	case board.KindCommentAdded:
-		_, h.text = text("text")
+		h.text = e.event.Text
 		_, h.comment = text("commentId")
 	case "comment.edited":
-		h.before, h.text = text("text")
+		h.before, h.text = e.event.Before, e.event.Text
 		_, h.edited = text("commentId")
 	case board.KindCardCreated:
 		if !e.event.Copied {

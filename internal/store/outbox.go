@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,6 +69,7 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 		return nil
 	}
 	known := map[string][]subscriber{} // by board
+	skipped := map[string]struct{}{}   // webhooks with deliveries over the limit
 	for i := range tx.pending {
 		e := &tx.pending[i]
 		if e.event.Data == nil || e.access.Visibility == board.Confidential {
@@ -91,6 +93,15 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 		}
 		if err := tx.deliver(ctx, e, to, granted); err != nil {
 			return fmt.Errorf("write outbox: %w", err)
+		}
+		for _, s := range to[granted:] {
+			skipped[s.id] = struct{}{}
+		}
+	}
+	// The sender prunes the logs of what it sends, and hears nothing of these.
+	for _, id := range slices.Sorted(maps.Keys(skipped)) {
+		if err := tx.exec(ctx, pruneDeliveries, id, board.DeliveriesKept-1, prunedAtOnce); err != nil {
+			return fmt.Errorf("prune delivery log: %w", err)
 		}
 	}
 	return nil
@@ -177,4 +188,22 @@ func addressed(body []byte, id string) []byte {
 	out = append(out, id...)
 	out = append(out, '"')
 	return append(out, rest...)
+}
+
+// pruneDeliveries removes what fell out of the log of a webhook: ended deliveries
+// older than the last ones that are kept, some at a time.
+const pruneDeliveries = `DELETE FROM deliveries WHERE id IN (SELECT d.id FROM deliveries d WHERE d.webhook_id = $1 AND d.due_at IS NULL
+	AND d.id < (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 ORDER BY k.id DESC LIMIT 1 OFFSET $2) ORDER BY d.id LIMIT $3)`
+
+// prunedAtOnce is the most that a change removes from a log to which it adds.
+const prunedAtOnce = 500
+
+// PruneDeliveries takes away what fell out of a webhook's log, some at a time,
+// and tells how many.
+func (db *DB) PruneDeliveries(ctx context.Context, webhookID string, most int) (n int64, err error) {
+	err = db.Write(ctx, board.System(), func(tx *Tx) error {
+		n, err = tx.affected(ctx, pruneDeliveries, webhookID, board.DeliveriesKept-1, most)
+		return err
+	})
+	return n, err
 }

@@ -37,13 +37,13 @@ type reminder struct {
 
 // what of a card and its assignees a reminder needs. A card in the archive or on
 // a list or board there, and one that is done, is nobody's to be reminded of.
-const remindersFrom = ` FROM cards c JOIN lists l ON l.id = c.list_id AND l.archived_at IS NULL
+const remindersFrom = ` FROM cards c JOIN lists l ON l.id = c.list_id
 	JOIN boards b ON b.id = c.board_id AND b.archived_at IS NULL AND b.trashed_at IS NULL
 	JOIN card_assignees k ON k.card_id = c.id JOIN users u ON u.id = k.user_id AND u.deleted_at IS NULL
 	JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id
 	LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = u.id
 	LEFT JOIN notification_settings s ON s.user_id = u.id
-	WHERE c.done_at IS NULL AND c.archived_at IS NULL AND ` + visible
+	WHERE c.done_at IS NULL AND ` + openCard + ` AND ` + visible
 
 // AnybodyToRemind tells whether Remind has something to do. Looking costs no
 // write, and is all that mostly happens.

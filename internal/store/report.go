@@ -123,7 +123,7 @@ func (l *ReportList) Between() (oldest, newest string) {
 func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCut, fn func(ReportList)) error {
 	var a arguments
 	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(concat(" + cut.state(&a) + ", c.updated_at, ':', c.id), ' ') FROM cards c" +
-		" WHERE c.list_id = l.id AND c.archived_at IS NULL) FROM lists l WHERE l.archived_at IS NULL" +
+		" WHERE c.list_id = l.id AND " + openCard + ") FROM lists l WHERE l.archived_at IS NULL" +
 		" AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
 		l := ReportList{cut: cut}
@@ -235,15 +235,15 @@ func each(text string) iter.Seq[string] {
 }
 
 // CardsByID are at most 256 cards that a report has found for the caller, in the
-// order of their ids in the list, without descriptions.
+// order of their ids in the list.
 func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error) {
 	if len(ids) == 0 {
 		return []board.Card{}, nil
 	}
 	found := map[string]board.Card{}
 	var a arguments
-	err := v.each(ctx, "SELECT "+cardColumns+" FROM cards c WHERE c.id IN ("+a.list(ids)+")", a, func(rows *sql.Rows) error {
-		c, err := CardPage{Compact: true}.scan(rows)
+	err := v.each(ctx, "SELECT "+(CardPage{}).columns()+" FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id IN ("+a.list(ids)+")", a, func(rows *sql.Rows) error {
+		c, err := CardPage{}.scan(rows)
 		found[c.ID] = c
 		return err
 	})
@@ -424,7 +424,7 @@ func (v *View) RecentlyAssigned(ctx context.Context, since board.Instant, limit 
 	var a arguments
 	text := `SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id JOIN lists l ON l.id = c.list_id
 		WHERE k.user_id = ` + a.add(v.caller.UserID) + " AND k.assigned_at >= " + a.add(int64(since)) + `
-		AND c.archived_at IS NULL AND c.done_at IS NULL AND l.archived_at IS NULL AND (c.board_id IN (` + v.boardsOf(CardPage{}, &a) + `)) IS TRUE
+		AND ` + openCard + ` AND c.done_at IS NULL AND (c.board_id IN (` + v.boardsOf(CardPage{}, &a) + `)) IS TRUE
 		ORDER BY k.assigned_at DESC, k.card_id DESC`
 	ids, err := v.texts(ctx, text, a...)
 	if err != nil {

@@ -217,6 +217,6 @@ func (v *View) Matches(ctx context.Context, boardID, cardID string, q query.Quer
 	}
 	var a arguments
 	c := compiler{args: &a, caller: v.caller}
-	n, err := v.count(ctx, "SELECT count(*) FROM cards c WHERE c.id = "+a.add(cardID)+" AND c.board_id = "+a.add(boardID)+" AND "+c.archived(q.Archived)+" AND "+c.node(where), a...)
+	n, err := v.count(ctx, "SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id = "+a.add(cardID)+" AND c.board_id = "+a.add(boardID)+" AND "+c.archived(q.Archived)+" AND "+c.node(where), a...)
 	return n == 1, err
 }

@@ -67,7 +67,7 @@ func (tx *Tx) addCardTexts(ctx context.Context, c *board.Card) error {
 // fillTexts keeps the texts of all cards, once after the migration that made
 // the table.
 func (db *DB) fillTexts(ctx context.Context) error {
-	return db.fillBoards(ctx, "texts", "indexing the texts of all cards for search", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
+	return db.fillBoards(ctx, "texts", allBoards, "indexing the texts of all cards for search", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
 		return tx.indexBoard(ctx, boardID, behind, fillBatch)
 	})
 }
@@ -79,7 +79,7 @@ func (db *DB) fillWorkspaces(ctx context.Context) error {
 	if !db.engine.dialect().lock {
 		return nil
 	}
-	return db.fillBoards(ctx, "texts_workspace", "indexing the words of all cards by their workspaces", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
+	return db.fillBoards(ctx, "texts_workspace", allBoards, "indexing the words of all cards by their workspaces", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
 		cards, err := tx.cardsBehind(ctx, boardID, behind, fillBatch)
 		if err != nil || len(cards) == 0 {
 			return behind, false, err
@@ -93,10 +93,13 @@ func (db *DB) fillWorkspaces(ctx context.Context) error {
 // fillBatch is how many cards are filled in one transaction.
 const fillBatch = 500
 
+// allBoards selects the boards to fill.
+const allBoards = "SELECT id FROM boards ORDER BY id"
+
 // fillBoards does what a setting says is missing, some cards of a locked board at
 // a time: fill takes those behind an id, and answers the last of them and whether
 // further ones may follow. Ending early does no harm: the next start begins again.
-func (db *DB) fillBoards(ctx context.Context, setting, says string, fill func(ctx context.Context, tx *Tx, boardID, behind string) (last string, more bool, err error)) error {
+func (db *DB) fillBoards(ctx context.Context, setting, which, says string, fill func(ctx context.Context, tx *Tx, boardID, behind string) (last string, more bool, err error)) error {
 	var (
 		state  string
 		boards []string
@@ -106,7 +109,7 @@ func (db *DB) fillBoards(ctx context.Context, setting, says string, fill func(ct
 		if err != nil || !missing {
 			return err
 		}
-		boards, err = v.texts(ctx, "SELECT id FROM boards ORDER BY id")
+		boards, err = v.texts(ctx, which)
 		return err
 	})
 	if err != nil || state == "" {

@@ -257,7 +257,7 @@ func BenchmarkSearch(b *testing.B) {
 					if err != nil {
 						return err
 					}
-					plans, err := v.Explain(b.Context(), store.CardPage{Query: tree, OpenLists: true, Limit: 51})
+					plans, err := v.Explain(b.Context(), store.CardPage{Query: tree, Limit: 51})
 					b.Log(strings.Join(plans, "\n"))
 					return err
 				})
@@ -275,7 +275,7 @@ func BenchmarkSearch(b *testing.B) {
 					found := 0
 					for b.Loop() {
 						err := s.DB.Read(b.Context(), board.Person(ada.ID), func(v *store.View) error {
-							cards, _, err := v.Cards(b.Context(), store.CardPage{Query: tree, OpenLists: true, Limit: 51})
+							cards, _, err := v.Cards(b.Context(), store.CardPage{Query: tree, Limit: 51})
 							found = len(cards)
 							return err
 						})

@@ -127,9 +127,24 @@ func (v *View) RecentUntil(ctx context.Context) (board.Instant, error) {
 	return at + board.Instant(board.RecentFor.Milliseconds()), nil
 }
 
-// ConfirmSession makes the caller's sign-in recent again.
-func (tx *Tx) ConfirmSession(ctx context.Context) error {
-	return tx.exec(ctx, "UPDATE sessions SET recent_at = $1 WHERE id = $2 AND user_id = $3", int64(tx.now), tx.caller.SessionID, tx.caller.UserID)
+// ConfirmSession makes the caller's sign-in recent again, and gives the session
+// a new secret, by its hash: whoever has the one before gains nothing by it.
+func (tx *Tx) ConfirmSession(ctx context.Context, hash []byte) error {
+	n, err := tx.affected(ctx, "UPDATE sessions SET recent_at = $1, hash = $2 WHERE id = $3 AND user_id = $4", int64(tx.now), hash, tx.caller.SessionID, tx.caller.UserID)
+	if err == nil && n == 0 {
+		err = board.Unauthenticated()
+	}
+	return err
+}
+
+// EndReplaced ends the session that the caller's browser had before it signed in
+// again, and returns whose it was; empty for nobody's.
+func (tx *Tx) EndReplaced(ctx context.Context) (userID string, err error) {
+	if len(tx.caller.Replaces) == 0 {
+		return "", nil
+	}
+	_, err = tx.one(ctx, "DELETE FROM sessions WHERE hash = $1 RETURNING user_id", []any{tx.caller.Replaces}, &userID)
+	return userID, err
 }
 
 // EndSession ends one of the caller's sessions; any other is not found.

@@ -17,6 +17,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"cardwall/internal/backoff"
 )
 
 const (
@@ -42,13 +44,16 @@ type sqliteEngine struct {
 	closed  bool
 	done    chan struct{}
 
-	version int64                 // of the data, when the writer last looked for the mark of a move
-	pressed bool                  // the lock was not to be had, so the writer no longer waits long for it
-	gone    atomic.Pointer[error] // why nothing is written here any more: the data has moved
-	log     *slog.Logger
-	doubt   atomic.Bool // the end of the log on disk is not known; nothing is written before it is
-	path    string
-	metrics *Metrics
+	version    int64                 // of the data, when the writer last looked for the mark of a move
+	pressed    bool                  // the lock was not to be had, so the writer no longer waits long for it
+	gone       atomic.Pointer[error] // why nothing is written here any more: the data has moved
+	log        *slog.Logger
+	failures   *backoff.Log
+	doubt      atomic.Bool // the end of the log on disk is not known; nothing is written before it is
+	litestream bool
+	full       atomic.Bool // the doubt is only that the disk was full at the start
+	path       string
+	metrics    *Metrics
 }
 
 // sqliteAddress opens a file as servers do. Its checkpoints are SQLite's own
@@ -98,13 +103,14 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 		readers = max(2, runtime.GOMAXPROCS(0))
 	}
 	e := &sqliteEngine{
-		pool:    pool,
-		readers: make(chan *sqliteConn, readers),
-		jobs:    make(chan *writeJob, writeQueue),
-		done:    make(chan struct{}),
-		log:     opts.Log,
-		path:    opts.Database,
-		metrics: opts.Metrics,
+		pool:     pool,
+		readers:  make(chan *sqliteConn, readers),
+		jobs:     make(chan *writeJob, writeQueue),
+		done:     make(chan struct{}),
+		log:      opts.Log,
+		failures: backoff.NewLog(opts.Log),
+		path:     opts.Database,
+		metrics:  opts.Metrics,
 	}
 	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
 		return nil, err
@@ -116,7 +122,11 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 	if _, err := e.writer.exec(ctx, "PRAGMA cache_size = -8000"); err != nil {
 		return nil, fmt.Errorf("widen the writer's cache: %w", err)
 	}
-	if err := e.writer.adopt(ctx); err != nil {
+	if err := e.writer.adopt(ctx); isFull(err) {
+		e.doubt.Store(true) // the writer goes on with the log when there is room
+		e.full.Store(true)
+		opts.Log.Warn("the disk is full: the server starts for reading, and takes writes when there is room", "error", err)
+	} else if err != nil {
 		return nil, fmt.Errorf("adopt the log that was left: %w", err)
 	}
 	for range readers {
@@ -129,6 +139,7 @@ func openSQLite(ctx context.Context, opts Options) (_ engine, err error) {
 		}
 		e.readers <- c
 	}
+	e.litestream = opts.Litestream
 	go e.loop()
 	return e, nil
 }
@@ -151,11 +162,36 @@ func (e *sqliteEngine) close() error {
 	close(e.jobs)
 	e.closing.Unlock()
 	<-e.done
-	errs := []error{e.writer.close()}
+	conns := []*sqliteConn{e.writer}
 	for range cap(e.readers) {
-		errs = append(errs, (<-e.readers).close())
+		conns = append(conns, <-e.readers)
+	}
+	e.keepFiles(conns)
+	var errs []error
+	for _, c := range conns {
+		errs = append(errs, c.close())
 	}
 	return errors.Join(append(errs, e.pool.Close())...)
+}
+
+// keepFiles keeps the empty log and its index beside the database when the last
+// connection closes. SQLite would remove them, and could not make them again on a
+// full disk, so the next start could not even read. A log that is not empty is
+// left to SQLite, and all of them are left to Litestream.
+func (e *sqliteEngine) keepFiles(conns []*sqliteConn) {
+	if e.litestream || e.doubt.Load() {
+		return
+	}
+	e.pool.SetMaxIdleConns(-1) // none but these are left
+	if emptied, err := e.writer.emptyLog(context.Background()); err != nil || !emptied {
+		return
+	}
+	for _, c := range conns {
+		_ = c.conn.Raw(func(driver any) error { // without it SQLite removes the files
+			_, err := driver.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+			return err
+		})
+	}
 }
 
 func (e *sqliteEngine) read(ctx context.Context, fn func(runner) error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -24,17 +25,36 @@ import (
 // errDoubt refuses a write while nobody knows what is on disk.
 var errDoubt = fmt.Errorf("%w: the disk failed, and has not yet proved to be well", errUnavailable)
 
+// errFull refuses a write while the disk has no room for the log of before.
+var errFull = fmt.Errorf("%w: the disk is full, and the log of earlier writes is not in the database yet", errUnavailable)
+
 func isIOError(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_IOERR
 }
 
-// fit refuses while nothing can be written here.
+// isFull reports whether the disk had no room. SQLite has a code of its own for
+// that, but not where it makes a file larger that it maps into memory.
+func isFull(err error) bool {
+	var e *sqlite.Error
+	return errors.Is(err, syscall.ENOSPC) || errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
+}
+
+// fit refuses while nothing can be written here. A disk that is only full keeps
+// nobody from reading.
 func (e *sqliteEngine) fit() error {
-	if e.doubt.Load() {
+	if e.doubt.Load() && !e.full.Load() {
 		return errDoubt
 	}
 	return e.left()
+}
+
+// uncertain is why nothing is written.
+func (e *sqliteEngine) uncertain() error {
+	if e.full.Load() {
+		return errFull
+	}
+	return errDoubt
 }
 
 // settle ends the doubt after a commit that failed, and tells whether it did. The
@@ -48,13 +68,21 @@ func (e *sqliteEngine) settle() bool {
 		err = e.writer.prove(ctx)
 	}
 	if err != nil || !emptied {
-		e.log.Warn("the log is not in the database yet, and nothing is written", "error", err)
+		e.full.Store(e.full.Load() && (err == nil || isFull(err)))
+		if err == nil {
+			err = errors.New("a reader or another process was in the way")
+		}
+		e.failures.Failed(unsettled, err)
 		return false
 	}
 	e.doubt.Store(false)
+	e.full.Store(false)
+	e.failures.Succeeded(unsettled)
 	e.log.Info("the disk is well again: the log is in the database, and writes go on")
 	return true
 }
+
+const unsettled = "the log is not in the database yet, and nothing is written"
 
 // prove commits something that the disk has to keep. It differs from what was
 // committed before: SQLite writes no page into which nothing new is put, and a

@@ -83,7 +83,7 @@ func (e *sqliteEngine) loop() {
 				case again == nil:
 					e.commit(j)
 				case j.state.CompareAndSwap(jobWaiting, jobRunning):
-					j.err = errDoubt
+					j.err = e.uncertain()
 					close(j.done)
 				}
 			case <-again:

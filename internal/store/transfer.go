@@ -21,7 +21,7 @@ import (
 // archived ones too, in their order from behind a rank on.
 func (v *View) TransferCards(ctx context.Context, listID, behind string, limit int) ([]board.Card, error) {
 	var cards []board.Card
-	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c WHERE c.list_id = $1 AND c.rank > $2 ORDER BY c.rank, c.id LIMIT $3",
+	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1 AND c.rank > $2 ORDER BY c.rank, c.id LIMIT $3",
 		[]any{listID, behind, limit}, func(rows *sql.Rows) error {
 			var c board.Card
 			err := rows.Scan(cardDest(&c)...)
@@ -240,12 +240,13 @@ func (tx *Tx) TransferLabel(ctx context.Context, l *board.Label) error {
 }
 
 // TransferCard writes a card as it was elsewhere, at its rank and under its
-// number, with labels, assignees (in their order) and counts.
+// number, with labels, assignees (in their order) and counts. ArchivedAt
+// is when the card was archived itself, ListArchivedAt when its list was.
 func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 	a := tx.On(c.BoardID)
 	a.NextNumber = max(a.NextNumber, c.Number+1)
 	a.AllCards++
-	if c.ArchivedAt == nil {
+	if c.ArchivedAt == nil && c.ListArchivedAt == nil {
 		a.OpenCards++
 	}
 	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, archived_at, due_date, due_at, start_date, start_at,

@@ -28,9 +28,12 @@ type Tx struct {
 	dispatched []Dispatch // what a commit hands over to the sender of deliveries
 	notified   []string   // people whose notifications changed
 
+	switchedOff []board.Off // reasons for which webhooks were switched off
+
 	audited    int           // events that an entry of the audit tells of
 	noted      board.Changes // for the audit, beside the activity
 	notedBoard string        // which it is about; empty for none
+	comment    string        // the comment whose text the answer of this transaction holds; empty for none
 }
 
 type pendingEvent struct {
@@ -107,11 +110,14 @@ func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
 	return err
 }
 
-// hold notes a board that is locked now.
+// hold notes a board that is locked now. The time of the transaction is taken
+// again, because it may have waited: of two changes of a board, the one with the
+// higher version must not be the earlier one.
 func (tx *Tx) hold(rows *sql.Rows) error {
 	var id string
 	err := rows.Scan(&id)
 	tx.held = append(tx.held, id)
+	tx.now = max(tx.now, board.InstantOf(tx.db.opts.Clock()))
 	return err
 }
 

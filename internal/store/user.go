@@ -20,6 +20,12 @@ func (v *View) User(ctx context.Context) (board.User, error) {
 	return u, err
 }
 
+// AddressOf returns the email address of an account; "" when the account is gone.
+func (v *View) AddressOf(ctx context.Context, userID string) (address string, err error) {
+	_, err = v.one(ctx, "SELECT COALESCE(email, '') FROM users WHERE id = $1 AND deleted_at IS NULL", []any{userID}, &address)
+	return address, err
+}
+
 // UserByEmail finds an account by its address, for the operator and for sign-in.
 func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error) {
 	var u board.User
@@ -47,7 +53,7 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 // What the person wrote stays, without the name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
-	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets", "notifications", "notification_settings", "card_watches", "calendar_feeds"} {
+	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets", "notifications", "notification_settings", "card_watches", "calendar_feeds", "known_devices"} {
 		if err := tx.exec(ctx, "DELETE FROM "+table+" WHERE user_id = $1", userID); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,6 +35,9 @@ func (v *View) Time() time.Time { return v.now.Time() }
 
 // Limits are the caps of every board of this server.
 func (v *View) Limits() board.Limits { return v.db.opts.Limits }
+
+// DefaultPlan is the plan of a new organization.
+func (v *View) DefaultPlan() board.Plan { return cmp.Or(v.db.opts.Plan, board.DefaultPlan) }
 
 // On is what is known of a board that a loader has loaded from in this view.
 // Asking for another is a mistake in the program.

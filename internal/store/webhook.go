@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.off, h.off_at, h.failures, h.held_since, h.host, h.last_four, h.platform,
+	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.off, h.off_at, h.failures, h.held_since, h.held_until, h.host, h.last_four, h.platform,
 		h.owner_id, h.old_secret_until, h.created_at, h.updated_at, h.organization_id, b.visibility, b.trashed_at, o.read_only, wm.role, bm.role
 		FROM webhooks h JOIN organizations o ON o.id = h.organization_id LEFT JOIN boards b ON b.id = h.board_id
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = $2
@@ -33,14 +33,20 @@ func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 	var (
 		events, off, platform   string
 		visibility, member, own sql.NullString
-		trashed, until          sql.NullInt64
+		trashed, until, held    sql.NullInt64
 		readOnly                int64
 	)
-	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &off, &w.OffAt, &w.Failures, &w.HeldSince, &w.Host, &w.LastFour, &platform,
+	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &off, &w.OffAt, &w.Failures, &w.HeldSince, &held, &w.Host, &w.LastFour, &platform,
 		&w.OwnerID, &until, &w.CreatedAt, &w.UpdatedAt, &w.organization, &visibility, &trashed, &readOnly, &member, &own)
 	w.Events = kindsOf(events)
+	if off == "" && trashed.Valid { // it works again when the board is restored
+		off, w.OffAt = string(board.OffTrash), new(board.Instant(trashed.Int64))
+	}
 	if w.On = off == ""; !w.On {
 		w.OffReason = new(board.Off(off))
+	}
+	if w.HeldSince != nil && held.Valid && board.Instant(held.Int64) > v.now {
+		w.HeldUntil = new(board.Instant(held.Int64))
 	}
 	if platform != "" {
 		w.Platform = new(board.Platform(platform))
@@ -78,7 +84,7 @@ func (v *View) manages(w *webhookRow) error {
 	case c.System:
 		return nil
 	case w.inWorkspace == "" || c.WorkspaceID != "" && c.WorkspaceID != w.WorkspaceID,
-		w.BoardID != nil && (w.trashed || !board.RoleOn(w.inWorkspace, w.onBoard, w.visibility).Can(board.View)):
+		w.BoardID != nil && !board.RoleOn(w.inWorkspace, w.onBoard, w.visibility).Can(board.View):
 		return board.NotFound()
 	case board.Covers(w.BoardID == nil, w.inWorkspace, w.onBoard, w.visibility):
 		return nil
@@ -123,6 +129,9 @@ func (tx *Tx) Webhook(ctx context.Context, id string, takesAway bool) (board.Web
 	if w.readOnly && !takesAway && !tx.caller.System {
 		return board.Webhook{}, board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; its webhooks can be paused and deleted, nothing else, until its operator lifts that.")
 	}
+	if w.trashed && !takesAway && !tx.caller.System {
+		return board.Webhook{}, board.Invalid("webhookId: the webhook's board is in the trash. Restore the board first, or delete the webhook.")
+	}
 	tx.workspace = w.WorkspaceID
 	return w.Webhook, nil
 }
@@ -147,14 +156,60 @@ func (v *View) CountBoardWebhooks(ctx context.Context, boardID string) (int, err
 }
 
 // CountWebhooks locks an organization and counts its webhooks, so that the next
-// one is the next.
+// one is the next. Those of boards and workspaces in the trash do not count.
 func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, error) {
 	if tx.db.engine.dialect().lock {
 		if _, err := tx.texts(ctx, organizationLock, organizationID); err != nil {
 			return 0, err
 		}
 	}
-	return tx.count(ctx, "SELECT count(*) FROM webhooks WHERE organization_id = $1", organizationID)
+	return tx.count(ctx, `SELECT count(*) FROM webhooks h JOIN workspaces w ON w.id = h.workspace_id LEFT JOIN boards b ON b.id = h.board_id
+		WHERE h.organization_id = $1 AND w.trashed_at IS NULL AND b.trashed_at IS NULL`, organizationID)
+}
+
+// WebhooksRestored switches off the webhooks of a board or a workspace that came
+// back from the trash and for which the plan has no room any more: the newest
+// first.
+func (tx *Tx) WebhooksRestored(ctx context.Context, id string) error {
+	var (
+		organizationID string
+		plan           board.Plan
+	)
+	on, err := tx.texts(ctx, `SELECT h.id FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
+		WHERE (h.board_id = $1 OR h.workspace_id = $1) AND h.off = '' AND b.trashed_at IS NULL ORDER BY h.id DESC`, id)
+	if err != nil || len(on) == 0 {
+		return err
+	}
+	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id WHERE h.id = $1", []any{on[0]}, &organizationID, &plan); err != nil {
+		return err
+	}
+	count, err := tx.CountWebhooks(ctx, organizationID)
+	if err != nil {
+		return err
+	}
+	for _, id := range on[:min(len(on), max(0, count-plan.Limits().Webhooks))] {
+		if err := tx.switchOff(ctx, id, board.OffPlan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WebhookRoom refuses when the organization of a webhook, which a loader has
+// loaded, has more webhooks than its plan allows.
+func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
+	var (
+		organizationID string
+		plan           board.Plan
+	)
+	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id WHERE h.id = $1", []any{id}, &organizationID, &plan); err != nil {
+		return err
+	}
+	count, err := tx.CountWebhooks(ctx, organizationID)
+	if most := plan.Limits().Webhooks; err == nil && count > most {
+		err = board.Refuse(board.CodePlanLimit, "The organization's plan (%s) has %d webhooks, but there are %d. Delete one first.", plan, most, count)
+	}
+	return err
 }
 
 // The places of what is sealed of a webhook.
@@ -200,7 +255,7 @@ func platformOf(w *board.Webhook) string {
 func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address string) error {
 	w.UpdatedAt = tx.now
 	off := board.OffNot
-	if !w.On && w.OffReason != nil {
+	if !w.On && w.OffReason != nil && *w.OffReason != board.OffTrash {
 		off = *w.OffReason
 	}
 	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at = $7, updated_at = $8 WHERE id = $9",
@@ -248,14 +303,16 @@ func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 }
 
 // switchOffUncovered switches off the webhooks of a workspace, a board's
-// workspace or a person whose owner can no longer manage what they cover.
+// workspace or a person whose owner can no longer manage what they cover. A
+// workspace in the trash has no members; its webhooks wait for it to be restored.
 func (tx *Tx) switchOffUncovered(ctx context.Context, id string) error {
 	var off []string
 	if err := tx.each(ctx, `SELECT h.id, h.board_id, b.visibility, wm.role, bm.role FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
 		LEFT JOIN users u ON u.id = h.owner_id AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
 		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id
-		WHERE h.off = '' AND (h.workspace_id = $1 OR h.owner_id = $1 OR h.workspace_id = (SELECT x.workspace_id FROM boards x WHERE x.id = $1))`,
+		WHERE h.off = '' AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.id = h.workspace_id AND w.trashed_at IS NOT NULL)
+		AND (h.workspace_id = $1 OR h.owner_id = $1 OR h.workspace_id = (SELECT x.workspace_id FROM boards x WHERE x.id = $1))`,
 		[]any{id}, func(rows *sql.Rows) error {
 			var (
 				id                               string
@@ -277,7 +334,13 @@ func (tx *Tx) switchOffUncovered(ctx context.Context, id string) error {
 	return nil
 }
 
-// switchOff ends a webhook's sending until a person switches it on.
+// switchOff ends a webhook's sending until a person switches it on, and has its
+// owner emailed about it.
 func (tx *Tx) switchOff(ctx context.Context, id string, why board.Off) error {
-	return tx.exec(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL WHERE id = $3 AND off = ''", string(why), int64(tx.now), id)
+	n, err := tx.affected(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL, held_until = NULL WHERE id = $3 AND off = ''", string(why), int64(tx.now), id)
+	if err == nil && n > 0 {
+		tx.switchedOff = append(tx.switchedOff, why)
+		err = tx.InsertLetter(ctx, board.LetterWebhookOff, id, tx.now)
+	}
+	return err
 }

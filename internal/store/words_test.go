@@ -319,7 +319,7 @@ func TestReadsStayInTheWorkspace(t *testing.T) {
 				return err
 			}
 			tree.Sort = query.Sort{By: query.SortUpdated, Desc: true}
-			_, _, err = v.Cards(ctx, store.CardPage{Query: tree, OpenLists: true, Limit: 51})
+			_, _, err = v.Cards(ctx, store.CardPage{Query: tree, Limit: 51})
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
@@ -29,6 +30,7 @@ func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) err
 	if err != nil {
 		return err
 	}
+	op.NameDocument(w, b.Name, v.Time(), "json")
 	out := newWriter(ctx, v, w)
 	if _, err := out.board(b, true); err != nil {
 		return fmt.Errorf("export board %s: %w", boardID, err)
@@ -44,6 +46,7 @@ func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w i
 	if err != nil {
 		return err
 	}
+	op.NameDocument(w, in.Name+" (workspace)", v.Time(), "json")
 	out := newWriter(ctx, v, w)
 	if err := out.workspace(in); err != nil {
 		return fmt.Errorf("export workspace %s: %w", workspaceID, err)

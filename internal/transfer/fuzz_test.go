@@ -52,7 +52,7 @@ func checkPlan(t *testing.T, p *plan) {
 	t.Helper()
 	texts := func(titled bool, limit int, all ...string) {
 		for _, s := range all {
-			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > limit || titled && (s == "" || oneLine(s) != s) {
+			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > limit || titled && (s == "" || board.CleanLine(s) != s) {
 				t.Errorf("%q is no text that can be stored", s)
 			}
 		}

@@ -277,7 +277,7 @@ func (in *reader) counts(have countsRecord) error {
 		return err
 	}
 	if want != have {
-		return board.Invalid("counts does not say what the document holds: %+v there, %+v found.", want, have)
+		return board.Invalid("counts is %s, but the document holds %s. Parts of the export are missing; export it again.", want, have)
 	}
 	return nil
 }

@@ -16,11 +16,12 @@ type boardReader struct {
 	made       board.Board
 	counts     countsRecord
 	imported   Imported
-	names      map[string]string // of the document's users, by their ids there
-	people     map[string]string // ids here, by ids there; filled as they are named
-	ids        map[string]string // of all other records that it holds, the same way
-	labels     map[string]bool   // ids here
-	ranks      map[string]string // of the last card in each list, by its id here
+	names      map[string]string         // of the document's users, by their ids there
+	people     map[string]string         // ids here, by ids there; filled as they are named
+	ids        map[string]string         // of all other records that it holds, the same way
+	labels     map[string]bool           // ids here
+	ranks      map[string]string         // of the last card in each list, by its id here
+	archived   map[string]*board.Instant // when each list was archived, by its id here
 	numbers    map[int]bool
 	lastChange int64
 }
@@ -31,7 +32,7 @@ var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "lab
 func (in *reader) board() (countsRecord, error) {
 	r := &boardReader{
 		reader: in, names: map[string]string{}, people: map[string]string{}, ids: map[string]string{},
-		labels: map[string]bool{}, ranks: map[string]string{}, numbers: map[int]bool{},
+		labels: map[string]bool{}, ranks: map[string]string{}, archived: map[string]*board.Instant{}, numbers: map[int]bool{},
 	}
 	if err := in.members(boardMembers, r.member); err != nil {
 		return r.counts, err
@@ -138,9 +139,10 @@ func (r *boardReader) user(at string, u *userRecord) error {
 	if _, ok := r.names[u.ID]; ok {
 		return board.Invalid("%s.id was there before.", at)
 	}
-	r.names[u.ID], r.users[u.ID] = u.Name, u.Name
+	name := board.CleanLine(u.Name)
+	r.names[u.ID], r.users[u.ID] = name, name
 	r.counts.Users++
-	if strings.TrimFunc(u.Name, blank) == "" || strings.ContainsFunc(u.Name, unicode.IsControl) {
+	if name == "" || strings.ContainsFunc(u.Name, unicode.IsControl) {
 		return board.Invalid("%s.name must be one line, and not empty.", at)
 	}
 	return nil
@@ -165,7 +167,7 @@ func (r *boardReader) begin() error {
 	if r.made.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
 		return board.Invalid("boardVersion and board.nextNumber must be numbers that a board can have.")
 	}
-	if err := first(r.title("board.name", b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt, b.UpdatedAt)); err != nil {
+	if err := first(r.title("board.name", &b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt, b.UpdatedAt)); err != nil {
 		return err
 	}
 	if b.Color != nil {
@@ -186,7 +188,7 @@ func (r *boardReader) label(at string, l *labelRecord) error {
 		return err
 	}
 	if l.Name != "" {
-		err = r.title(at+".name", l.Name)
+		err = r.title(at+".name", &l.Name)
 	}
 	if err := first(err, color(at, l.Color), r.times(at, l.CreatedAt, l.UpdatedAt),
 		room("labels on a board", r.counts.Labels+1, r.tx.Limits().Labels)); err != nil {
@@ -212,7 +214,7 @@ func (r *boardReader) list(at string, l *listRecord) error {
 	if l.ArchivedAt == nil {
 		err = room("open lists on a board", r.tx.On(r.made.ID).OpenLists+1, r.tx.Limits().OpenLists)
 	}
-	if err := first(err, r.title(at+".name", l.Name), r.times(at, l.CreatedAt, l.UpdatedAt)); err != nil {
+	if err := first(err, r.title(at+".name", &l.Name), r.times(at, l.CreatedAt, l.UpdatedAt)); err != nil {
 		return err
 	}
 	rank, err := board.RankBetween(r.ranks[""], "")
@@ -220,6 +222,7 @@ func (r *boardReader) list(at string, l *listRecord) error {
 		return err
 	}
 	r.ranks[""], r.ranks[id] = rank, "" // the lists stand below no list
+	r.archived[id] = l.ArchivedAt
 	r.counts.Lists++
 	r.imported.Lists++
 	return r.tx.TransferList(r.ctx, &board.List{ID: id, BoardID: r.made.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
@@ -236,6 +239,9 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 	r.lastChange = e.BoardVersion
 	if err := first(kind(at, e.Type), r.times(at, e.At, e.At), plainChanges(at, e.Changes)); err != nil {
 		return err
+	}
+	if strings.HasPrefix(string(e.Type), "comment.") {
+		delete(e.Changes, "text") // documents of before hold what a comment said, which may be deleted by now
 	}
 	out := board.Entry{ID: r.tx.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes, BoardVersion: e.BoardVersion}
 	var err error

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -62,12 +63,12 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 	if err != nil {
 		return board.Card{}, err
 	}
-	if in.ArchivedAt == nil {
+	if in.ArchivedAt == nil && r.archived[r.ids[in.ListID]] == nil {
 		err = room("open cards on a board", a.OpenCards+1, limits.OpenCards)
 	}
 	if err := first(err, room("cards on a board, archived ones counted in", a.AllCards+1, limits.AllCards),
 		room("assignees on a card", len(in.Assignees), limits.Assignees),
-		r.title(at+".title", in.Title), r.text(at+".description", in.Description), r.times(at, in.CreatedAt, in.UpdatedAt), due(at, in.Due)); err != nil {
+		r.title(at+".title", &in.Title), r.text(at+".description", in.Description), r.times(at, in.CreatedAt, in.UpdatedAt), due(at, in.Due)); err != nil {
 		return board.Card{}, err
 	}
 	if in.Number < 1 || in.Number > maxNumber || r.numbers[in.Number] {
@@ -85,7 +86,7 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 	}
 	r.ranks[list] = rank
 	c := board.Card{ID: id, BoardID: r.made.ID, ListID: list, Rank: rank, Number: in.Number, Title: in.Title, Description: &in.Description,
-		DoneAt: in.DoneAt, ArchivedAt: in.ArchivedAt, Due: in.Due, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt}
+		DoneAt: in.DoneAt, ArchivedAt: in.ArchivedAt, ListArchivedAt: r.archived[list], Due: in.Due, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt}
 	if c.CreatedBy, err = r.personOrNone(at+".createdBy", in.CreatedBy); err != nil {
 		return c, err
 	}
@@ -120,7 +121,7 @@ func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]boa
 	for n, k := range in {
 		at := fmt.Sprintf("%s.checklists[%d]", at, n)
 		id, err := r.fresh(at, k.ID, "chk_")
-		if err := first(err, r.title(at+".title", k.Title), r.times(at, k.CreatedAt, k.UpdatedAt),
+		if err := first(err, r.title(at+".title", &k.Title), r.times(at, k.CreatedAt, k.UpdatedAt),
 			room("items in a checklist", len(k.Items), r.tx.Limits().Items)); err != nil {
 			return nil, err
 		}
@@ -128,7 +129,7 @@ func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]boa
 		for m, i := range k.Items {
 			at := fmt.Sprintf("%s.items[%d]", at, m)
 			id, err := r.fresh(at, i.ID, "chi_")
-			if err := first(err, r.title(at+".title", i.Title), r.times(at, i.CreatedAt, i.UpdatedAt)); err != nil {
+			if err := first(err, r.title(at+".title", &i.Title), r.times(at, i.CreatedAt, i.UpdatedAt)); err != nil {
 				return nil, err
 			}
 			out[n].Items = append(out[n].Items, board.ChecklistItem{ID: id, Title: i.Title, DoneAt: i.DoneAt, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt})
@@ -190,10 +191,17 @@ func identifier(at, s string) error {
 	return nil
 }
 
-func (in *reader) title(at, s string) error {
-	if strings.TrimFunc(s, blank) == "" || strings.ContainsFunc(s, unicode.IsControl) || utf8.RuneCountInString(s) > in.tx.Limits().Title {
+// title checks a name or title. A document may be older than the rules of
+// board.Line: what they refuse is removed from it.
+func (in *reader) title(at string, s *string) error {
+	if strings.TrimSpace(*s) == "" || strings.ContainsFunc(*s, unicode.IsControl) || utf8.RuneCountInString(*s) > in.tx.Limits().Title {
 		return board.Invalid("%s must be one line of at most %d characters, and not empty.", at, in.tx.Limits().Title)
 	}
+	clean := cmp.Or(board.CleanLine(*s), "Untitled")
+	if clean != strings.TrimSpace(*s) {
+		in.report.note("Names with characters that are not allowed, which were removed", clean)
+	}
+	*s = clean
 	return nil
 }
 

@@ -319,3 +319,24 @@ func largeDocument(cards int) io.Reader {
 	}()
 	return r
 }
+
+// A document of before keeps in its activity what comments said, also of those
+// that were deleted: an import leaves that out.
+func TestImportDropsTextsOfComments(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, workspace, doc := sample(t, s)
+		old := bytes.ReplaceAll(doc, []byte(`"changes":{"commentId":`), []byte(`"changes":{"text":{"from":null,"to":"quagga"},"commentId":`))
+		if n := bytes.Count(old, []byte("quagga")); n < 15 {
+			t.Fatalf("the document has %d texts of comments", n)
+		}
+		r, err := importDocument(s, board.Person(ada.ID), workspace, old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := s.Column("SELECT type || ' ' || changes FROM activity WHERE board_id = $1 AND type = 'comment.added'", r.Boards[0].ID)
+		if len(all) < 15 || strings.Contains(fmt.Sprint(all), "quagga") || !strings.Contains(fmt.Sprint(all), "cmt_") {
+			t.Errorf("the activity is %q", all)
+		}
+	})
+}

@@ -1,6 +1,8 @@
 package transfer
 
 import (
+	"github.com/go-json-experiment/json"
+
 	"cardwall/internal/board"
 )
 
@@ -91,7 +93,7 @@ type itemRecord struct {
 type commentRecord struct {
 	ID        string         `json:"id"`
 	Author    *string        `json:"author"`
-	GuestName *string        `json:"guestName,omitzero"`
+	GuestName *string        `json:"guestName"`
 	Text      string         `json:"text"`
 	CreatedAt board.Instant  `json:"createdAt"`
 	EditedAt  *board.Instant `json:"editedAt"`
@@ -144,6 +146,12 @@ type countsRecord struct {
 	StatusUpdates int `json:"statusUpdates"`
 	SavedFilters  int `json:"savedFilters"`
 	Activity      int `json:"activity"`
+}
+
+// String is the JSON of the counts, as the document has it.
+func (c countsRecord) String() string {
+	text, _ := json.Marshal(c) // integers alone always encode
+	return string(text)
 }
 
 func (c *countsRecord) add(o countsRecord) {

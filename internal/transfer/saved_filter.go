@@ -73,7 +73,7 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 	if strings.ContainsRune(f.Query, 0) || len(f.Query) > query.MaxTextBytes {
 		err = first(err, board.Invalid("%s.query must be a text of at most %d bytes without U+0000.", at, query.MaxTextBytes))
 	}
-	if err := first(err, in.title(at+".name", f.Name), in.times(at, f.CreatedAt, f.UpdatedAt)); err != nil {
+	if err := first(err, in.title(at+".name", &f.Name), in.times(at, f.CreatedAt, f.UpdatedAt)); err != nil {
 		return err
 	}
 	owner, err := in.owner(f)

@@ -29,7 +29,7 @@ func (out *writer) statusUpdates(boardID string, n *countsRecord) error {
 
 func (r *boardReader) statusUpdate(at string, in *statusUpdateRecord) error {
 	id, err := r.fresh(at, in.ID, "sts_")
-	if err := first(err, r.title(at+".title", in.Title), r.text(at+".text", in.Text), r.times(at, in.CreatedAt, in.CreatedAt),
+	if err := first(err, r.title(at+".title", &in.Title), r.text(at+".text", in.Text), r.times(at, in.CreatedAt, in.CreatedAt),
 		status(at, in.Status), span(at, in.StartDate, in.TargetDate), figures(at, in.Snapshot)); err != nil {
 		return err
 	}

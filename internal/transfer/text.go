@@ -4,22 +4,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"cardwall/internal/board"
 )
-
-// blank tells what stands around a title without being part of it.
-func blank(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' }
-
-// oneLine makes a title of any text: control characters become spaces, those
-// around it go.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.TrimFunc(s, blank)
-}
 
 // plainText takes out what no text may hold: control characters other than
 // line ends and tabs.
@@ -49,7 +36,7 @@ func cut(s string, limit int) (string, bool) {
 
 // excerpt is a text as a report shows it.
 func excerpt(s string, limit int) string {
-	short, was := cut(oneLine(s), limit-1)
+	short, was := cut(board.CleanLine(s), limit-1)
 	if was {
 		return short + "…"
 	}

@@ -101,6 +101,7 @@ func (p *plan) addCard(l board.List, in *trelloCard, number int) error {
 	if in.Closed {
 		c.ArchivedAt = p.since(p.history.closed[in.ID], in.DateClosed, in.DateLastActivity)
 	}
+	c.ListArchivedAt = l.ArchivedAt
 	c.Due = p.due(in)
 	c.Labels = p.cardLabels(in)
 	c.Assignees = p.assignees(in)

@@ -38,7 +38,7 @@ func (p *people) meet(m trelloMember) {
 	if _, ok := p.found[m.ID]; ok || m.ID == "" {
 		return
 	}
-	p.names[m.ID] = cmp.Or(oneLine(m.FullName), oneLine(m.Username), "somebody")
+	p.names[m.ID] = cmp.Or(board.CleanLine(m.FullName), board.CleanLine(m.Username), "somebody")
 	p.found[m.ID] = nil
 	if m.Email != "" {
 		if address, err := board.NormalEmail(m.Email); err == nil {
@@ -46,7 +46,7 @@ func (p *people) meet(m trelloMember) {
 		}
 		return
 	}
-	for _, name := range []string{oneLine(m.FullName), oneLine(m.Username)} {
+	for _, name := range []string{board.CleanLine(m.FullName), board.CleanLine(m.Username)} {
 		if same := p.byName[strings.ToLower(name)]; name != "" && len(same) == 1 {
 			p.found[m.ID] = same[0]
 			return
@@ -176,7 +176,7 @@ func readHistory(actions []trelloAction) history {
 				latest(h.itemDone, d.CheckItem.is.ID, a.Date)
 			}
 		}
-		h.others[oneLine(a.Type)]++
+		h.others[board.CleanLine(a.Type)]++
 	}
 	return h
 }

@@ -76,14 +76,15 @@ func (p *plan) make() error {
 
 func (p *plan) checkLimits() error {
 	open, openLists := 0, 0
-	for _, c := range p.file.Cards {
-		if !c.Closed {
-			open++
+	closed := map[string]bool{}
+	for _, l := range p.file.Lists {
+		if closed[l.ID] = l.Closed; !l.Closed {
+			openLists++
 		}
 	}
-	for _, l := range p.file.Lists {
-		if !l.Closed {
-			openLists++
+	for _, c := range p.file.Cards {
+		if !c.Closed && !closed[c.IDList] {
+			open++
 		}
 	}
 	for _, l := range []struct {
@@ -228,7 +229,7 @@ func (p *plan) addLabel(l trelloLabel) {
 	if !exact {
 		p.report.note("Colours that are not here, shown as gray", l.Color)
 	}
-	name, was := cut(oneLine(l.Name), p.limits.Title)
+	name, was := cut(board.CleanLine(l.Name), p.limits.Title)
 	if was {
 		p.report.note("Names longer than allowed, which were cut", l.Name)
 	}
@@ -258,7 +259,7 @@ func trelloColor(s string) (board.Color, bool) {
 
 // title is a name that there must be one of.
 func (p *plan) title(what, s string) string {
-	name := oneLine(s)
+	name := board.CleanLine(s)
 	if name == "" {
 		p.report.note(fmt.Sprintf("Names that were empty, of a %s, now Untitled", what), "")
 		return "Untitled"

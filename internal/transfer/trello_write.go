@@ -15,7 +15,7 @@ import (
 // noteRepairs counts texts from which something was taken that no text may
 // hold, or in which half a character was replaced.
 func (p *plan) noteRepairs(was, is string) {
-	if strings.TrimFunc(was, blank) != is && was != is {
+	if strings.TrimSpace(was) != is && was != is {
 		p.report.note("Texts with control characters, which were taken out", is)
 	}
 	if strings.ContainsRune(is, '\ufffd') {

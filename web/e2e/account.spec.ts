@@ -1,4 +1,4 @@
-import { expect, server, test } from './fixtures'
+import { expect, linkInLetter, send, server, test } from './fixtures'
 
 test.describe('signed out', () => {
   test.use({ signedIn: false })
@@ -31,6 +31,18 @@ test.describe('signed out', () => {
     await expect(page.getByText('You were signed out.')).toHaveCount(0)
   })
 
+  test.describe('in normal use', () => {
+    test.use({ quiet: true })
+
+    test('a page logs no error before the sign-in', async ({ page }) => {
+      for (const path of ['/sign-in', '/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y', '/']) {
+        await page.goto(path)
+        await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
+        await page.waitForLoadState('networkidle')
+      }
+    })
+  })
+
   test('a link for a new password is sent again after a while, or to another address', async ({ page }) => {
     await page.clock.install()
     await page.goto('/sign-in')
@@ -48,5 +60,48 @@ test.describe('signed out', () => {
     await expect(again).toBeDisabled()
     await page.getByRole('button', { name: 'Use another address' }).click()
     await expect(page.getByLabel('Email address')).toHaveValue('nobody@example.com')
+  })
+
+  test('a reset lists what still has access, and removes it', async ({ page }) => {
+    const { url } = server()
+    const email = `reset-${crypto.randomUUID().slice(0, 8)}@example.com`
+    let cookie = ''
+    const post = async (path: string, body: object) => {
+      const answer = await send(`/api/app/v1${path}`, {
+        headers: { 'Content-Type': 'application/json', Origin: url, Cookie: cookie },
+        body: JSON.stringify(body),
+      })
+      expect(answer.ok, await answer.clone().text()).toBeTruthy()
+      cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? cookie
+    }
+    await post('/sign-up', { email, name: 'Grace', password: 'correct horse battery', timeZone: 'Europe/Berlin' })
+    await post('/verify-email', { secret: (await linkInLetter(`<${email}>`, /\/verify#\w+/)).split('#')[1] })
+    for (const name of ['Deploy', 'Backup', 'Report']) await post('/tokens', { name, scopes: ['read'] })
+    await post('/password-reset', { email })
+    await page.goto(await linkInLetter(`<${email}>`, /\/reset#\w+/))
+    await page.getByLabel('New password').fill('Password123!')
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('alert')).toContainText('most common passwords')
+    await page.getByLabel('New password').fill('tulip harbor 47 sky')
+    await page.keyboard.press('Enter')
+    const access = page.getByRole('list', { name: 'Access to your account' })
+    await expect(access.getByRole('listitem')).toHaveCount(3)
+    await page.getByRole('button', { name: 'Revoke Backup' }).click()
+    await expect(access.getByRole('listitem')).toHaveCount(2)
+    await page.getByRole('button', { name: 'Remove all 2' }).click()
+    await expect(access.getByRole('listitem')).toHaveCount(0)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await expect(page).toHaveURL('/')
+    await page.goto('/profile/tokens')
+    await expect(page.getByText('No tokens yet')).toBeVisible()
+
+    await page.goto('/profile/security')
+    await page.getByLabel('Current password').fill('correct horse battery')
+    await page.getByLabel('New password').fill('another tulip harbor')
+    await page.keyboard.press('Enter')
+    await expect(page.getByText('The current password is wrong.')).toBeVisible()
+    await page.getByLabel('Current password').fill('tulip harbor 47 sky')
+    await page.keyboard.press('Enter')
+    await expect(page.getByText('Password changed.')).toBeVisible()
   })
 })

@@ -223,6 +223,21 @@ test('a device is connected by its code', async ({ page, program, name }) => {
   expect(denied.body.error).toBe('access_denied')
 })
 
+test('the right to administer is not ticked in advance', async ({ page, program }) => {
+  await page.goto(program.ask({ scope: 'read write admin' }))
+  await expect(page.getByRole('checkbox', { name: /^Write/ })).toBeChecked()
+  await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+  expect((await program.redeem()).scope).toBe('read write')
+
+  await page.goto(program.ask({ scope: 'read write admin' }))
+  await page.getByRole('checkbox', { name: /^Administer/ }).check()
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+  expect((await program.redeem()).scope).toBe('read write admin')
+})
+
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 360, height: 640 } })
   test('the consent fits', async ({ page, program }) => {
@@ -235,6 +250,15 @@ test.describe('on a phone', () => {
 
 test.describe('somebody new', () => {
   test.use({ signedIn: false })
+
+  test('is told of a bad request without signing in, and sent nowhere', async ({ page, program }) => {
+    const answer = await page.goto(program.ask({ response_type: 'nonsense' }))
+    expect(answer?.status()).toBe(400)
+    await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
+    await expect(page.getByRole('main')).toContainText('response_type must be code')
+    expect(program.back()).toBeUndefined()
+    await look(page)
+  })
 
   test('signs up on the way and comes to the consent', async ({ page, program, name }) => {
     const email = `${randomBytes(4).toString('hex')}@example.com`
@@ -250,7 +274,14 @@ test.describe('somebody new', () => {
     await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
     await page.goto(await linkOfLetter(email))
     await page.getByRole('button', { name: 'Confirm my address' }).click()
+    await expect(page.getByRole('heading', { name: 'Name your workspace' })).toBeVisible()
+    await expect(page.getByRole('main')).toContainText(name)
+    await expect(page.getByLabel('Name')).toHaveValue('Grace’s workspace')
+    await look(page)
+    await page.getByLabel('Name').fill('Compilers')
+    await page.getByRole('button', { name: 'Create workspace' }).click()
     await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
+    await expect(page.getByLabel('Workspaces')).toContainText('Only Compilers')
     await expect(page.getByRole('main')).toContainText(email)
     await page.getByRole('button', { name: 'Allow' }).click()
     await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()

@@ -4,7 +4,7 @@ test('a workspace is deleted, and restored from home', async ({ page, world }) =
   await page.goto(`/workspaces/${world.workspaceId}/settings`)
   await page.getByLabel('Name of the workspace').fill('Short lived')
   await page.keyboard.press('Enter')
-  await expect(page.getByText('It is called Short lived now')).toBeVisible()
+  await expect(page.getByText('Workspace renamed to Short lived')).toBeVisible()
   expect(await axe(page)).toEqual([])
   await page.getByRole('button', { name: 'Delete workspace' }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete Short lived?' })

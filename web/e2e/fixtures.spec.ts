@@ -22,3 +22,22 @@ test('a breach of the policy fails a test', async ({ page, complaints }) => {
   await page.evaluate(plant)
   await expect.poll(() => complaints.length).toBeGreaterThan(0)
 })
+
+test.describe('a quiet test', () => {
+  test.use({ quiet: true })
+  const ask = () => fetch('/api/public/v1/boards/brd_none').then(() => undefined)
+
+  test('fails by a request that failed', async ({ page, complaints }) => {
+    test.fail()
+    await page.goto('/nowhere')
+    await page.evaluate(ask)
+    await expect.poll(() => complaints.length).toBeGreaterThan(0)
+  })
+
+  test('says which failure it expects', async ({ page, complaints, expected }) => {
+    expected.push(/404.*brd_none/)
+    await page.goto('/nowhere')
+    await page.evaluate(ask)
+    await expect.poll(() => complaints.length).toBeGreaterThan(0)
+  })
+})

@@ -30,6 +30,10 @@ export type World = {
 
 type Fixtures = {
   complaints: string[]
+  /** Whether a request that fails fails the test too: in normal use a page has none. */
+  quiet: boolean
+  /** What a quiet test expects to fail, by the text and the address of the complaint. */
+  expected: RegExp[]
   signedIn: boolean
   world: World
   /** A page in another browser, where nobody is signed in. */
@@ -39,16 +43,20 @@ type Fixtures = {
 export const test = base.extend<Fixtures>({
   baseURL: async ({}, use) => use(server().url),
   signedIn: [true, { option: true }],
+  quiet: [false, { option: true }],
+  expected: async ({}, use) => use([]),
   page: async ({ page, context, signedIn }, use) => {
     if (signedIn) await context.addCookies([await signIn()])
     await use(page)
   },
   complaints: [
-    async ({ page }, use) => {
+    async ({ page, quiet, expected }, use) => {
       const complaints: string[] = []
       await listen(page, complaints)
       await use(complaints)
-      expect(complaints, 'errors of the console and breaches of the policy').toEqual([])
+      const failed = (text: string) => text.startsWith(refused)
+      const unexpected = complaints.filter((text) => !failed(text) || (quiet && !expected.some((e) => e.test(text))))
+      expect(unexpected, 'errors of the console and breaches of the policy').toEqual([])
     },
     { auto: true },
   ],
@@ -71,14 +79,16 @@ export const test = base.extend<Fixtures>({
   },
 })
 
+/** How a browser begins to say on the console that a request failed. */
+const refused = 'Failed to load resource'
+
 /** Collects what goes wrong on a page. */
 async function listen(page: Page, complaints: string[]): Promise<void> {
   follow(page)
   page.on('console', (message) => {
-    // A refusal that the page shows is no error of the page.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-      complaints.push(message.text())
-    }
+    if (message.type() !== 'error') return
+    const text = message.text()
+    complaints.push(text.startsWith(refused) ? `${text} ${message.location().url}` : text)
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
   await page.addInitScript(() => {
@@ -93,9 +103,11 @@ type Cookie = { name: string; value: string; url: string; secure: boolean }
 let cookie: Promise<Cookie> | undefined
 let recent: { cookie: Promise<Cookie>; at: number } | undefined
 
-/** The cookie of one session for all tests of a worker. */
-function signIn(): Promise<Cookie> {
-  cookie ??= newSession()
+/** The cookie of one session for all tests of a worker; a new one when a test has confirmed it or ended it. */
+async function signIn(): Promise<Cookie> {
+  const { name, value } = await (cookie ??= newSession())
+  const alive = await fetch(`${server().url}/api/app/v1/session`, { headers: { Cookie: `${name}=${value}` } })
+  if (!alive.ok) cookie = newSession()
   return cookie
 }
 

@@ -130,3 +130,26 @@ test('my cards stand by when they are due; one is done, and undone', async ({ pa
   await undo(page)
   await expect(late).not.toBeChecked()
 })
+
+test.describe('while a search is typed', () => {
+  test.use({ quiet: true })
+
+  test('a half-typed due date is not sent', async ({ page, place }) => {
+    await page.goto(`/search?workspace=${place.workspaceId}`)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith('/search')) asked.push(searchParams.get('q') ?? '')
+    })
+    const field = page.getByRole('combobox', { name: 'Search all boards' })
+    await field.focus()
+    for (const letter of `${place.mark} due:overdue`) {
+      await page.keyboard.type(letter)
+      await page.waitForTimeout(330) // longer than the page waits
+    }
+    await expect(page.getByRole('link', { name: `Late ${place.mark}` })).toBeVisible()
+    await expect(page.getByRole('link', { name: `Soon ${place.mark}` })).toBeHidden()
+    expect(asked.filter((q) => q.includes('due:'))).toEqual([`${place.mark} due:overdue`])
+    await expect(field).toHaveValue(`${place.mark} due:overdue`)
+  })
+})

@@ -54,6 +54,66 @@ test.describe('a server of its own', () => {
   })
 })
 
+test.describe('a server that is away', () => {
+  test.use({ signedIn: false })
+
+  test('a page and a card that were not loaded yet open by themselves when it is back', async ({ elsewhere }) => {
+    test.setTimeout(180_000)
+    const { folder, remove } = makeFolder()
+    const port = await freePort()
+    let server = await serve(folder, port)
+    try {
+      const page = await elsewhere({ baseURL: server.url })
+      await page.goto('/sign-in')
+      await page.getByLabel('Email address').fill(server.email)
+      await page.getByLabel('Password').fill(server.password)
+      await page.keyboard.press('Enter')
+      await page.getByRole('main').locator('a[href^="/boards/"]').first().click()
+      await expect(page.locator('[data-card]').first()).toBeVisible()
+
+      await server.stop('SIGKILL')
+      await page.locator('[data-card] a').first().click()
+      await expect(page.getByText('The card opens as soon as it is back.')).toBeVisible({ timeout: 15_000 })
+      server = await serve(folder, port)
+      await expect(page.getByRole('dialog').getByRole('heading', { name: 'Description', exact: true })).toBeVisible({
+        timeout: 40_000,
+      })
+
+      await page.keyboard.press('Escape')
+      await server.stop('SIGKILL')
+      await page.getByRole('link', { name: 'My cards' }).first().click()
+      await expect(page.getByText('The server cannot be reached.').first()).toBeVisible({ timeout: 15_000 })
+      await expect(page.getByText('This page did not load')).toBeHidden()
+      server = await serve(folder, port)
+      await expect(page.getByRole('heading', { name: 'My cards' }).first()).toBeVisible({ timeout: 40_000 })
+      await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 30_000 })
+    } finally {
+      await server.stop('SIGKILL')
+      remove()
+    }
+  })
+})
+
+test('a page of a version that is gone loads again by itself', async ({ page, world }) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('Three', { exact: true })).toBeVisible()
+  // The server was updated: its document names other files, and the old ones are gone.
+  await page.route('**/assets/**', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }))
+  await page.route(
+    (url) => url.pathname === '/',
+    async (route) => {
+      await page.unroute('**/assets/**')
+      await route.fulfill({
+        contentType: 'text/html',
+        body: '<script type="module" src="/assets/index-new.js"></script>',
+      })
+    },
+  )
+  await page.getByRole('link', { name: /^Members of a page/ }).click()
+  await page.waitForEvent('load')
+  await expect(page.getByRole('heading', { name: 'Members' }).first()).toBeVisible()
+})
+
 test('a change whose answer was lost is not done twice', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()

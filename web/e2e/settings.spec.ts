@@ -23,7 +23,7 @@ test('a board is named, described, coloured, closed and its features switched, e
   await dialog.getByLabel('Most cards in Doing').press('Tab')
   await dialog.getByLabel('When Doing is full').selectOption('Refuse more')
   await dialog.getByRole('radio', { name: /^Private/ }).check()
-  await expect(page.getByText('The board is private now')).toBeVisible()
+  await expect(page.getByText('The board is now private')).toBeVisible()
   expect(await axe(page)).toEqual([])
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   expect(await axe(page)).toEqual([])
@@ -94,7 +94,7 @@ test('a board becomes a template, and a board is made of it', async ({ page }) =
   await dialog.getByRole('checkbox').check()
   expect(await axe(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Save template' }).click()
-  await expect(page.getByText(`“${name}” is a template now`)).toBeVisible()
+  await expect(page.getByText(`Template “${name}” saved`)).toBeVisible()
   await page.goto('/')
   await page
     .getByRole('region', { name: 'a board becomes a template' })

@@ -64,6 +64,7 @@ test('a new person brings a board along, works on it, and lets a script in', asy
   await looksWell(page)
 
   await page.getByRole('link', { name: 'Members', exact: true }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('link', { name: 'Import and export' }).click()
   await page.locator('input[type=file]').setInputFiles(exported)
   await page.getByRole('button', { name: 'Import', exact: true }).click()
@@ -153,6 +154,8 @@ test('the same with the keyboard alone', async ({ page, elsewhere }) => {
 
   await tabTo(page.getByRole('link', { name: 'Members', exact: true }))
   await press('Enter')
+  await tabTo(page.getByRole('main').getByRole('link', { name: 'Settings' }))
+  await page.keyboard.press('Enter')
   await tabTo(page.getByRole('link', { name: 'Import and export' }))
   await press('Enter')
   const choosing = page.waitForEvent('filechooser') // takes the chooser over, which must be so before Enter opens it

@@ -75,6 +75,7 @@ test('a webhook is made after signing in again, its secret shown once, and tried
   await page.getByRole('button', { name: 'Send a test event' }).click()
   const tried = page.getByRole('dialog', { name: 'Test event' })
   await expect(tried).toContainText('The receiver took it.')
+  expect(await page.getByText('Nothing was sent yet').count(), 'the log shows the test event at once').toBe(0)
   await expect(tried).toContainText('HTTP 202')
   await expect(tried).toContainText('taken, thank you')
   expect(await axe(page)).toEqual([])
@@ -194,6 +195,14 @@ test('a new secret comes with 24 hours in which both are signed with', async ({ 
   await page.getByRole('button', { name: 'Send a test event' }).click()
   await expect(page.getByText('The receiver took it.')).toBeVisible()
   expect(signatures(receiver.got.at(-1)!, secret)).toEqual({ all: 2, right: 1 })
+
+  // Within the 24 hours another one is made only by who is told what ends by it.
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'New secret…' }).click()
+  await expect(ask).toContainText('Two secrets are active until')
+  await ask.getByRole('button', { name: 'Make new secret' }).click()
+  await expect(shown).toContainText('signed with both secrets')
+  expect(await shown.locator('code').first().innerText()).not.toBe(secret)
 })
 
 test('a subscription of a platform is marked', async ({ page, world }) => {

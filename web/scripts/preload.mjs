@@ -13,7 +13,7 @@ const screens = [
 ]
 
 /** What every screen asks for. */
-const always = ['/api/app/v1/session']
+const always = ['/api/app/v1/session/current']
 
 /** @returns {import('vite').Plugin} */
 export function preload() {

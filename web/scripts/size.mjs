@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 
 const most = 90 * 1000
 // Who was only given an address does not wait for an application.
-const mostOfGuests = 60 * 1000
+const mostOfGuests = 64 * 1000
 const manifest = JSON.parse(readFileSync('dist/.vite/manifest.json', 'utf8'))
 
 function load(name, files) {

@@ -32,7 +32,7 @@ export type Page = Component<Record<string, string>>
 
 const board = () => import('./routes/board/BoardRoute.svelte')
 
-const routes: readonly Route[] = [
+export const routes: readonly Route[] = [
   { path: '/', load: () => import('./routes/home/Home.svelte') },
   { path: '/boards/:boardId', load: board },
   { path: '/boards/:boardId/archive', load: () => import('./routes/board/BoardArchive.svelte') },
@@ -41,6 +41,8 @@ const routes: readonly Route[] = [
   { path: '/sign-up', load: () => import('./routes/account/SignUp.svelte'), open: true },
   { path: '/verify', load: () => import('./routes/account/Verify.svelte'), open: true },
   { path: '/reset', load: () => import('./routes/account/Reset.svelte'), open: true },
+  { path: '/signed-in', load: () => import('./routes/account/SignedIn.svelte'), open: true },
+  { path: '/first', load: () => import('./routes/account/First.svelte'), open: true },
   { path: '/invitation', load: () => import('./routes/account/Invitation.svelte'), open: true },
   ...connect,
   ...publicPages,

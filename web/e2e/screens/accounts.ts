@@ -11,6 +11,7 @@ export const accounts: readonly Screen[] = [
   { name: 'sign-in', route: '/sign-in', who: 'nobody', at: () => '/sign-in' },
   {
     name: 'sign-in-refused',
+    fails: true,
     route: '/sign-in',
     who: 'nobody',
     at: () => '/sign-in',
@@ -23,6 +24,7 @@ export const accounts: readonly Screen[] = [
   },
   {
     name: 'sign-in-expired',
+    fails: true,
     route: '/sign-in',
     at: () => '/my-cards',
     shows: (page) => page.getByRole('heading', { level: 1 }),
@@ -51,6 +53,16 @@ export const accounts: readonly Screen[] = [
       await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
     },
   },
+  {
+    name: 'first-account',
+    route: '/first',
+    who: 'nobody',
+    at: () => '/first#K7Q2M4XW3ZB5N6VD8RJHF9TCGP',
+    then: signUp,
+  },
+  { name: 'first-account-incomplete', route: '/first', who: 'nobody', at: () => '/first' },
+  { name: 'signed-in', route: '/signed-in', at: () => '/signed-in' },
+  { name: 'signed-in-not', route: '/signed-in', who: 'nobody', at: () => '/signed-in' },
   { name: 'verify', route: '/verify', who: 'nobody', at: () => '/verify#secret' },
   { name: 'reset', route: '/reset', who: 'nobody', at: () => '/reset' },
   {
@@ -66,5 +78,5 @@ export const accounts: readonly Screen[] = [
   },
   { name: 'reset-new-password', route: '/reset', who: 'nobody', at: () => '/reset#secret' },
   { name: 'invitation', route: '/invitation', who: 'nobody', at: (s) => `/invitation#${s.invitation}` },
-  { name: 'invitation-none', route: '/invitation', who: 'nobody', at: () => '/invitation#wrong' },
+  { name: 'invitation-none', fails: true, route: '/invitation', who: 'nobody', at: () => '/invitation#wrong' },
 ]

@@ -13,7 +13,7 @@ export const collecting: readonly Screen[] = [
     route: '/workspaces/:workspaceId/plan',
     who: 'founder',
     at: (s) => `/workspaces/${s.empty.workspaceId}/plan`,
-    shows: (page) => page.getByRole('heading', { name: 'Free plan' }),
+    shows: (page) => page.getByRole('heading', { name: 'Business plan' }),
   },
   {
     name: 'organizations',

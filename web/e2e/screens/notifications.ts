@@ -1,5 +1,5 @@
 import { expect } from '@playwright/test'
-import { button, unreachable, type Screen } from './screen'
+import { button, failing, type Screen } from './screen'
 
 export const notifications: readonly Screen[] = [
   {
@@ -16,10 +16,11 @@ export const notifications: readonly Screen[] = [
     shows: (page) => page.getByText('Nothing yet'),
   },
   {
-    name: 'notifications-unreachable',
+    name: 'notifications-failed',
+    fails: true,
     route: '/notifications',
     at: () => '/notifications',
-    first: unreachable('**/app/v1/notifications**'),
+    first: failing('**/app/v1/notifications**'),
     shows: (page) => page.getByText('Notifications could not be loaded'),
   },
   {

@@ -82,6 +82,7 @@ export const profile: readonly Screen[] = [
   },
   {
     name: 'consent-refused',
+    fails: true,
     route: '/oauth/authorize',
     at: (s) => `/oauth/authorize?${s.request}&redirect_uri=https%3A%2F%2Fevil.example`,
     shows: (page) => page.getByRole('heading', { name: 'This request was refused' }),
@@ -99,6 +100,7 @@ export const profile: readonly Screen[] = [
   },
   {
     name: 'confirm-sign-in',
+    fails: true,
     route: '/profile/tokens',
     at: () => '/profile/tokens',
     first: (page) =>

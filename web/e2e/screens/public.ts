@@ -36,9 +36,10 @@ export const publicPages: readonly Screen[] = [
       await page.getByLabel('What is it about?').fill('A map of the venue')
     },
   },
-  { name: 'public-none', route: '/p/:key', who: 'nobody', at: () => '/p/AAAAAAAAAAAAAAAAAAAAAAAAAA' },
+  { name: 'public-none', fails: true, route: '/p/:key', who: 'nobody', at: () => '/p/AAAAAAAAAAAAAAAAAAAAAAAAAA' },
   {
     name: 'public-unreachable',
+    fails: true,
     route: '/p/:key',
     who: 'nobody',
     at: (s) => s.publicPage,

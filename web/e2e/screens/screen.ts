@@ -14,6 +14,8 @@ export type Screen = {
   shows?: (page: Page) => Locator
   /** What a person does on the page to come to the screen. */
   then?: (page: Page, s: Stage) => Promise<void>
+  /** Requests of it fail, which is what it shows. */
+  fails?: boolean
   /** Before the page is asked for. */
   first?: (page: Page) => Promise<unknown>
   /** The title of its window without the product's name; the heading when absent. */
@@ -23,4 +25,9 @@ export type Screen = {
 export const dialog = (page: Page) => page.getByRole('dialog')
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
 export const cards = (page: Page) => page.locator('[data-card]').first()
+/** Has the server fail at a path. */
+export const failing = (path: string) => (page: Page) =>
+  page.route(path, (route) =>
+    route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'Something went wrong. Try again.' } } }),
+  )
 export const unreachable = (path: string) => (page: Page) => page.route(path, (route) => route.abort())

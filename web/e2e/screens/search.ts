@@ -28,6 +28,7 @@ export const search: readonly Screen[] = [
   },
   {
     name: 'search-refused',
+    fails: true,
     route: '/search',
     at: () => '/search?q=due:sometime',
     shows: (page) => page.getByRole('alert').first(),

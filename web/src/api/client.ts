@@ -28,11 +28,19 @@ export class ApiError extends Error {
   }
 }
 
+let sender = ''
+
+/** Says whose page this is: the server refuses its changes once another person is signed in with the browser. */
+export function sendAs(userId: string): void {
+  sender = userId
+}
+
 const marks: Middleware = {
   onRequest({ request }) {
     // A request with a header of its own would not find what the browser loaded ahead.
     if (request.method === 'GET') return request
     request.headers.set('X-Client', clientId)
+    if (sender) request.headers.set('X-User', sender)
     if (!request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', randomId())
     // What is taken away when somebody leaves the page is sent all the same.
     return request.method === 'DELETE' ? new Request(request, { keepalive: true }) : request
@@ -48,13 +56,6 @@ app.use(marks)
 
 type Answered<T> = { data?: T; error?: unknown; response: Response }
 
-let signedOut: () => void = () => undefined
-
-/** Says what happens when the server no longer knows who asks. */
-export function onSignedOut(then: () => void): void {
-  signedOut = then
-}
-
 /** The body of an answer; throws ApiError for everything else. */
 export async function body<T>(asked: Promise<Answered<T>>): Promise<T> {
   let answered: Answered<T>
@@ -66,7 +67,6 @@ export async function body<T>(asked: Promise<Answered<T>>): Promise<T> {
   if (answered.data !== undefined) return answered.data
   const told = answered.error as { error?: { code?: string; message?: string } } | undefined
   const status = answered.response.status
-  if (status === 401) signedOut()
   throw new ApiError(
     status,
     told?.error?.code ?? 'internal',

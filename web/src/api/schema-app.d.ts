@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an account by a link, and sign in
+         * @description Create an account by a link, and sign in. The secret is that of an invitation's link, or of the link that a server without accounts prints. No email is sent: the link proves the address.
+         */
+        post: operations["create_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/board-templates/{templateId}": {
         parameters: {
             query?: never;
@@ -905,8 +925,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Choose another password
-         * @description Choose another password. Ends all other sessions; needs a recent sign-in.
+         * Choose another password, with the current one
+         * @description Choose another password, with the current one. Ends all other sessions; needs a recent sign-in where the account has no password yet.
          */
         put: operations["change_password"];
         post?: never;
@@ -1098,6 +1118,26 @@ export interface paths {
          * @description Confirm a sign-in with the password or a passkey, so that it is recent for ten minutes.
          */
         post: operations["confirm_sign_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/current": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get who is signed in with this browser, or null when nobody is
+         * @description Get who is signed in with this browser, or null when nobody is.
+         */
+        get: operations["get_current_session"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1935,10 +1975,16 @@ export interface components {
         Card: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived, by itself or with its list; null while it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
+            /**
+             * @description Why it is archived: card when it was archived itself, list when its list is archived; null while it is open.
+             * @example card
+             * @enum {string|null}
+             */
+            archivedBy: "card" | "list" | null;
             /** @description Who works on it, in the order of being assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
@@ -2140,6 +2186,10 @@ export interface components {
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
+        };
+        CurrentSession: {
+            /** @description Who is signed in with this browser, and where that person works; null when nobody is. */
+            session: components["schemas"]["SignedIn"] | null;
         };
         Deleted: {
             /**
@@ -2512,7 +2562,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are not archived.
+             * @description How many cards are archived neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -2739,7 +2789,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many open cards it holds.
+             * @description How many open cards it holds; 0 while it is archived.
              * @example 3
              */
             openCards: number;
@@ -3163,7 +3213,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are not archived.
+             * @description How many cards are archived neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -3445,6 +3495,11 @@ export interface components {
              */
             email: string;
             /**
+             * @description Whether the account has a password, besides any passkeys and identity provider.
+             * @example true
+             */
+            hasPassword: boolean;
+            /**
              * @description The user's id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
@@ -3701,22 +3756,22 @@ export interface components {
              * @description How many hours before; required for due_soon.
              * @example 24
              */
-            hours?: number;
+            hours?: number | null;
             /**
              * @description Only this label; for label_added and label_removed.
              * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
-            labelId?: string;
+            labelId?: string | null;
             /**
-             * @description Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent.
+             * @description Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent or null.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
-            listId?: string;
+            listId?: string | null;
             /**
              * @description Only this person; for person_assigned and person_unassigned.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
-            userId?: string;
+            userId?: string | null;
         };
         Sent: {
             /**
@@ -4015,10 +4070,16 @@ export interface components {
              */
             passkeys: boolean;
             /**
-             * @description Whether anybody can ask for an account.
+             * @description Whether accounts can be made on the pages; false when sign-up is closed.
              * @example true
              */
             signUp: boolean;
+            /**
+             * @description Who can make an account: open is anyone, invited is people who were invited, domains is people with an address of the server's domains or an invitation, closed is nobody.
+             * @example invited
+             * @enum {string}
+             */
+            signUpFor: "open" | "invited" | "domains" | "closed";
         };
         SignedIn: {
             /** @description How many workspaces the caller owns, and may. */
@@ -4240,7 +4301,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are not archived.
+             * @description How many cards are archived neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -4430,10 +4491,16 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when the receiver fails so that deliveries are held and one at a time probes it; null while it answers.
+             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
+            /**
+             * Format: date-time
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @example 2026-03-02T09:01:00.000Z
+             */
+            heldUntil: string | null;
             /**
              * @description The host of its address.
              * @example hooks.example.com
@@ -4461,11 +4528,11 @@ export interface components {
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, or its owner can no longer manage what it covers. null while it is on.
+             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
              * @example failures
              * @enum {string|null}
              */
-            offReason: "paused" | "failures" | "gone" | "owner" | null;
+            offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
              * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
@@ -4527,10 +4594,16 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when the receiver fails so that deliveries are held and one at a time probes it; null while it answers.
+             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
+            /**
+             * Format: date-time
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @example 2026-03-02T09:01:00.000Z
+             */
+            heldUntil: string | null;
             /**
              * @description The host of its address.
              * @example hooks.example.com
@@ -4558,11 +4631,11 @@ export interface components {
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, or its owner can no longer manage what it covers. null while it is on.
+             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
              * @example failures
              * @enum {string|null}
              */
-            offReason: "paused" | "failures" | "gone" | "owner" | null;
+            offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
              * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
@@ -4828,9 +4901,9 @@ export interface components {
         "Retry-After": number;
         /** @description How to authenticate (RFC 6750, RFC 9728). */
         "WWW-Authenticate": string;
-        /** @description Requests a minute that the token's owner has. */
+        /** @description Requests a minute that the token's owner has. After a search: searches a minute, unless fewer requests than searches are left. */
         "X-RateLimit-Limit": number;
-        /** @description Requests left in this window. */
+        /** @description Requests, or searches, left in this window. */
         "X-RateLimit-Remaining": number;
         /** @description When the window ends, in Unix seconds. */
         "X-RateLimit-Reset": number;
@@ -4841,6 +4914,204 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    create_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Grace Hopper",
+                 *       "password": "correct horse battery",
+                 *       "secret": "K7Q2M4XW3ZB5N6VD2RJHF7TCGP",
+                 *       "timeZone": "America/New_York"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The address to sign in with; only for the first account of a server. An invitation gives the address that it went to.
+                     * @example ada@example.com
+                     */
+                    email?: string;
+                    /**
+                     * @description How the person is shown to others.
+                     * @example Ada Lovelace
+                     */
+                    name: string;
+                    /**
+                     * @description At least 10 characters, and at most 1,000 bytes.
+                     * @example correct horse battery
+                     */
+                    password: string;
+                    /**
+                     * @description The part after the # of an invitation's link, or of the link that a server without accounts printed.
+                     * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
+                     */
+                    secret: string;
+                    /**
+                     * @description The IANA time zone that decides what today is; UTC when absent.
+                     * @example Europe/London
+                     */
+                    timeZone?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "user": {
+                     *           "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Grace Hopper",
+                     *           "email": "stranger-1@example.com",
+                     *           "timeZone": "America/New_York",
+                     *           "theme": "system",
+                     *           "language": "en",
+                     *           "operator": false,
+                     *           "verified": true,
+                     *           "hasPassword": true
+                     *         },
+                     *         "session": {
+                     *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "recentUntil": "2026-03-02T09:10:00.000Z"
+                     *         },
+                     *         "zoneOffsets": [
+                     *           {
+                     *             "from": "2024-03-02T09:00:00.000Z",
+                     *             "until": "2024-03-10T07:00:00.000Z",
+                     *             "seconds": -18000
+                     *           },
+                     *           {
+                     *             "from": "2024-03-10T07:00:00.000Z",
+                     *             "until": "2024-11-03T06:00:00.000Z",
+                     *             "seconds": -14400
+                     *           }
+                     *         ],
+                     *         "workspaces": [
+                     *           {
+                     *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "organizationId": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "name": "Engines",
+                     *             "plan": "team",
+                     *             "readOnly": false,
+                     *             "role": "member",
+                     *             "createdAt": "2026-03-02T09:00:00.000Z",
+                     *             "boards": [
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Launch",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "color": null,
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "editor",
+                     *                 "version": 16,
+                     *                 "openCards": 2,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 2,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                 "name": "Second",
+                     *                 "description": "",
+                     *                 "visibility": "workspace",
+                     *                 "color": null,
+                     *                 "features": {
+                     *                   "statusUpdates": true,
+                     *                   "wipLimits": true,
+                     *                   "automation": false,
+                     *                   "publicPage": false,
+                     *                   "startDates": true,
+                     *                   "calendar": true
+                     *                 },
+                     *                 "role": "editor",
+                     *                 "version": 2,
+                     *                 "openCards": 0,
+                     *                 "archivedAt": null,
+                     *                 "trashedAt": null,
+                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
+                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                 "starred": false,
+                     *                 "lastSeenAt": null,
+                     *                 "room": {
+                     *                   "count": 0,
+                     *                   "warnAt": 4500,
+                     *                   "max": 5000
+                     *                 }
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "trashed": [],
+                     *         "owned": {
+                     *           "count": 0,
+                     *           "warnAt": 45,
+                     *           "max": 50
+                     *         },
+                     *         "unread": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The version of the board after this change; absent where no board was touched.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["SignedIn"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_board_template: {
         parameters: {
             query?: never;
@@ -5206,6 +5477,7 @@ export interface operations {
                      *             "done": false,
                      *             "doneAt": null,
                      *             "archivedAt": null,
+                     *             "archivedBy": null,
                      *             "labels": [],
                      *             "assignees": [
                      *               {
@@ -5237,6 +5509,7 @@ export interface operations {
                      *             "done": false,
                      *             "doneAt": null,
                      *             "archivedAt": null,
+                     *             "archivedBy": null,
                      *             "labels": [],
                      *             "assignees": [
                      *               {
@@ -5785,7 +6058,10 @@ export interface operations {
                      *           "name": "Started is labelled",
                      *           "when": {
                      *             "event": "card_entered",
-                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "labelId": null,
+                     *             "userId": null,
+                     *             "hours": null
                      *           },
                      *           "if": "is:open",
                      *           "then": [
@@ -5821,7 +6097,10 @@ export interface operations {
                      *           "name": "Started is labelled",
                      *           "when": {
                      *             "event": "card_entered",
-                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *             "labelId": null,
+                     *             "userId": null,
+                     *             "hours": null
                      *           },
                      *           "if": "is:open",
                      *           "then": [
@@ -5964,7 +6243,10 @@ export interface operations {
                      *         "name": "Started is labelled",
                      *         "when": {
                      *           "event": "card_entered",
-                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "labelId": null,
+                     *           "userId": null,
+                     *           "hours": null
                      *         },
                      *         "if": "is:open",
                      *         "then": [
@@ -7202,11 +7484,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
-                     *         "boardId": null,
-                     *         "boardVersion": 0,
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardVersion": 16,
                      *         "status": "failed",
                      *         "reason": "HTTP 404",
                      *         "httpStatus": 404,
@@ -7215,7 +7497,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "endedAt": "2026-03-02T09:00:00.000Z",
                      *         "log": [],
-                     *         "body": "{\"id\":\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0\",\"type\":\"webhook.test\",\"format\":\"service-webhook/1\",\"occurredAt\":\"2026-03-02T09:00:00.000Z\",\"workspaceId\":\"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"boardId\":null,\"boardVersion\":0,\"actor\":{\"type\":\"person\",\"id\":\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"data\":{\"webhookId\":\"whk_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"links\":{\"board\":null,\"card\":null,\"lists\":null}}"
+                     *         "body": "{\"id\":\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16\",\"type\":\"webhook.test\",\"format\":\"service-webhook/1\",\"occurredAt\":\"2026-03-02T09:00:00.000Z\",\"workspaceId\":\"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"boardId\":\"brd_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"boardVersion\":16,\"actor\":{\"type\":\"person\",\"id\":\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"data\":{\"webhookId\":\"whk_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"links\":{\"board\":\"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"card\":null,\"lists\":\"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists\"}}"
                      *       }
                      *     }
                      */
@@ -7262,11 +7544,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
-                     *         "boardId": null,
-                     *         "boardVersion": 0,
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardVersion": 16,
                      *         "status": "pending",
                      *         "reason": "sent again by a person; waits for its turn",
                      *         "httpStatus": 404,
@@ -8757,7 +9039,8 @@ export interface operations {
                      *           "theme": "system",
                      *           "language": "en",
                      *           "operator": true,
-                     *           "verified": true
+                     *           "verified": true,
+                     *           "hasPassword": false
                      *         },
                      *         "session": {
                      *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9060,7 +9343,8 @@ export interface operations {
                      *           "theme": "system",
                      *           "language": "en",
                      *           "operator": true,
-                     *           "verified": true
+                     *           "verified": true,
+                     *           "hasPassword": true
                      *         },
                      *         "session": {
                      *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9304,7 +9588,8 @@ export interface operations {
                      *         "theme": "dark",
                      *         "language": "en-GB",
                      *         "operator": true,
-                     *         "verified": true
+                     *         "verified": true,
+                     *         "hasPassword": false
                      *       }
                      *     }
                      */
@@ -9342,10 +9627,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "currentPassword": "correct horse battery",
                  *       "password": "correct horse battery"
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * @description The current password; leave it out when the account has none.
+                     * @example tulip harbor 47 sky
+                     */
+                    currentPassword?: string;
                     /**
                      * @description At least 10 characters, and at most 1,000 bytes.
                      * @example correct horse battery
@@ -9376,7 +9667,8 @@ export interface operations {
                      *           "theme": "system",
                      *           "language": "en",
                      *           "operator": true,
-                     *           "verified": true
+                     *           "verified": true,
+                     *           "hasPassword": true
                      *         },
                      *         "session": {
                      *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9945,7 +10237,10 @@ export interface operations {
                      *         "name": "Started is labelled",
                      *         "when": {
                      *           "event": "card_entered",
-                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "labelId": null,
+                     *           "userId": null,
+                     *           "hours": null
                      *         },
                      *         "if": "is:open",
                      *         "then": [
@@ -10124,7 +10419,10 @@ export interface operations {
                      *         "name": "Bugs first",
                      *         "when": {
                      *           "event": "card_entered",
-                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "labelId": null,
+                     *           "userId": null,
+                     *           "hours": null
                      *         },
                      *         "if": "label:bug",
                      *         "then": [
@@ -10207,7 +10505,10 @@ export interface operations {
                      *         "name": "Started is labelled",
                      *         "when": {
                      *           "event": "card_entered",
-                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "labelId": null,
+                     *           "userId": null,
+                     *           "hours": null
                      *         },
                      *         "if": "is:open",
                      *         "then": [
@@ -10295,7 +10596,10 @@ export interface operations {
                      *         "name": "Started is labelled",
                      *         "when": {
                      *           "event": "card_entered",
-                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "labelId": null,
+                     *           "userId": null,
+                     *           "hours": null
                      *         },
                      *         "if": "is:open",
                      *         "then": [
@@ -10379,7 +10683,8 @@ export interface operations {
                      *           "theme": "system",
                      *           "language": "en",
                      *           "operator": true,
-                     *           "verified": true
+                     *           "verified": true,
+                     *           "hasPassword": false
                      *         },
                      *         "session": {
                      *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10564,7 +10869,8 @@ export interface operations {
                      *           "theme": "system",
                      *           "language": "en",
                      *           "operator": true,
-                     *           "verified": true
+                     *           "verified": true,
+                     *           "hasPassword": true
                      *         },
                      *         "session": {
                      *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10693,6 +10999,46 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_current_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "session": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CurrentSession"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10865,7 +11211,8 @@ export interface operations {
                      *           "theme": "system",
                      *           "language": "en",
                      *           "operator": true,
-                     *           "verified": true
+                     *           "verified": true,
+                     *           "hasPassword": true
                      *         },
                      *         "session": {
                      *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11023,7 +11370,8 @@ export interface operations {
                      *       "data": {
                      *         "passkeys": true,
                      *         "oidc": null,
-                     *         "signUp": true
+                     *         "signUp": true,
+                     *         "signUpFor": "open"
                      *       }
                      *     }
                      */
@@ -11503,7 +11851,8 @@ export interface operations {
                      *           "theme": "system",
                      *           "language": "en",
                      *           "operator": false,
-                     *           "verified": true
+                     *           "verified": true,
+                     *           "hasPassword": true
                      *         },
                      *         "session": {
                      *           "id": "ses_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11589,6 +11938,7 @@ export interface operations {
                      *         "offAt": null,
                      *         "failures": 0,
                      *         "heldSince": null,
+                     *         "heldUntil": null,
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
@@ -11684,6 +12034,7 @@ export interface operations {
                      *         "offAt": null,
                      *         "failures": 0,
                      *         "heldSince": null,
+                     *         "heldUntil": null,
                      *         "host": "receiver.example.com",
                      *         "lastFour": "ther",
                      *         "platform": null,
@@ -11750,11 +12101,11 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0",
+                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
                      *           "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "type": "webhook.test",
-                     *           "boardId": null,
-                     *           "boardVersion": 0,
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardVersion": 16,
                      *           "status": "failed",
                      *           "reason": "HTTP 404",
                      *           "httpStatus": 404,
@@ -11764,11 +12115,11 @@ export interface operations {
                      *           "endedAt": "2026-03-02T09:00:00.000Z"
                      *         },
                      *         {
-                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2z:v0",
+                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2z:v16",
                      *           "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "type": "webhook.test",
-                     *           "boardId": null,
-                     *           "boardVersion": 0,
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardVersion": 16,
                      *           "status": "failed",
                      *           "reason": "HTTP 404",
                      *           "httpStatus": 404,
@@ -11838,6 +12189,7 @@ export interface operations {
                      *         "offAt": "2026-03-02T09:00:00.000Z",
                      *         "failures": 0,
                      *         "heldSince": null,
+                     *         "heldUntil": null,
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
@@ -11882,7 +12234,22 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "force": true
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Within 24 hours of the last rotation: make a new secret all the same, and end the older of the two at once.
+                     * @example false
+                     */
+                    force?: boolean;
+                };
+            };
+        };
         responses: {
             /** @description Done. */
             200: {
@@ -11911,6 +12278,7 @@ export interface operations {
                      *         "offAt": null,
                      *         "failures": 0,
                      *         "heldSince": null,
+                     *         "heldUntil": null,
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
@@ -11938,6 +12306,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11961,7 +12331,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "deliveryIds": [
-                 *         "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0"
+                 *         "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16"
                  *       ]
                  *     }
                  */
@@ -11998,7 +12368,7 @@ export interface operations {
                      * @example {
                      *       "data": {
                      *         "deliveryIds": [
-                     *           "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0"
+                     *           "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16"
                      *         ]
                      *       }
                      *     }
@@ -12055,11 +12425,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
-                     *         "boardId": null,
-                     *         "boardVersion": 0,
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardVersion": 16,
                      *         "status": "pending",
                      *         "reason": "waits for its turn",
                      *         "httpStatus": null,
@@ -12120,11 +12490,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v0",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
-                     *         "boardId": null,
-                     *         "boardVersion": 0,
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardVersion": 16,
                      *         "status": "pending",
                      *         "reason": "waits for its turn",
                      *         "httpStatus": null,
@@ -12200,7 +12570,7 @@ export interface operations {
                      *         "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "organizationId": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "name": "Compilers",
-                     *         "plan": "free",
+                     *         "plan": "business",
                      *         "readOnly": false,
                      *         "role": "owner",
                      *         "createdAt": "2026-03-02T09:00:00.000Z"
@@ -12425,10 +12795,6 @@ export interface operations {
                      *             "commentId": {
                      *               "from": null,
                      *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
-                     *             },
-                     *             "text": {
-                     *               "from": null,
-                     *               "to": "Now."
                      *             }
                      *           },
                      *           "requestId": "req_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -12453,10 +12819,6 @@ export interface operations {
                      *             "commentId": {
                      *               "from": null,
                      *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"
-                     *             },
-                     *             "text": {
-                     *               "from": null,
-                     *               "to": "Soon."
                      *             }
                      *           },
                      *           "requestId": "req_01jb2m3n4p5q6r7s8t9v0w1x2z"
@@ -12519,8 +12881,8 @@ export interface operations {
                 content: {
                     /**
                      * @example id,at,operation,actorType,actorId,actorName,tokenId,tokenName,boardId,boardName,boardVersion,subject,subjectName,changes,requestId
-                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2y,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""},""text"":{""from"":null,""to"":""Now.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
-                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2z,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""},""text"":{""from"":null,""to"":""Soon.""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
+                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2y,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2z,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
                      */
                     "text/csv": string;
                 };
@@ -12572,8 +12934,8 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2y","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":16,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"},"text":{"from":null,"to":"Now."}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2y"}
-                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2z","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":15,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"},"text":{"from":null,"to":"Soon."}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2z"}
+                     * @example {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2y","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":16,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2y"}
+                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2z","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":15,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2z"}
                      *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x30","at":"2026-03-02T09:00:00.000Z","operation":"add_checklist_item","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":14,"subject":"chi_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"checklistId":{"from":null,"to":"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"},"itemId":{"from":null,"to":"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"},"position":{"from":null,"to":{"after":"chi_01jb2m3n4p5q6r7s8t9v0w1x2z"}},"title":{"from":null,"to":"Print"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x30"}
                      */
                     "application/x-ndjson": string;

@@ -91,7 +91,7 @@ export interface paths {
         head?: never;
         /**
          * Change a board's name, description, colour, visibility or features
-         * @description Change a board's name, description, colour, visibility or features. Visibility and features need a board admin.
+         * @description Change a board's name, description, colour, visibility or features. Visibility and features need a board admin; visibility and features.publicPage, which decide who sees the board, need the scope admin too.
          */
         patch: operations["update_board"];
         trace?: never;
@@ -187,7 +187,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a board with its labels and open lists and, when asked for, its open cards
-         * @description Copy a board with its labels and open lists and, when asked for, its open cards. Members are not copied; the caller becomes the copy's admin. A copy sends no events.
+         * @description Copy a board with its labels and open lists and, when asked for, its open cards. Members are not copied; the caller becomes the copy's admin. A copy sends no events. Copying a confidential board needs the scope admin too.
          */
         post: operations["copy_board"];
         delete?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a board from the archive or the trash
-         * @description Restore a board from the archive or the trash.
+         * @description Restore a board from the archive or the trash. From the trash it needs the scope admin too.
          */
         post: operations["restore_board"];
         delete?: never;
@@ -515,7 +515,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a card on its board or to another one
-         * @description Copy a card on its board or to another one. The copy is not done. A copy on another board sends no events.
+         * @description Copy a card on its board or to another one. The copy is not done. A copy on another board sends no events. Out of a confidential board it needs the scope admin too.
          */
         post: operations["copy_card"];
         delete?: never;
@@ -534,7 +534,7 @@ export interface paths {
         get?: never;
         /**
          * Set when a card is due and when its work starts
-         * @description Set when a card is due and when its work starts. Replaces both; a time of day needs a time zone.
+         * @description Set when a card is due and when its work starts. A date that is absent stays, null clears it; a time of day needs a time zone.
          */
         put: operations["set_card_due"];
         post?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Move a card to a list of another board
-         * @description Move a card to a list of another board. It keeps its id and gets a number of that board. Labels are matched by name and colour; the answer says which labels and assignees had to be dropped.
+         * @description Move a card to a list of another board. It keeps its id and gets a number of that board. Labels are matched by name and colour; the answer says which labels and assignees had to be dropped. Out of a confidential board it needs the scope admin too.
          */
         post: operations["move_card_to_board"];
         delete?: never;
@@ -732,7 +732,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a label, also from the cards that carry it
-         * @description Delete a label, also from the cards that carry it.
+         * @description Delete a label, also from the cards that carry it. Each open card that carried it changes, with an event of its own.
          */
         delete: operations["delete_label"];
         options?: never;
@@ -774,8 +774,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Archive a list with the cards in it
-         * @description Archive a list with the cards in it.
+         * Archive a list and, with it, the cards in it
+         * @description Archive a list and, with it, the cards in it. They take no changes until the list is restored.
          */
         post: operations["archive_list"];
         delete?: never;
@@ -835,7 +835,7 @@ export interface paths {
         put?: never;
         /**
          * Move a list with all its cards to another board
-         * @description Move a list with all its cards to another board. Labels are matched by name and colour; the answer says which labels and assignees had to be dropped.
+         * @description Move a list with all its cards to another board. Labels are matched by name and colour; the answer says which labels and assignees had to be dropped. Out of a confidential board it needs the scope admin too.
          */
         post: operations["move_list_to_board"];
         delete?: never;
@@ -1641,7 +1641,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are not archived.
+             * @description How many cards are archived neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -1736,7 +1736,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are not archived.
+             * @description How many cards are archived neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -1873,7 +1873,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are not archived.
+             * @description How many cards are archived neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -2118,10 +2118,16 @@ export interface components {
         Card: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived, by itself or with its list; null while it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
+            /**
+             * @description Why it is archived: card when it was archived itself, list when its list is archived; null while it is open.
+             * @example card
+             * @enum {string|null}
+             */
+            archivedBy: "card" | "list" | null;
             /** @description Who works on it, in the order of being assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
@@ -2472,10 +2478,16 @@ export interface components {
         CardDetail: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived, by itself or with its list; null while it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
+            /**
+             * @description Why it is archived: card when it was archived itself, list when its list is archived; null while it is open.
+             * @example card
+             * @enum {string|null}
+             */
+            archivedBy: "card" | "list" | null;
             /** @description Who works on it, in the order of being assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
@@ -2674,7 +2686,7 @@ export interface components {
             workspaceId: string;
         };
         CardGroup: {
-            /** @description The first five, without descriptions. */
+            /** @description The first five. */
             cards: components["schemas"]["Card"][];
             /**
              * Format: int64
@@ -3373,7 +3385,7 @@ export interface components {
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string | null;
-            /** @description Field by field what it was and what it is; position tells the open neighbour it stands behind. */
+            /** @description Field by field what it was and what it is; position tells the open neighbour it stands behind. Of a comment it holds the id, never the text. */
             changes: {
                 [key: string]: components["schemas"]["FromTo"];
             };
@@ -3453,7 +3465,7 @@ export interface components {
              */
             calendar?: boolean;
             /**
-             * @description The page for people without an account.
+             * @description The page for people without an account; needs the scope admin.
              * @example false
              */
             publicPage?: boolean;
@@ -3705,7 +3717,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many open cards it holds.
+             * @description How many open cards it holds; 0 while it is archived.
              * @example 3
              */
             openCards: number;
@@ -4026,7 +4038,7 @@ export interface components {
             asOf: string;
             /** @description The open boards that the caller sees, what changed last first. */
             boards: components["schemas"]["BoardGroup"];
-            /** @description Open cards assigned to the caller that are due this week, Monday to Sunday, earliest first. */
+            /** @description Open cards assigned to the caller that are due today or on one of the next six days, earliest first. */
             dueThisWeek: components["schemas"]["CardGroup"];
             /** @description Open cards assigned to the caller that are due today, earliest first; what was due earlier today is overdue as well. */
             dueToday: components["schemas"]["CardGroup"];
@@ -4159,7 +4171,7 @@ export interface components {
             data: {
                 /**
                  * @description The status update.
-                 * @example sta_01jb2m3n4p5q6r7s8t9v0w1x2y
+                 * @example sts_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 statusUpdateId: string;
             };
@@ -4429,10 +4441,16 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when the receiver fails so that deliveries are held and one at a time probes it; null while it answers.
+             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
+            /**
+             * Format: date-time
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @example 2026-03-02T09:01:00.000Z
+             */
+            heldUntil: string | null;
             /**
              * @description The host of its address.
              * @example hooks.example.com
@@ -4460,11 +4478,11 @@ export interface components {
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, or its owner can no longer manage what it covers. null while it is on.
+             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
              * @example failures
              * @enum {string|null}
              */
-            offReason: "paused" | "failures" | "gone" | "owner" | null;
+            offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
              * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
@@ -4526,10 +4544,16 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when the receiver fails so that deliveries are held and one at a time probes it; null while it answers.
+             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
+            /**
+             * Format: date-time
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @example 2026-03-02T09:01:00.000Z
+             */
+            heldUntil: string | null;
             /**
              * @description The host of its address.
              * @example hooks.example.com
@@ -4557,11 +4581,11 @@ export interface components {
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, or its owner can no longer manage what it covers. null while it is on.
+             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
              * @example failures
              * @enum {string|null}
              */
-            offReason: "paused" | "failures" | "gone" | "owner" | null;
+            offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
              * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
@@ -4904,9 +4928,9 @@ export interface components {
         "Retry-After": number;
         /** @description How to authenticate (RFC 6750, RFC 9728). */
         "WWW-Authenticate": string;
-        /** @description Requests a minute that the token's owner has. */
+        /** @description Requests a minute that the token's owner has. After a search: searches a minute, unless fewer requests than searches are left. */
         "X-RateLimit-Limit": number;
-        /** @description Requests left in this window. */
+        /** @description Requests, or searches, left in this window. */
         "X-RateLimit-Remaining": number;
         /** @description When the window ends, in Unix seconds. */
         "X-RateLimit-Reset": number;
@@ -5723,7 +5747,7 @@ export interface operations {
                      */
                     name?: string;
                     /**
-                     * @description Another visibility; needs a board admin.
+                     * @description Another visibility, which a board admin chooses; needs the scope admin.
                      * @example private
                      * @enum {string}
                      */
@@ -5922,10 +5946,6 @@ export interface operations {
                      *             "commentId": {
                      *               "from": null,
                      *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
-                     *             },
-                     *             "text": {
-                     *               "from": null,
-                     *               "to": "Now."
                      *             }
                      *           },
                      *           "boardVersion": 16
@@ -5945,10 +5965,6 @@ export interface operations {
                      *             "commentId": {
                      *               "from": null,
                      *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"
-                     *             },
-                     *             "text": {
-                     *               "from": null,
-                     *               "to": "Soon."
                      *             }
                      *           },
                      *           "boardVersion": 15
@@ -6062,21 +6078,21 @@ export interface operations {
                 labelAll?: string;
                 /** @description Cards with none of these labels: label ids, none or any, separated by commas. */
                 labelNot?: string;
-                /** @description Cards assigned to at least one of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to at least one of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assignee?: string;
-                /** @description Cards assigned to all of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to all of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeAll?: string;
-                /** @description Cards assigned to none of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeNot?: string;
-                /** @description Cards created by one of these: user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
                 creator?: string;
-                /** @description Cards created by none of these: user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
                 /** @description Archived cards: false leaves them out (the default), true adds them, only shows nothing else. */
                 archived?: string;
-                /** @description Cards by due date: overdue, today, tomorrow, week (Monday to Sunday), next7 (today and six more days), month, none or any, separated by commas. */
+                /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
                 /** @description Cards due on this date (YYYY-MM-DD) or later. */
                 dueFrom?: string;
@@ -6145,9 +6161,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 1,
                      *           "title": "Press release",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -6176,9 +6194,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 2,
                      *           "title": "Second",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -6663,6 +6683,7 @@ export interface operations {
                      *             {
                      *               "id": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "author": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "guestName": null,
                      *               "text": "Soon.",
                      *               "createdAt": "2026-03-02T09:00:00.000Z",
                      *               "editedAt": null
@@ -6670,6 +6691,7 @@ export interface operations {
                      *             {
                      *               "id": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *               "author": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "guestName": null,
                      *               "text": "Now.",
                      *               "createdAt": "2026-03-02T09:00:00.000Z",
                      *               "editedAt": null
@@ -7794,9 +7816,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 4,
                      *         "title": "New",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [],
                      *         "dueDate": null,
@@ -7870,9 +7894,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 1,
                      *         "title": "Press release",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [
                      *           {
@@ -7999,9 +8025,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 1,
                      *         "title": "Two press releases",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [
                      *           {
@@ -8084,9 +8112,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 4,
                      *         "title": "Its own",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": "2026-03-02T09:00:00.000Z",
+                     *         "archivedBy": "card",
                      *         "labels": [],
                      *         "assignees": [],
                      *         "dueDate": null,
@@ -8188,9 +8218,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 4,
                      *         "title": "Its own",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [
                      *           {
@@ -8655,9 +8687,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 4,
                      *         "title": "Press release for May",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [],
                      *         "dueDate": "2026-12-01",
@@ -8723,20 +8757,20 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The calendar date it is due.
+                     * @description The calendar date it is due. It stays when absent; null clears it.
                      * @example 2026-03-14
                      */
-                    dueDate?: string;
+                    dueDate?: string | null;
                     /**
-                     * @description The time of day it is due, HH:MM; all day when absent.
+                     * @description The time of day it is due, HH:MM; with dueDate alone it is due all day.
                      * @example 09:30
                      */
                     dueTime?: string;
                     /**
-                     * @description The calendar date the work starts; needs the feature startDates.
+                     * @description The calendar date the work starts; needs the feature startDates. It stays when absent; null clears it.
                      * @example 2026-03-10
                      */
-                    startDate?: string;
+                    startDate?: string | null;
                     /**
                      * @description The time of day the work starts, HH:MM.
                      * @example 09:00
@@ -8770,9 +8804,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 1,
                      *         "title": "Press release",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [
                      *           {
@@ -8855,9 +8891,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 4,
                      *         "title": "Its own",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [],
                      *         "dueDate": null,
@@ -8959,9 +8997,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 1,
                      *         "title": "Press release",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [
                      *           {
                      *             "id": "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9067,9 +9107,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 1,
                      *         "title": "Press release",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [
                      *           {
@@ -9170,9 +9212,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 1,
                      *           "title": "Its own",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [],
                      *           "dueDate": null,
@@ -9253,9 +9297,11 @@ export interface operations {
                      *         "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "number": 3,
                      *         "title": "Old",
+                     *         "description": "",
                      *         "done": false,
                      *         "doneAt": null,
                      *         "archivedAt": null,
+                     *         "archivedBy": null,
                      *         "labels": [],
                      *         "assignees": [],
                      *         "dueDate": null,
@@ -10504,10 +10550,6 @@ export interface operations {
                      *             "commentId": {
                      *               "from": null,
                      *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
-                     *             },
-                     *             "text": {
-                     *               "from": null,
-                     *               "to": "Now."
                      *             }
                      *           },
                      *           "boardVersion": 16
@@ -10527,10 +10569,6 @@ export interface operations {
                      *             "commentId": {
                      *               "from": null,
                      *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"
-                     *             },
-                     *             "text": {
-                     *               "from": null,
-                     *               "to": "Soon."
                      *             }
                      *           },
                      *           "boardVersion": 15
@@ -10569,21 +10607,21 @@ export interface operations {
                 labelAll?: string;
                 /** @description Cards with none of these labels: label ids, none or any, separated by commas. */
                 labelNot?: string;
-                /** @description Cards assigned to at least one of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to at least one of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assignee?: string;
-                /** @description Cards assigned to all of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to all of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeAll?: string;
-                /** @description Cards assigned to none of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeNot?: string;
-                /** @description Cards created by one of these: user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
                 creator?: string;
-                /** @description Cards created by none of these: user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
                 /** @description Archived cards: false leaves them out (the default), true adds them, only shows nothing else. */
                 archived?: string;
-                /** @description Cards by due date: overdue, today, tomorrow, week (Monday to Sunday), next7 (today and six more days), month, none or any, separated by commas. */
+                /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
                 /** @description Cards due on this date (YYYY-MM-DD) or later. */
                 dueFrom?: string;
@@ -10649,9 +10687,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 1,
                      *           "title": "Press release",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -10680,9 +10720,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 2,
                      *           "title": "Second",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -10772,9 +10814,11 @@ export interface operations {
                      *               "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "number": 2,
                      *               "title": "Second",
+                     *               "description": "",
                      *               "done": false,
                      *               "doneAt": null,
                      *               "archivedAt": null,
+                     *               "archivedBy": null,
                      *               "labels": [],
                      *               "assignees": [
                      *                 {
@@ -10803,9 +10847,11 @@ export interface operations {
                      *               "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "number": 1,
                      *               "title": "Press release",
+                     *               "description": "",
                      *               "done": false,
                      *               "doneAt": null,
                      *               "archivedAt": null,
+                     *               "archivedBy": null,
                      *               "labels": [],
                      *               "assignees": [
                      *                 {
@@ -11205,21 +11251,21 @@ export interface operations {
                 labelAll?: string;
                 /** @description Cards with none of these labels: label ids, none or any, separated by commas. */
                 labelNot?: string;
-                /** @description Cards assigned to at least one of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to at least one of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assignee?: string;
-                /** @description Cards assigned to all of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to all of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeAll?: string;
-                /** @description Cards assigned to none of these people: user ids, me, none or any, separated by commas. */
+                /** @description Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeNot?: string;
-                /** @description Cards created by one of these: user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
                 creator?: string;
-                /** @description Cards created by none of these: user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
                 /** @description Archived cards: false leaves them out (the default), true adds them, only shows nothing else. */
                 archived?: string;
-                /** @description Cards by due date: overdue, today, tomorrow, week (Monday to Sunday), next7 (today and six more days), month, none or any, separated by commas. */
+                /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
                 /** @description Cards due on this date (YYYY-MM-DD) or later. */
                 dueFrom?: string;
@@ -11288,9 +11334,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 1,
                      *           "title": "Press release",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -11319,9 +11367,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 2,
                      *           "title": "Second",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -11404,9 +11454,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 1,
                      *           "title": "Press release",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -11435,9 +11487,11 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "number": 2,
                      *           "title": "Second",
+                     *           "description": "",
                      *           "done": false,
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             {
@@ -11540,6 +11594,7 @@ export interface operations {
                      *           "offAt": null,
                      *           "failures": 0,
                      *           "heldSince": null,
+                     *           "heldUntil": null,
                      *           "host": "receiver.example.com",
                      *           "lastFour": "",
                      *           "platform": null,
@@ -11562,6 +11617,7 @@ export interface operations {
                      *           "offAt": null,
                      *           "failures": 0,
                      *           "heldSince": null,
+                     *           "heldUntil": null,
                      *           "host": "receiver.example.com",
                      *           "lastFour": "hook",
                      *           "platform": null,
@@ -11673,6 +11729,7 @@ export interface operations {
                      *         "offAt": null,
                      *         "failures": 0,
                      *         "heldSince": null,
+                     *         "heldUntil": null,
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
@@ -12314,6 +12371,7 @@ export interface operations {
                      *                 {
                      *                   "id": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *                   "author": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                   "guestName": null,
                      *                   "text": "Soon.",
                      *                   "createdAt": "2026-03-02T09:00:00.000Z",
                      *                   "editedAt": null
@@ -12321,6 +12379,7 @@ export interface operations {
                      *                 {
                      *                   "id": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *                   "author": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                   "guestName": null,
                      *                   "text": "Now.",
                      *                   "createdAt": "2026-03-02T09:00:00.000Z",
                      *                   "editedAt": null
@@ -13891,7 +13950,7 @@ export interface operations {
                  *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
                  *       },
                  *       "data": {
-                 *         "statusUpdateId": "sta_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                 *         "statusUpdateId": "sts_01jb2m3n4p5q6r7s8t9v0w1x2y"
                  *       },
                  *       "links": {
                  *         "board": "https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",

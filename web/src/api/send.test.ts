@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { send } from './send'
+import { reach } from './reach.svelte'
+import { onUnknown, send } from './send'
 
 type Sent = { key: string | null; body: string }
 let sent: Sent[] = []
@@ -73,4 +74,44 @@ test('without a network, and for who has gone, once is enough', async () => {
   answers(0)
   await after(send(new Request('http://x/cards', { signal: stop.signal })))
   expect(sent.length).toBeLessThanOrEqual(1)
+})
+
+const read = () => new Request('http://x/api/public/v1/cards')
+
+test('a read waits for the server, says so, and goes on', async () => {
+  answers(0, 0, 0, 0, 502, 0, 200)
+  const asked = after(send(read()))
+  await vi.advanceTimersByTimeAsync(4000)
+  expect(reach.problem).toBe('The server cannot be reached.')
+  expect(await asked).toBe(200)
+  expect(sent).toHaveLength(7)
+  expect(reach.problem).toBeNull()
+})
+
+test('one that is heard wakes the others', async () => {
+  answers(0, 0, 0, 0, 200)
+  const waits = send(read()).then((answer) => answer.status)
+  await vi.advanceTimersByTimeAsync(4000)
+  expect(sent).toHaveLength(4)
+  reach.heard()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(await waits).toBe(200)
+})
+
+test('what came after the end of the session is sent again with its key', async () => {
+  const asked: string[] = []
+  onUnknown(async () => {
+    asked.push('sign in')
+    return true
+  })
+  answers(401, 201)
+  expect(await after(send(change()))).toBe(201)
+  expect(sent.map((s) => s.key)).toEqual(['k', 'k'])
+  expect(asked).toEqual(['sign in'])
+
+  // A wrong password is refused, and not tried again.
+  answers(401)
+  expect(await after(send(new Request('http://x/api/app/v1/sign-in', { method: 'POST' })))).toBe(401)
+  expect(asked).toEqual(['sign in'])
+  onUnknown(async () => false)
 })

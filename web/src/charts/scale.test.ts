@@ -22,7 +22,8 @@ test('marks are few, whole, and reach above whatever is shown', () => {
 })
 
 test.each([
-  [0, '0 min'],
+  [0, '< 1 min'],
+  [59, '< 1 min'],
   [90, '2 min'],
   [3600, '1 hour'],
   [23_400, '6.5 hours'],

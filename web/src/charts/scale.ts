@@ -11,8 +11,9 @@ export function ticks(most: number, few = 4): number[] {
   return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, i) => i * step)
 }
 
-/** A duration in one unit that people think in: "40 min", "6.5 hours", "3.2 days". */
+/** A duration in one unit that people think in: "< 1 min", "40 min", "6.5 hours", "3.2 days". */
 export function durationText(seconds: number): string {
+  if (seconds < 60) return '< 1 min'
   const [length, unit, units] =
     seconds < 3600 ? [60, 'min', 'min'] : seconds < 48 * 3600 ? [3600, 'hour', 'hours'] : [86_400, 'day', 'days']
   const n = seconds / length

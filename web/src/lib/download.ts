@@ -1,8 +1,8 @@
-/** Lets the browser save what the server answers at an address as a file, under a name when one is given. */
-export function download(href: string, name = ''): void {
+/** Lets the browser save what the server returns at an address, under the name that the server gives it. */
+export function download(href: string): void {
   const link = document.createElement('a')
   link.href = href
-  link.download = name
+  link.download = ''
   document.body.append(link)
   link.click()
   link.remove()

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Card } from '../api/types'
+import { addDays } from '../state/due'
 import { countOf, emptyFilter, readFilter, sieveOf, writeFilter } from './filter'
 
 test('a filter in the address survives the way there and back', () => {
@@ -17,6 +18,26 @@ test('a filter in the address survives the way there and back', () => {
 
 test('an unknown word in the address is left out', () => {
   expect(readFilter(new URLSearchParams('?due=never&done=maybe'))).toEqual(emptyFilter)
+})
+
+test('the choice of a week is due:week: today and the next six days, on any weekday', () => {
+  const card = (dueDate: string, dueAt: string | null = null) =>
+    ({ title: '', number: 1, done: false, labels: [], assignees: [], dueDate, dueAt }) as unknown as Card
+  for (const [now, first, last] of [
+    ['2026-11-22T12:00:00Z', '2026-11-22', '2026-11-28'], // a Sunday
+    ['2026-11-23T12:00:00Z', '2026-11-23', '2026-11-29'], // a Monday
+  ] as const) {
+    const at = { now: new Date(now), timeZone: 'UTC', me: 'usr_1', listName: () => '' }
+    const week = sieveOf({ ...emptyFilter, due: 'week' }, at).passes
+    const typed = sieveOf({ ...emptyFilter, text: 'due:week' }, at).passes
+    for (const passes of [week, typed]) {
+      expect(passes(card(first))).toBe(true)
+      expect(passes(card(first, `${first}T09:00:00.000Z`))).toBe(true) // earlier today: overdue too
+      expect(passes(card(last))).toBe(true)
+      expect(passes(card(addDays(first, -1)))).toBe(false)
+      expect(passes(card(addDays(last, 1)))).toBe(false)
+    }
+  }
 })
 
 test('what is chosen and what is written must both hold', () => {

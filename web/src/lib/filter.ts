@@ -1,7 +1,6 @@
 // The filter of a board, as it stands in the address.
 import type { Card } from '../api/types'
-import { urgency, wallClock, addDays } from '../state/due'
-import { sieve, type Lookup, type Sieve } from './grammar'
+import { planTest, sieve, type Lookup, type Sieve } from './grammar'
 
 export type Filter = {
   text: string
@@ -53,11 +52,15 @@ export function countOf(filter: Filter): number {
 /** What a filter lets pass, read once; several labels or people mean any of them. */
 export function sieveOf(filter: Filter, at: Lookup): Sieve {
   const text = sieve(filter.text, at)
-  return { unknown: text.unknown, passes: (card) => text.passes(card) && chosen(card, filter, at) }
+  const due = filter.due ? planTest('due', filter.due, at) : null
+  return {
+    unknown: text.unknown,
+    passes: (card) => text.passes(card) && chosen(card, filter) && (!due || due(card)),
+  }
 }
 
 /** Whether a card passes what was chosen beside the text. */
-function chosen(card: Card, filter: Filter, { now, timeZone }: Lookup): boolean {
+function chosen(card: Card, filter: Filter): boolean {
   if (filter.labels.length && !card.labels.some((l) => filter.labels.includes(l.id))) return false
   if (filter.people.length) {
     const named = card.assignees.some((a) => filter.people.includes(a.id))
@@ -65,14 +68,5 @@ function chosen(card: Card, filter: Filter, { now, timeZone }: Lookup): boolean 
     if (!named && !nobody) return false
   }
   if (filter.done && card.done !== (filter.done === 'done')) return false
-  if (filter.due) {
-    const how = urgency(card, now, timeZone)
-    if (filter.due === 'none') return how === null
-    if (how === null || !card.dueDate) return false
-    if (filter.due === 'overdue') return how === 'overdue'
-    if (filter.due === 'today') return how === 'today'
-    const today = wallClock(now, timeZone).date
-    return how !== 'overdue' && card.dueDate >= today && card.dueDate <= addDays(today, 6)
-  }
   return true
 }

@@ -21,6 +21,17 @@ type Test = (card: Card) => boolean
 export type Sieve = { passes: Test; unknown: readonly string[] }
 
 const keys = 'is has no label member creator list due start created updated edited completed title'.split(' ')
+/** Other words for keys. */
+const aliases: Readonly<Record<string, string>> = {
+  assignee: 'member',
+  assignees: 'member',
+  assigned: 'member',
+  members: 'member',
+  author: 'creator',
+  labels: 'label',
+  tag: 'label',
+  tags: 'label',
+}
 /** Known to the search of all boards; a page has not what they ask about. */
 const elsewhere = 'board commenter description comment checklist status sort'.split(' ')
 
@@ -44,7 +55,8 @@ export function readTerms(text: string): Term[] {
   )
   for (const [written, minus, key, values, mark, names, phrase, run] of text.matchAll(term)) {
     const negated = minus === '-'
-    const known = key?.toLowerCase() ?? ''
+    const typed = key?.toLowerCase() ?? ''
+    const known = aliases[typed] ?? typed
     if (values && (keys.includes(known) || elsewhere.includes(known))) {
       terms.push({ key: known, negated, values: readValues(values), written })
     } else if (names) {
@@ -54,7 +66,9 @@ export function readTerms(text: string): Term[] {
     } else {
       // A key that waits for its value is being written.
       const word = run ?? `${key}:${values}`
-      const waits = /^[A-Za-z]+:$/.test(word) && [...keys, ...elsewhere].includes(word.slice(0, -1).toLowerCase())
+      const waits =
+        /^[A-Za-z]+:$/.test(word) &&
+        [...keys, ...elsewhere, ...Object.keys(aliases)].includes(word.slice(0, -1).toLowerCase())
       if (waits || word === '@' || word === '#') continue
       terms.push({ key: '', negated, values: [{ text: word.replace(/\*$/, ''), quoted: false }], written })
     }
@@ -224,7 +238,8 @@ function daysOf(word: string, today: string): Days | null {
 const count = (word: string) => (/^\d{1,4}$/.test(word) && Number(word) >= 1 ? Number(word) : null)
 const within = (day: string, { from, to }: Days) => (!from || day >= from) && (!to || day <= to)
 
-function planTest(key: 'due' | 'start', word: string, at: Lookup): Test | null {
+/** What a word or a date after due: or start: asks for; null for one that means nothing. */
+export function planTest(key: 'due' | 'start', word: string, at: Lookup): Test | null {
   const today = wallClock(at.now, at.timeZone).date
   const day = (c: Card) => {
     const instant = key === 'due' ? c.dueAt : c.startAt
@@ -246,8 +261,9 @@ function planTest(key: 'due' | 'start', word: string, at: Lookup): Test | null {
       return (c) => day(c) === null
     case 'any':
       return (c) => day(c) !== null
-    case 'week':
+    case 'calendarweek':
       return on({ from: mondayOf(today), to: addDays(mondayOf(today), 6) })
+    case 'week':
     case 'next7':
       return on({ from: today, to: addDays(today, 6) })
     case 'month':

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { markdown } from './markdown'
+import { markdown, toggleTask, type Marks } from './markdown'
 
-function shown(text: string, ...names: string[]): HTMLElement {
+function show(text: string, marks?: Marks): HTMLElement {
   const node = document.createElement('div')
-  markdown(text, names)(node)
+  markdown(text, marks)(node)
   return node
 }
+const shown = (text: string, ...names: string[]) => show(text, { names })
 const marked = (node: HTMLElement) => [...node.querySelectorAll('.mention')].map((one) => one.textContent)
 
 test('who is mentioned stands out, as far as the server tells them', () => {
@@ -21,4 +22,40 @@ test('who is mentioned stands out, as far as the server tells them', () => {
 test('nothing of what was written becomes a mention by itself', () => {
   const node = shown('<span class="mention">me</span> @Ada', 'Ada')
   expect(marked(node)).toEqual(['@Ada'])
+})
+
+const tasks = (node: HTMLElement) =>
+  [...node.querySelectorAll('input')].map((box) => `${box.checked ? 'x' : ' '} ${box.ariaLabel}`)
+
+test('the box of a task list is a checkbox, read-only by default', () => {
+  const node = show('- [ ] **Buy** milk\n- [x] Bread\n  1. [ ] Rye\n\n- not a task')
+  expect(tasks(node)).toEqual(['  Buy milk', 'x Bread', '  Rye'])
+  expect([...node.querySelectorAll('input')].every((box) => box.disabled)).toBe(true)
+  expect(node.textContent).not.toMatch(/\[[ x]\]/)
+  expect(show('<input type="checkbox"> <span data-task="true"></span>').querySelector('input')).toBeNull()
+})
+
+test('a task that is checked changes its own line alone', () => {
+  const text = '```\n- [ ] code\n```\n> - [x] quoted\n\n* [ ] Milk [ ] or [x]\n  - [X] Oat'
+  expect(toggleTask(text, 0)).toBe(text.replace('> - [x]', '> - [ ]'))
+  expect(toggleTask(text, 1)).toBe(text.replace('* [ ]', '* [x]'))
+  expect(toggleTask(text, 2)).toBe(text.replace('- [X]', '- [ ]'))
+  expect(toggleTask(text, 3)).toBeNull()
+  let changed = ''
+  const node = show(text, { ontask: (to) => (changed = to) })
+  document.body.append(node) // a control outside of a document reports no change
+  node.querySelectorAll('input')[1]!.click()
+  node.remove()
+  expect(changed).toBe(text.replace('* [ ]', '* [x]'))
+})
+
+test('#1 links to the card of that number on the board', () => {
+  const card = (number: number) => (number < 10 ? { href: `/cards/crd_${number}`, title: `Card ${number}` } : null)
+  const node = show('See #1, (#2) and #99; not a#3, `#4`, #5th, &#6; or [#7](https://example.com).', { card })
+  const links = [...node.querySelectorAll('a.card-link')].map((a) => [a.textContent, a.getAttribute('href')])
+  expect(links).toEqual([
+    ['#1', '/cards/crd_1'],
+    ['#2', '/cards/crd_2'],
+  ])
+  expect(show('See #1').querySelector('a')).toBeNull()
 })

@@ -14,6 +14,8 @@ const marked = new Marked({
   async: false,
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
+    // Replaced by a checkbox of our own after sanitizing, which lets no control pass.
+    checkbox: ({ checked }: Tokens.Checkbox) => `<span data-task="${checked}"></span>`,
     image: ({ href, text }: Tokens.Image) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
   },
 })
@@ -36,34 +38,120 @@ function mentions(names: readonly string[]): RegExp | null {
   return new RegExp(`(?<!${part}@/\\\\])@(?:${any})(?!${part}])`, 'giu')
 }
 
-/** Marks who is mentioned in a text, but for what is code. */
-function markMentions(root: DocumentFragment, names: readonly string[]): void {
-  const mentioned = mentions(names)
-  if (!mentioned) return
+/** Puts elements in the place of what a pattern finds in the texts that no element named by skip contains. */
+function replace(root: DocumentFragment, pattern: RegExp, skip: string, made: (found: string) => Element | null): void {
   const texts: Text[] = []
   const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
   while (walk.nextNode()) texts.push(walk.currentNode as Text)
   for (const text of texts) {
-    if (text.parentElement?.closest('code, pre')) continue
-    // From the last to the first, since the text is cut there.
-    for (const { 0: name, index } of [...text.data.matchAll(mentioned)].reverse()) {
-      const mark = document.createElement('span')
-      mark.className = 'mention'
+    if (text.parentElement?.closest(skip)) continue
+    // From the last to the first, since the text is split there.
+    for (const { 0: found, index } of [...text.data.matchAll(pattern)].reverse()) {
+      const element = made(found)
+      if (!element) continue
       const rest = text.splitText(index)
-      rest.splitText(name.length)
-      rest.replaceWith(mark)
-      mark.append(name)
+      rest.splitText(found.length)
+      rest.replaceWith(element)
+      element.append(found)
     }
   }
+}
+
+/** Highlights the people mentioned, except in code. */
+function markMentions(root: DocumentFragment, names: readonly string[]): void {
+  const mentioned = mentions(names)
+  if (!mentioned) return
+  replace(root, mentioned, 'code, pre', () => {
+    const mark = document.createElement('span')
+    mark.className = 'mention'
+    return mark
+  })
+}
+
+const cardNumber = /(?<![\p{L}\p{N}_&#/])#[1-9]\d{0,8}(?![\p{L}\p{N}_])/gu
+
+/** Links each #12 to the card of that number, except in code and links. */
+function linkCards(root: DocumentFragment, cardOf: NonNullable<Marks['card']>): void {
+  replace(root, cardNumber, 'code, pre, a', (found) => {
+    const card = cardOf(Number(found.slice(1)))
+    if (!card) return null
+    const link = document.createElement('a')
+    link.href = card.href
+    link.title = card.title
+    link.className = 'card-link'
+    return link
+  })
+}
+
+/** Puts a checkbox before each item of a task list. It can be clicked where ontask is given. */
+function addCheckboxes(root: DocumentFragment, text: string, ontask: Marks['ontask']): void {
+  for (const [at, mark] of root.querySelectorAll('[data-task]').entries()) {
+    const item = mark.closest('li')
+    const box = document.createElement('input')
+    box.type = 'checkbox'
+    box.checked = mark.getAttribute('data-task') === 'true'
+    box.disabled = !ontask
+    box.ariaLabel = ownText(item) || 'Task'
+    box.onclick = (event) => event.stopPropagation()
+    box.onchange = () => {
+      const changed = toggleTask(text, at)
+      if (changed === null) box.checked = !box.checked
+      else ontask?.(changed)
+    }
+    item?.classList.add('task')
+    mark.replaceWith(box)
+  }
+}
+
+/** The text of a list item without the lists inside it. */
+function ownText(item: Element | null): string {
+  const copy = item?.cloneNode(true) as Element | undefined
+  copy?.querySelectorAll('ul, ol').forEach((list) => list.remove())
+  return copy?.textContent.trim() ?? ''
+}
+
+const taskMark = /(?<=^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\[)[ xX](?=\][ \t])/gm
+
+/** Whether each task of a text is checked, in order. */
+function tasksOf(text: string): boolean[] {
+  const found: boolean[] = []
+  marked.walkTokens(marked.lexer(text), (token) => {
+    if (token.type === 'checkbox') found.push((token as Tokens.Checkbox).checked)
+  })
+  return found
+}
+
+/** The text with its nth task checked or unchecked; null if there is no such task. */
+export function toggleTask(text: string, nth: number): string | null {
+  const wanted = tasksOf(text).map((checked, at) => (at === nth ? !checked : checked))
+  // What looks like a task may be inside code: the right place is the one that changes the nth task.
+  for (const { 0: mark, index } of [...text.matchAll(taskMark)].slice(nth)) {
+    const changed = text.slice(0, index) + (mark === ' ' ? 'x' : ' ') + text.slice(index + 1)
+    const now = tasksOf(changed)
+    if (nth < wanted.length && now.length === wanted.length && now.every((checked, at) => checked === wanted[at])) {
+      return changed
+    }
+  }
+  return null
+}
+
+/** What a text can refer to, and what can be done in it. */
+export type Marks = {
+  /** The names of the people whom it can mention. */
+  names?: readonly string[]
+  /** The card of a number on the same board. */
+  card?: (number: number) => { href: string; title: string } | null
+  /** Receives the text in which the reader checked or unchecked a task. Without it the tasks are read-only. */
+  ontask?: (text: string) => void
 }
 
 /**
  * Shows Markdown inside an element. What a person wrote becomes nodes without
  * scripts, styles, forms or pictures from elsewhere; no string becomes markup
- * that was not sanitized, whatever the renderer made of it. Who is mentioned
- * among the people named stands out.
+ * that was not sanitized, whatever the renderer made of it. Mentions are
+ * highlighted, card numbers are links, and task lists have checkboxes.
  */
-export function markdown(text: string, names: readonly string[] = []): Attachment<HTMLElement> {
+export function markdown(text: string, { names = [], card, ontask }: Marks = {}): Attachment<HTMLElement> {
   return (node) => {
     const html = marked.parse(text) as string
     const clean = DOMPurify.sanitize(html, {
@@ -73,6 +161,12 @@ export function markdown(text: string, names: readonly string[] = []): Attachmen
       FORBID_ATTR: ['style', 'class', 'id', 'name'],
     })
     markMentions(clean, names)
+    if (card) linkCards(clean, card)
+    addCheckboxes(clean, text, ontask)
+    // Each paragraph, item and cell runs in the direction of its own first letter.
+    for (const block of clean.querySelectorAll('p, li, h1, h2, h3, h4, h5, h6, blockquote, td, th')) {
+      block.setAttribute('dir', 'auto')
+    }
     node.replaceChildren(clean)
   }
 }

@@ -166,6 +166,25 @@ export class Draft {
     this.next.listOrder = placed(this.next.listOrder, id, position)
   }
 
+  /** Archives a list and its cards with it. */
+  archiveList(id: string, at: string): void {
+    this.liftList(id)
+    this.patch('lists', id, { archivedAt: at })
+    for (const card of this.next.cards.values()) {
+      if (card.listId === id && !card.archivedAt) this.patch('cards', card.id, { archivedAt: at, archivedBy: 'list' })
+    }
+  }
+
+  /** Brings back a list, and the cards that were archived with it. */
+  restoreList(id: string, position: Position): void {
+    this.patch('lists', id, { archivedAt: null })
+    this.placeList(id, position)
+    for (const card of this.next.cards.values()) {
+      if (card.listId === id && card.archivedBy === 'list')
+        this.patch('cards', card.id, { archivedAt: null, archivedBy: null })
+    }
+  }
+
   liftList(id: string): void {
     this.next.listOrder = this.next.listOrder.filter((other) => other !== id)
   }

@@ -5,6 +5,7 @@ import type { Activity } from '../api/types'
 import { randomId } from '../lib/id'
 import { Draft, fromOpened, type BoardData } from './board-data'
 import { applyChange, nothingWanted, type Change, type Wanted } from './changes'
+import { drafts } from './drafts.svelte'
 import { dropped, fold, named, type Pending } from './fold'
 import { watch, type Message, type Person } from './live'
 import { openBoard, openedEarly } from './opening'
@@ -14,6 +15,7 @@ import {
   renamed,
   send,
   settle,
+  typedFor,
   type Answers,
   type Context,
   type Inputs,
@@ -21,12 +23,18 @@ import {
   type Operation,
 } from './operations'
 import { session } from './session.svelte'
-import { toast } from './toasts.svelte'
+import { dismissUndo, toast, undoToast } from './toasts.svelte'
 
 export { operation }
 
 /** How to take something back: by operations, whose last answer is told, or by not sending what is still held. */
-export type Undo = { text: string; operations: Operation[]; held?: readonly string[]; told?: () => void }
+export type Undo = {
+  text: string
+  operations: Operation[]
+  held?: readonly string[]
+  sent?: readonly string[]
+  told?: () => void
+}
 
 /** For how long an undo stands on the page, and what cannot be taken back is held. */
 const undoFor = 8000
@@ -43,6 +51,8 @@ export class BoardStore {
   /** The server does not answer; what is done here waits. */
   offline = $state(false)
   people = $state.raw<Person[]>([])
+  /** The place of the draft whose text was refused last. */
+  refused = $state<string | null>(null)
   #undos = $state.raw<readonly Undo[]>([])
   /** Shown as done, and not sent yet. */
   #held: readonly Pending[] = []
@@ -96,7 +106,7 @@ export class BoardStore {
       told: i === all.length - 1 ? told : undefined,
     }))
     this.pending = [...this.pending, ...fresh]
-    if (undo) this.#undos = [...this.#undos.slice(-49), undo]
+    if (undo) this.#undos = [...this.#undos.slice(-49), Object.assign(undo, { sent: fresh.map((p) => p.key) })]
     this.#fold()
     void this.#pump()
   }
@@ -129,7 +139,9 @@ export class BoardStore {
     const ready = this.#held.filter((p) => keys.includes(p.key))
     if (ready.length === 0) return
     this.#held = this.#held.filter((p) => !keys.includes(p.key))
-    this.#undos = this.#undos.filter((u) => !u.held?.some((key) => keys.includes(key)))
+    const sent = this.#undos.filter((u) => u.held?.some((key) => keys.includes(key)))
+    sent.forEach(dismissUndo)
+    this.#undos = this.#undos.filter((u) => !sent.includes(u))
     this.pending = [...this.pending, ...ready]
     void this.#pump()
   }
@@ -147,6 +159,7 @@ export class BoardStore {
   }
 
   #takeBack(undo: Undo): void {
+    dismissUndo(undo)
     this.#undos = this.#undos.filter((u) => u !== undo)
     if (undo.held) {
       this.#held = this.#held.filter((p) => !undo.held!.includes(p.key))
@@ -156,13 +169,8 @@ export class BoardStore {
 
   /** Says what was done, with a button that takes it back. */
   say(undo: Undo, text = undo.text): void {
-    toast(text, {
-      action: {
-        label: 'Undo',
-        run: () => {
-          if (this.#undos.includes(undo)) this.#takeBack(undo)
-        },
-      },
+    undoToast(undo, text, () => {
+      if (this.#undos.includes(undo)) this.#takeBack(undo)
     })
   }
 
@@ -260,6 +268,7 @@ export class BoardStore {
         this.#settle(next, answer)
       } catch (thrown) {
         if (thrown instanceof ApiError && (thrown.unreachable || thrown.code === 'rate_limited')) this.#wait(thrown)
+        else if (thrown instanceof ApiError && thrown.status === 401) this.#giveUp()
         else this.#fail(next, thrown)
       }
     }
@@ -280,16 +289,42 @@ export class BoardStore {
       this.#held = named(this.#held, name.from, name.to)
       this.#undos = this.#undos.map((u) => Object.assign(u, { operations: renamed(u.operations, name.from, name.to) }))
     }
+    const typed = typedFor(done.operation, this.id)
+    if (typed) drafts.sent(typed.place, typed.text)
     this.#fold()
     if (name) for (const tell of this.#renamed) tell(name.from, name.to)
     done.told?.(answer)
   }
 
   #fail(failed: Pending, thrown: unknown): void {
-    this.pending = dropped(this.pending, failed.key)
+    const before = this.pending
+    this.pending = dropped(before, failed.key)
+    this.#giveBack(before.filter((p) => !this.pending.includes(p)))
+    // A refused change left nothing to undo.
+    const refused = this.#undos.filter((u) => u.sent?.length === 1 && u.sent[0] === failed.key)
+    refused.forEach(dismissUndo)
+    this.#undos = this.#undos.filter((u) => !refused.includes(u))
     this.#fold()
     failed.told?.(null)
     toast(reason(thrown), { tone: 'bad' })
+  }
+
+  /** What was typed for operations that failed is a draft again. */
+  #giveBack(failed: readonly Pending[]): void {
+    for (const one of failed.toReversed()) {
+      const typed = typedFor(one.operation, this.id)
+      if (!typed) continue
+      drafts.giveBack(typed.place, typed.text, typed.joint)
+      this.refused = typed.place
+    }
+  }
+
+  /** The person left without signing in again: what was typed waits for them as drafts. */
+  #giveUp(): void {
+    const left = this.pending
+    this.pending = []
+    this.#giveBack(left)
+    for (const one of left) one.told?.(null)
   }
 
   #wait(why: ApiError): void {

@@ -75,16 +75,14 @@ export function applyChange(draft: Draft, entry: Activity, wanted: Wanted): void
         draft.placeList(listId, position ?? 'bottom')
         return
       case 'list.archived':
-        draft.liftList(listId)
-        draft.patch('lists', listId, { archivedAt: entry.at })
+        draft.archiveList(listId, entry.at)
         return
       case 'list.restored':
         if (!draft.data.lists.has(listId)) {
           wanted.board = true
           return
         }
-        draft.patch('lists', listId, { archivedAt: null })
-        draft.placeList(listId, position ?? 'bottom')
+        draft.restoreList(listId, position ?? 'bottom')
         return
       case 'list.moved_away':
         draft.liftList(listId)
@@ -151,7 +149,10 @@ function applyToCard(draft: Draft, entry: Activity, known: Card): void {
       .map(({ id, name, color }) => ({ id, name, color }))
   }
   if (changes.assignees) fields.assignees = people(draft, (changes.assignees.to as string[] | null) ?? [], known)
-  if (changes.archivedAt) fields.archivedAt = changes.archivedAt.to ? entry.at : null
+  if (changes.archivedAt) {
+    fields.archivedAt = changes.archivedAt.to ? entry.at : null
+    fields.archivedBy = changes.archivedAt.to ? 'card' : null
+  }
   if (fields.archivedAt) draft.liftCard(known.id)
   draft.patch('cards', known.id, fields)
   const position = changes.position?.to as Position | undefined
@@ -178,6 +179,7 @@ function born(draft: Draft, entry: Activity): Card {
     done: to('done', false),
     doneAt: null,
     archivedAt: null,
+    archivedBy: null,
     labels: to<string[]>('labels', [])
       .flatMap((id) => draft.data.labels.get(id) ?? [])
       .map(({ id, name, color }) => ({ id, name, color })),

@@ -6,7 +6,8 @@ import { send } from '../api/send'
 export type Export = {
   /** The address of the document; an export is known by it. */
   readonly href: string
-  readonly name: string
+  /** What the file is called. */
+  name: string
   state: 'waiting' | 'running' | 'done' | 'failed'
   bytes: number
   /** Why it waits or failed. */
@@ -26,12 +27,12 @@ export const exports = {
   },
 }
 
-/** Asks for an export; the browser saves it as a file once it is whole. */
-export function beginExport(href: string, name: string): void {
+/** Asks for an export; the browser saves it under the name that the server gives once it is whole. */
+export function beginExport(href: string): void {
   const before = exports.of(href)
   if (before && (before.state === 'running' || before.state === 'waiting')) return
   drop(href)
-  list.push({ href, name, state: 'waiting', bytes: 0, why: null })
+  list.push({ href, name: 'Cardwall export.json', state: 'waiting', bytes: 0, why: null })
   next()
 }
 
@@ -84,6 +85,12 @@ async function run(one: Export): Promise<void> {
   }
 }
 
+/** The file name in a Content-Disposition header of our server (RFC 6266). */
+export function fileName(disposition: string | null): string | undefined {
+  const encoded = /filename\*=utf-8''([^;]+)/i.exec(disposition ?? '')?.[1]
+  return encoded ? decodeURIComponent(encoded) : /filename="([^"]+)"/.exec(disposition ?? '')?.[1]
+}
+
 async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
   const answer = await send(new Request(one.href, { signal }))
   if (!answer.ok || !answer.body) {
@@ -94,6 +101,7 @@ async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayB
       told.error?.message ?? `The server answered with an error (${answer.status}).`,
     )
   }
+  one.name = fileName(answer.headers.get('Content-Disposition')) ?? one.name
   const parts: Uint8Array<ArrayBuffer>[] = []
   const reader = answer.body.getReader()
   for (;;) {

@@ -29,6 +29,7 @@ const card = (id: string, listId: string, more: Partial<Card> = {}): Card => ({
   done: false,
   doneAt: null,
   archivedAt: null,
+  archivedBy: null,
   labels: [],
   assignees: [],
   dueDate: null,
@@ -232,6 +233,21 @@ describe('what others did', () => {
     const { data } = changed('card.moved', { cardId: 'a', listId: 'l1', changes: { listId: { from: 'l1', to: null } } })
     expect(data.cards.has('a')).toBe(false)
     expect(order(data, 'l1')).toEqual(['b', 'c'])
+  })
+
+  test('an archived list takes its cards with it and brings them back', () => {
+    const own = changed('card.archived', {
+      cardId: 'b',
+      listId: 'l1',
+      changes: { archivedAt: { from: null, to: '2026-11-20T10:00:00.000Z' } },
+    })
+    const away = changed('list.archived', { listId: 'l1' }, own.data).data
+    const why = (data: typeof away) => ['a', 'b', 'c'].map((id) => data.cards.get(id)?.archivedBy)
+    expect(why(away)).toEqual(['list', 'card', 'list'])
+    expect(away.cards.get('a')?.archivedAt).toBeTruthy()
+    const back = changed('list.restored', { listId: 'l1' }, away).data
+    expect(why(back)).toEqual([null, 'card', null])
+    expect(back.cards.get('a')?.archivedAt).toBeNull()
   })
 
   test('asks for what an entry does not tell', () => {

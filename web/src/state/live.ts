@@ -4,6 +4,7 @@
 import { clientId } from '../api/client'
 import { randomId } from '../lib/id'
 import type { Change } from './changes'
+import { signedInAgain } from './session.svelte'
 
 export type Person = { id: string; name: string }
 
@@ -157,6 +158,13 @@ function reopen(): void {
     tell({ kind: 'stream', up: false })
     // A refusal ends an EventSource; a lost connection it mends itself.
     if (stream.readyState !== EventSource.CLOSED || source !== stream) return
-    setTimeout(reopen, Math.min(1000 * 2 ** refusals++, 15_000) * (0.75 + Math.random() / 2))
+    // It may be the session that has ended: then the stream waits for the next sign-in.
+    setTimeout(
+      () =>
+        void signedInAgain()
+          .catch(() => false)
+          .then(reopen),
+      Math.min(1000 * 2 ** refusals++, 15_000) * (0.75 + Math.random() / 2),
+    )
   }
 }

@@ -51,7 +51,8 @@ export function programWaits(): boolean {
   return (address.query.get('next') ?? '').startsWith('/oauth/')
 }
 
-const inside = (to: string): boolean => /^\/(?![/\\])/.test(to)
+// Browsers leave tabs and line ends out of an address, so "/\t/host" is another host.
+export const inside = (to: string): boolean => /^\/(?![/\\])[^\t\r\n\\]*$/.test(to)
 
 /** An address of the account pages that keeps where a person wanted to go. */
 export function keepNext(path: string): string {

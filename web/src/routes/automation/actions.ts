@@ -1,7 +1,7 @@
 // What rules do, in the words of the pages. A kind is an operation as a person
 // thinks of it; what of an action's input it does not show stays as it is.
 import type { RuleAction } from '../../api/contract'
-import { nameIn, type Things } from './things'
+import { labelText, nameIn, type Things } from './things'
 
 export type Kind =
   | 'done'
@@ -20,6 +20,8 @@ export type Kind =
   | 'archive'
 
 export const actor = '{actor}'
+/** The person that {actor} stands for. */
+export const whoever = 'the person who triggered it'
 
 export const kinds: readonly { kind: Kind; label: string; needsCard: boolean }[] = [
   { kind: 'done', label: 'mark the card done', needsCard: true },
@@ -119,9 +121,14 @@ export function newAction(kind: Kind, things: Things): RuleAction {
 /** "move it to the top of Done". */
 export function actionText(action: RuleAction, things: Things): string {
   const input = inputOf(action)
-  const names = (field: string, all: Things['people'], gone: string) =>
-    (Array.isArray(input[field]) ? (input[field] as unknown[]) : [])
-      .map((id) => (id === actor ? 'whoever set it off' : nameIn(all, id, gone)))
+  const ids = (field: string) => (Array.isArray(input[field]) ? (input[field] as unknown[]) : [])
+  const people = (field: string) =>
+    ids(field)
+      .map((id) => (id === actor ? whoever : nameIn(things.people, id, 'a person who left')))
+      .join(', ')
+  const labels = (field: string) =>
+    ids(field)
+      .map((id) => labelText(things, id))
       .join(', ')
   const list = nameIn(things.lists, input.listId, 'a list that is gone')
   switch (kindOf(action)) {
@@ -132,13 +139,13 @@ export function actionText(action: RuleAction, things: Things): string {
     case 'move':
       return `move it to the ${input.position === 'top' ? 'top' : 'bottom'} of ${list}`
     case 'label':
-      return `add the label ${names('add', things.labels, 'that is gone')}`
+      return `add ${labels('add')}`
     case 'unlabel':
-      return `remove the label ${names('remove', things.labels, 'that is gone')}`
+      return `remove ${labels('remove')}`
     case 'assign':
-      return `assign ${names('add', things.people, 'somebody who left')}`
+      return `assign ${people('add')}`
     case 'unassign':
-      return `unassign ${names('remove', things.people, 'somebody who left')}`
+      return `unassign ${people('remove')}`
     case 'due':
       return `set it due ${dueText(input)}`
     case 'undue':

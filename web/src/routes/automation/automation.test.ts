@@ -14,7 +14,10 @@ const things: Things = {
     { id: 'lst_2', name: 'Doing' },
     { id: 'lst_3', name: 'Done' },
   ],
-  labels: [{ id: 'lbl_1', name: 'Bug' }],
+  labels: [
+    { id: 'lbl_1', name: 'Bug', phrase: 'the label Bug' },
+    { id: 'lbl_2', name: 'green (no name)', phrase: 'the green label' },
+  ],
   people: [{ id: 'usr_1', name: 'Ada' }],
 }
 
@@ -27,9 +30,17 @@ describe('a trigger', () => {
   })
   it('names what it is narrowed to', () => {
     expect(whenText({ event: 'card_entered', listId: 'lst_3' }, things)).toBe('a card enters Done')
-    expect(whenText({ event: 'label_added', labelId: 'lbl_9' }, things)).toBe('the label that is gone is added')
+    expect(whenText({ event: 'label_added', labelId: 'lbl_9' }, things)).toBe('a label that no longer exists is added')
     expect(whenText({ event: 'due_soon', hours: 48 }, things)).toBe('a card is due in 2 days')
   })
+})
+
+it('a label without a name is called by its color, once', () => {
+  const remove: RuleAction = { operation: 'set_card_labels', input: { remove: ['lbl_2', 'lbl_1'] } }
+  expect(whenText({ event: 'label_added', labelId: 'lbl_2' }, things)).toBe('the green label is added')
+  expect(whenText({ event: 'label_removed' }, things)).toBe('a label is removed')
+  expect(termText('-label:lbl_2', things)).toBe('it does not have the green label')
+  expect(actionText(remove, things)).toBe('remove the green label, the label Bug')
 })
 
 describe('a query', () => {
@@ -66,7 +77,7 @@ describe('an action', () => {
   it('stands in a sentence with others', () => {
     expect(
       thenText([newAction('done', things), newAction('assign', things), newAction('archive', things)], things),
-    ).toBe('mark it done, assign whoever set it off and archive it')
+    ).toBe('mark it done, assign the person who triggered it and archive it')
   })
 })
 

@@ -1,6 +1,6 @@
 // A rule's query as conditions that can be picked: the text stays the one of the
 // search grammar, and what a person wrote otherwise stays as it was written.
-import { nameIn, type Things } from './things'
+import { labelText, nameIn, type Things } from './things'
 
 type Option = { term: string; label: string }
 
@@ -32,7 +32,7 @@ export function termText(term: string, things: Things): string | null {
     case 'list':
       return `it is ${not ? 'not ' : ''}in ${nameIn(things.lists, id, 'a list that is gone')}`
     case 'label':
-      return `it ${not ? 'does not have' : 'has'} the label ${nameIn(things.labels, id, 'that is gone')}`
+      return `it ${not ? 'does not have' : 'has'} ${labelText(things, id)}`
     default:
       return `${nameIn(things.people, id, 'somebody who left')} is ${not ? 'not ' : ''}assigned`
   }

@@ -1,6 +1,6 @@
 // What sets rules off, in the words of the pages.
 import type { Rule } from '../../api/contract'
-import { nameIn, type Things } from './things'
+import { labelText, nameIn, type Things } from './things'
 
 export type When = Rule['when']
 export type Event = When['event']
@@ -64,7 +64,7 @@ export const triggerOf = (event: Event): Trigger => triggers.find((one) => one.e
 /** "a card enters Done". */
 export function whenText(when: When, things: Things): string {
   const list = when.listId ? nameIn(things.lists, when.listId, 'a list that is gone') : null
-  const label = when.labelId ? nameIn(things.labels, when.labelId, 'that is gone') : null
+  const label = when.labelId ? labelText(things, when.labelId) : 'a label'
   const person = when.userId ? nameIn(things.people, when.userId, 'somebody who left') : null
   switch (when.event) {
     case 'card_entered':
@@ -74,9 +74,9 @@ export function whenText(when: When, things: Things): string {
     case 'card_created':
       return list ? `a card is created in ${list}` : 'a card is created'
     case 'label_added':
-      return label ? `the label ${label} is added` : 'a label is added'
+      return `${label} is added`
     case 'label_removed':
-      return label ? `the label ${label} is removed` : 'a label is removed'
+      return `${label} is removed`
     case 'person_assigned':
       return `${person ?? 'somebody'} is assigned`
     case 'person_unassigned':

@@ -170,7 +170,7 @@ export class CardActs {
         operation('create_card', {
           id,
           listId,
-          title: title.slice(0, 512),
+          title,
           position: at,
           labels: labels.slice(0, 1),
           assignees: people.filter((p) => p !== 'none').slice(0, 1),

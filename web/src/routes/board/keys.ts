@@ -1,18 +1,6 @@
-// The keys of a board. Whoever writes in a field keeps them.
+// The keys of a board.
 import type { BoardPage } from './page.svelte'
 import { session } from '../../state/session.svelte'
-
-/** Whether a key is meant for what has the focus, not for the page. */
-export function typing(event: KeyboardEvent): boolean {
-  const at = event.target as HTMLElement
-  return (
-    event.defaultPrevented ||
-    event.isComposing ||
-    at.isContentEditable ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) ||
-    !!at.closest('[popover], dialog')
-  )
-}
 
 /** Acts on a key; answers whether it was one of the board's. */
 export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
@@ -39,7 +27,8 @@ export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
 
   if (way) {
-    page.step(...way)
+    if (event.shiftKey && way[1] !== 0) page.extend(way[1])
+    else page.step(...way)
     return true
   }
   // L is for labels on a card; H, J and K have no other meaning.

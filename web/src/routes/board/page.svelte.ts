@@ -1,6 +1,6 @@
 // What one board page knows besides the board: where the focus is, what is
 // selected, filtered, being written; and the acts that keys and menus share.
-import { getContext, setContext, tick } from 'svelte'
+import { getContext, setContext, tick, untrack } from 'svelte'
 import { SvelteMap, SvelteSet } from 'svelte/reactivity'
 import type { Card, Position } from '../../api/types'
 import { countOf, emptyFilter, readFilter, sieveOf, writeFilter, type Filter } from '../../lib/filter'
@@ -26,6 +26,9 @@ const context = Symbol('board page')
 export class BoardPage {
   focused = $state<string | null>(null)
   selected = new SvelteSet<string>()
+  /** Where a range selection starts, and the cards that it covers now. */
+  #anchor: string | null = null
+  #range: readonly string[] = []
   /** The list that a new card is being written for, and where in it. */
   composing = $state.raw<{ listId: string; position: Position } | null>(null)
   editing = $state<string | null>(null)
@@ -69,6 +72,7 @@ export class BoardPage {
       if (this.focused === from) this.focused = to
       if (this.editing === from) this.editing = to
       if (this.selected.delete(from)) this.selected.add(to)
+      if (this.#anchor === from) this.#anchor = to
       if (this.mounted.delete(from)) this.mounted.add(to)
       if (this.composing?.listId === from) this.composing = { ...this.composing, listId: to }
       if (location.pathname === `/cards/${from}`) go(`/cards/${to}${location.search}`, { replace: true })
@@ -110,10 +114,16 @@ export class BoardPage {
     return [...this.view.members.values()].filter((m) => m.id !== session.me.id)
   }
 
-  /** The names by which a text mentions people. */
-  get names(): string[] {
-    return [...this.view.members.values()].map((m) => m.name)
-  }
+  /** What a text on this board can mention: its people by name, its cards by number. */
+  readonly marks: { names: readonly string[]; card: (number: number) => { href: string; title: string } | null } =
+    $derived({
+      names: [...this.view.members.values()].map((m) => m.name),
+      card: (number) =>
+        untrack(() => {
+          const card = [...this.view.cards.values()].find((one) => one.number === number)
+          return card ? { href: `/cards/${card.id}`, title: card.title } : null
+        }),
+    })
 
   // -- what is seen --
 
@@ -169,6 +179,14 @@ export class BoardPage {
   showMore(listId: string): void {
     const now = this.limits.get(listId)
     this.limits.set(listId, now === undefined ? pageSize : now + pageSize)
+  }
+
+  /** Mounts all cards, for printing. */
+  showAll(): void {
+    for (const id of this.view.listOrder) {
+      this.mount(id)
+      this.limits.set(id, Infinity)
+    }
   }
 
   /** The lists that the person has collapsed, here and in other browsers. */
@@ -235,8 +253,44 @@ export class BoardPage {
     return this.view.listOrder.flatMap((l) => (this.view.order.get(l) ?? []).filter((id) => wanted.has(id)))
   }
 
+  /** Makes a card the start of the next range. */
+  anchorAt(id: string): void {
+    this.#anchor = id
+    this.#range = []
+  }
+
   toggleSelected(id: string): void {
     if (!this.selected.delete(id)) this.selected.add(id)
+    this.anchorAt(id)
+  }
+
+  /** Selects from the anchor to a card of the same list. In another list the range starts over at that card. */
+  selectTo(id: string): void {
+    const order = this.visible(this.card(id)?.listId ?? '')
+    const from = this.#anchor === null ? -1 : order.indexOf(this.#anchor)
+    const to = order.indexOf(id)
+    if (to < 0) return
+    if (from < 0) {
+      this.anchorAt(id)
+      this.selected.add(id)
+      return
+    }
+    for (const one of this.#range) this.selected.delete(one)
+    this.#range = order.slice(Math.min(from, to), Math.max(from, to) + 1)
+    for (const one of this.#range) this.selected.add(one)
+  }
+
+  /** Extends the selection by keyboard to the card above or below. */
+  extend(dy: number): void {
+    const card = this.focused && this.card(this.focused)
+    if (!card) return
+    const order = this.visible(card.listId)
+    if (this.#anchor === null || !order.includes(this.#anchor) || !this.selected.has(this.#anchor)) {
+      this.anchorAt(card.id)
+    }
+    const next = order[order.indexOf(card.id) + dy] ?? card.id
+    this.selectTo(next)
+    void this.focus(next)
   }
 
   // -- acts --

@@ -29,5 +29,6 @@ export function droppedText(all: readonly Dropped[]): string {
   return parts.length > 0 ? `Not taken along: ${parts.join(', and ')}.` : ''
 }
 
-const listed = (words: readonly string[]): string =>
+/** "a, b and c" */
+export const listed = (words: readonly string[]): string =>
   words.length > 1 ? `${words.slice(0, -1).join(', ')} and ${words.at(-1)}` : (words[0] ?? '')

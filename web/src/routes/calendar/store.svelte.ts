@@ -7,7 +7,7 @@ import { resolve, spanOf, type Due } from '../../state/due'
 import { watch } from '../../state/live'
 import { operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
-import { toast, dismiss } from '../../state/toasts.svelte'
+import { dismissUndo, toast, undoToast } from '../../state/toasts.svelte'
 import type { Card, DueInput } from '../../api/types'
 import { everything } from '../profile/remote.svelte'
 import { planCard, type PlanCard } from './card'
@@ -53,7 +53,7 @@ export class CalendarStore {
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
   #timers = new Map<string, ReturnType<typeof setTimeout>>()
-  #said: number | null = null
+  #said: Undo | null = null
 
   constructor(
     readonly workspaceId: string,
@@ -222,6 +222,7 @@ export class CalendarStore {
 
   #takeBack(undo: Undo): void {
     if (!this.#undos.includes(undo)) return
+    dismissUndo(undo)
     this.#undos = this.#undos.filter((u) => u !== undo)
     this.#act(undo.operation)
   }
@@ -229,8 +230,9 @@ export class CalendarStore {
   /** One line at a time: a card that is moved day by day says only where it is now. */
   #say(undo: Undo): void {
     this.#undos = [...this.#undos.slice(-49), undo]
-    if (this.#said !== null) dismiss(this.#said)
-    this.#said = toast(undo.text, { action: { label: 'Undo', run: () => this.#takeBack(undo) } })
+    if (this.#said) dismissUndo(this.#said)
+    this.#said = undo
+    undoToast(undo, undo.text, () => this.#takeBack(undo))
   }
 
   #act(one: Operation): void {

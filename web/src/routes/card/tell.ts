@@ -1,8 +1,9 @@
 // Entries of the activity in words.
 import type { Activity } from '../../api/types'
 import type { BoardData } from '../../state/board-data'
-import { dayText } from '../../state/due'
+import { dueText, wallClock } from '../../state/due'
 import { session } from '../../state/session.svelte'
+import { listed } from '../board/words'
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
@@ -43,30 +44,75 @@ export function tell(
   const id = actor.id ?? actor.type
   const name =
     names[actor.type] ?? view.members.get(id)?.name ?? (id === session.me.id ? session.me.name : 'A former member')
-  return { who: { id, name }, text: what(type, changes, view) }
+  return { who: { id, name }, text: what(type, changes, view, actor.id) }
 }
 
-function what(type: string, changes: Activity['changes'], view: BoardData): string {
+type Changes = Activity['changes']
+
+const idsOf = (value: unknown) => (value as string[] | null | undefined) ?? []
+
+/** The ids that were added to a field, and those that were removed from it. */
+function difference({ from, to }: { from?: unknown; to?: unknown } = {}): { added: string[]; removed: string[] } {
+  const [before, after] = [idsOf(from), idsOf(to)]
+  return {
+    added: after.filter((id) => !before.includes(id)),
+    removed: before.filter((id) => !after.includes(id)),
+  }
+}
+
+/** "the label Bug (red)", "the labels Bug (red) and Idea (lime)", "the green label". */
+function labelsText(ids: readonly string[], view: BoardData): string {
+  const found = ids.flatMap((id) => view.labels.get(id) ?? [])
+  const named = found.filter((label) => label.name).map((label) => `${label.name} (${label.color})`)
+  const gone = ids.length - found.length
+  return listed([
+    ...(named.length > 0 ? [`the ${named.length > 1 ? 'labels' : 'label'} ${listed(named)}`] : []),
+    ...found.filter((label) => !label.name).map((label) => `the ${label.color} label`),
+    ...(gone > 0 ? [gone === 1 ? 'a label that was deleted' : `${gone} labels that were deleted`] : []),
+  ])
+}
+
+function labelsChanged(changes: Changes, view: BoardData): string {
+  const { added, removed } = difference(changes.labels)
+  return listed([
+    ...(added.length > 0 ? [`added ${labelsText(added, view)}`] : []),
+    ...(removed.length > 0 ? [`removed ${labelsText(removed, view)}`] : []),
+  ])
+}
+
+function assigneesChanged(changes: Changes, view: BoardData, actorId: string | null): string {
+  const { added, removed } = difference(changes.assignees)
+  const names = (ids: string[]) =>
+    listed(ids.map((id) => (id === actorId ? 'themselves' : (view.members.get(id)?.name ?? 'a former member'))))
+  return listed([
+    ...(added.length > 0 ? [`assigned ${names(added)}`] : []),
+    ...(removed.length > 0 ? [`unassigned ${names(removed)}`] : []),
+  ])
+}
+
+/** What became of the due date or the start, with the time of day if there is one. */
+function dateChanged(changes: Changes, what: 'due' | 'start'): string | null {
+  const [date, at] = [changes[`${what}Date`], changes[`${what}At`]]
+  if (!date && !at) return null
+  if (date && !date.to) return `removed the ${what} date`
+  const zone = session.me.timeZone
+  const instant = at?.to as string | null | undefined
+  const day = (date?.to as string | undefined) ?? (instant ? wallClock(new Date(instant), zone).date : undefined)
+  if (!day) return `removed the time from the ${what} date`
+  return `set the ${what} date to ${dueText({ dueDate: day, dueAt: instant ?? null }, new Date(), zone)}`
+}
+
+function what(type: string, changes: Changes, view: BoardData, actorId: string | null): string {
   const to = (field: string) => changes[field]?.to as string | null | undefined
   const from = (field: string) => changes[field]?.from as string | null | undefined
   const list = (id: string | null | undefined) => (id && view.lists.get(id)?.name) || 'another list'
-  const ids = (value: unknown) => (value as string[] | null | undefined) ?? []
-  const difference = (field: string, nameOf: (id: string) => string) => {
-    const before = ids(changes[field]?.from)
-    const after = ids(changes[field]?.to)
-    const plus = after.filter((one) => !before.includes(one)).map(nameOf)
-    const minus = before.filter((one) => !after.includes(one)).map(nameOf)
-    return [plus.length && `added ${plus.join(', ')}`, minus.length && `removed ${minus.join(', ')}`]
-      .filter(Boolean)
-      .join(' and ')
-  }
   switch (type) {
     case 'card.created':
       return `added this card to ${list(to('listId'))}`
     case 'card.moved':
       return `moved it from ${list(from('listId'))} to ${list(to('listId'))}`
     case 'card.reordered':
-      return 'gave it another place'
+      return 'moved it within the list'
     case 'card.completed':
       return 'marked it as done'
     case 'card.reopened':
@@ -78,13 +124,14 @@ function what(type: string, changes: Activity['changes'], view: BoardData): stri
     case 'card.updated':
       return changes.title ? `renamed it to “${to('title')}”` : 'changed the description'
     case 'card.assignees_changed':
-      return difference('assignees', (id) => view.members.get(id)?.name ?? 'somebody')
+      return assigneesChanged(changes, view, actorId)
     case 'card.labels_changed':
-      return difference('labels', (id) => view.labels.get(id)?.name || 'a label')
+      return labelsChanged(changes, view)
     case 'card.due_date_changed':
-      return to('dueDate')
-        ? `set it due ${dayText(to('dueDate')!, new Date(), session.me.timeZone)}`
-        : 'changed the dates'
+      return (
+        listed([dateChanged(changes, 'due'), dateChanged(changes, 'start')].filter((text) => text !== null)) ||
+        'changed the time zone of the dates'
+      )
     case 'checklist.added':
       return `added the checklist ${to('title')}`
     case 'checklist.deleted':

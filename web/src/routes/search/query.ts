@@ -1,5 +1,6 @@
 // The search text while it is being written: which word the caret is in, and
 // what could stand there. What a text means, the server says.
+import { folded, readTerms, sieve, type Lookup } from '../../lib/grammar'
 
 export type Suggestion = {
   /** What is put in place of the word, before the caret. */
@@ -24,9 +25,9 @@ const days: [string, string?][] = [
   ['overdue', 'and not done'],
   ['today'],
   ['tomorrow'],
-  ['week', 'Monday to Sunday'],
-  ['next7', 'today and six more days'],
-  ['month'],
+  ['week', 'today and the next six days'],
+  ['calendarweek', 'Monday to Sunday'],
+  ['month', 'this calendar month'],
   ['none', 'no date'],
   ['any', 'some date'],
 ]
@@ -92,6 +93,41 @@ export function wordAt(text: string, caret: number): { from: number; word: strin
     else if (/\s/.test(text.charAt(i)) && !quoted) from = i + 1
   }
   return { from, word: text.slice(from, caret) }
+}
+
+/**
+ * Returns the part of a search that can be asked while it is being typed. A term
+ * at the caret that does not mean anything yet, such as "due:tod", is left out.
+ */
+export function ready(text: string, caret: number, names: Names, at: Lookup): string {
+  const { from } = wordAt(text, caret)
+  const [word] = /^\S*/.exec(text.slice(caret))!
+  const end = caret + word.length
+  const term = text.slice(from, end)
+  if (finished(term, names, at)) return text.trim()
+  return `${text.slice(0, from).trimEnd()} ${text.slice(end).trimStart()}`.trim()
+}
+
+const special = ['me', 'none', 'any']
+
+function finished(written: string, names: Names, at: Lookup): boolean {
+  if (written.replace(/\\./g, '').split('"').length % 2 === 0) return false
+  const [term] = readTerms(written)
+  if (!term) return written === ''
+  // A key that is none of ours, or not whole yet.
+  if (term.key === '') return !/^-?[A-Za-z]+:/.test(written)
+  const known = keys.find((k) => k.key === term.key)
+  if (known?.names) {
+    const all = known.names === 'labels' ? names.labels.map((l) => l.name) : names[known.names]
+    return term.values.every((v) => {
+      const typed = folded(v.text)
+      return special.includes(typed) || all.some((name) => folded(name) === typed)
+    })
+  }
+  if (term.key === 'status' || term.key === 'sort') {
+    return term.values.every((v) => known?.values?.some(([word]) => word === v.text))
+  }
+  return ['description', 'comment', 'checklist'].includes(term.key) || sieve(written, at).unknown.length === 0
 }
 
 /** A name as the search grammar wants it. */

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { Card } from '../../api/types'
 import { byBoard, byWhen, whenOf } from './group'
-import { counted, countedLabels, quoted, refusalOf, suggest, termText, without, wordAt, type Names } from './query'
+import {
+  counted,
+  countedLabels,
+  quoted,
+  ready,
+  refusalOf,
+  suggest,
+  termText,
+  without,
+  wordAt,
+  type Names,
+} from './query'
 
 const names: Names = {
   boards: ['Launch of the new site', 'Roadmap'],
@@ -13,6 +24,47 @@ const names: Names = {
   members: ['Ada Lovelace', 'Grace Hopper'],
 }
 const inserts = (word: string) => suggest(word, names).map((s) => s.insert)
+
+describe('ready', () => {
+  const at = { now: new Date('2026-03-04T12:00:00Z'), timeZone: 'UTC', me: 'usr_1', listName: () => '' }
+  const typed = (text: string) => ready(text, text.length, names, at)
+  it('leaves out a term that is half typed', () => {
+    for (const half of [
+      'due:',
+      'due:tod',
+      'due:>',
+      'due:2026-0',
+      'is:op',
+      'no:',
+      'label:Bu',
+      '@gra',
+      'label:"Big',
+      'owner:a',
+    ]) {
+      expect(typed(`press ${half}`)).toBe('press')
+      expect(typed(`press -${half}`)).toBe('press')
+      expect(ready(`${half} press`, half.length, names, at)).toBe('press')
+    }
+  })
+  it('asks for a term that means something', () => {
+    for (const whole of [
+      'due:today',
+      'due:>2026-03-01',
+      'is:open',
+      'label:bug',
+      '@me',
+      'member:"Grace Hopper"',
+      'due:7',
+    ]) {
+      expect(typed(`press ${whole}`)).toBe(`press ${whole}`)
+    }
+    expect(typed('press')).toBe('press')
+    expect(typed('')).toBe('')
+  })
+  it('asks for what was left with a space', () => {
+    expect(typed('owner:a ')).toBe('owner:a')
+  })
+})
 
 describe('wordAt', () => {
   it('is the word that the caret is in', () => {

@@ -4,7 +4,7 @@ import { api, body, clientId, data, reason } from '../../api/client'
 import type { BoardDetail, BoardMember, Card, Label } from '../../api/types'
 import { inputOf, resolve } from '../../state/due'
 import { watch } from '../../state/live'
-import { toast } from '../../state/toasts.svelte'
+import { dismissUndo, toast, undoToast } from '../../state/toasts.svelte'
 import { everything } from '../profile/remote.svelte'
 
 export type Sort = '' | 'title' | '-title' | 'due' | '-due'
@@ -154,12 +154,12 @@ export class FilterTable {
       .then((answer) => {
         if (answer) this.#put(card.id, answer)
         if (!undoable) {
-          toast(`Taken back: ${text}`)
+          toast(`Undone: ${text}`)
           return
         }
         const undo = { text, run: back }
         this.#undo = [...this.#undo.slice(1 - undoMost), undo]
-        toast(text, { action: { label: 'Undo', run: () => this.#take(undo) } })
+        undoToast(undo, text, () => this.#take(undo))
       })
       .catch((thrown: unknown) => {
         this.#put(card.id, before)
@@ -170,6 +170,7 @@ export class FilterTable {
 
   #take(undo: Undo): void {
     if (!this.#undo.includes(undo)) return
+    dismissUndo(undo)
     this.#undo = this.#undo.filter((u) => u !== undo)
     this.#undoing = true
     undo.run()

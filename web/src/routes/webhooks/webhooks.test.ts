@@ -6,7 +6,15 @@ import { durationText, momentText, soonText } from './moment'
 import { asFilter, canSendAgain, passes, pauseOf, stateOf, webhookName } from './words'
 
 const hook = (more: Partial<Webhook>) =>
-  ({ name: '', host: 'hooks.example.com', offReason: null, heldSince: null, failures: 0, ...more }) as Webhook
+  ({
+    name: '',
+    host: 'hooks.example.com',
+    offReason: null,
+    heldSince: null,
+    heldUntil: null,
+    failures: 0,
+    ...more,
+  }) as Webhook
 const delivery = (more: Partial<Delivery>) => ({ status: 'delivered', nextAttemptAt: null, ...more }) as Delivery
 
 describe('events', () => {
@@ -31,6 +39,10 @@ describe('a webhook', () => {
     expect(stateOf(hook({ failures: 3, heldSince: '2026-11-21T09:00:00Z' })).label).toBe('Held')
     expect(stateOf(hook({ failures: 10, offReason: 'failures' })).tone).toBe('danger')
     expect(stateOf(hook({ offReason: 'paused' })).label).toBe('Paused')
+    expect(stateOf(hook({ offReason: 'trash' })).why).toContain('in the trash')
+    expect(stateOf(hook({ offReason: 'plan' })).why).toContain('the plan had no room')
+    const held = { heldSince: '2026-11-21T09:00:00Z', heldUntil: '2026-11-21T09:01:00Z' }
+    expect(stateOf(hook(held)).why).toContain('asked for a pause')
   })
   it('is called by its host when it has no name', () => {
     expect(webhookName(hook({}))).toBe('hooks.example.com')

@@ -33,6 +33,23 @@ export function stateOf(w: Webhook): State {
         icon: 'warn',
         why: 'Its owner can no longer manage what it covers. Whoever switches it on becomes its owner.',
       }
+    case 'plan':
+      return {
+        tone: 'warn',
+        label: 'Switched off',
+        icon: 'warn',
+        why: 'It came back from the trash, and the plan had no room for it. Delete another webhook, then switch it on.',
+      }
+    case 'trash':
+      return {
+        tone: 'plain',
+        label: 'Paused',
+        why: 'Its board is in the trash. It works again when the board is restored.',
+      }
+  }
+  if (w.heldUntil) {
+    const why = 'The receiver asked for a pause. Deliveries wait until it is over; none of their attempts is lost.'
+    return { tone: 'warn', label: 'Held', icon: 'warn', why }
   }
   if (w.heldSince) {
     const why = 'The receiver fails: one delivery at a time tries whether it is back, the others wait unspent.'

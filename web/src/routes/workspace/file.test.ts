@@ -23,7 +23,7 @@ describe('lookAtText', () => {
     expect(problem('Card ID,Card Name\n1,2\n')).toContain('CSV')
     expect(problem('PK\u0003\u0004')).toContain('packed')
     expect(problem('<html>')).toContain('not JSON')
-    expect(problem('{"lists":[')).toContain('cut off')
+    expect(problem('{"lists":[')).toContain('incomplete')
     expect(problem('{"lists":[]}')).toContain('neither')
     expect(problem('{"something":"else","more":[', false)).toContain('neither')
   })

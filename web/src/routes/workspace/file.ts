@@ -29,7 +29,7 @@ export function lookAtText(head: string, whole: boolean): Looked {
     try {
       parsed = JSON.parse(text) as Record<string, unknown>
     } catch {
-      return { problem: 'The file is cut off, or is no JSON. Export it again.' }
+      return { problem: 'The file is incomplete or is not JSON. Export it again.' }
     }
     if (typeof parsed.format === 'string' && parsed.format.startsWith('cardwall-')) return { kind: 'cardwall' }
     if (Array.isArray(parsed.lists) && Array.isArray(parsed.cards)) return { kind: 'trello' }
@@ -54,10 +54,3 @@ export function sizeText(bytes: number): string {
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} kB`
   return `${(bytes / 1024 / 1024).toFixed(bytes < 10 * 1024 * 1024 ? 1 : 0)} MB`
 }
-
-/** What the export of a board or a workspace is called as a file. */
-export const exportName = (name: string): string =>
-  `${name
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')}.json`

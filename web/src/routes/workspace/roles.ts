@@ -2,11 +2,11 @@
 import type { WorkspaceRole } from '../../api/contract'
 import type { Member } from '../../api/types'
 
-export const roleWords: Record<WorkspaceRole, { label: string; text: string }> = {
-  owner: { label: 'Owner', text: 'Full access, including plan and owners.' },
-  admin: { label: 'Admin', text: 'People, invitations, settings and webhooks.' },
-  member: { label: 'Member', text: 'Can create boards and edit everything shared with the workspace.' },
-  guest: { label: 'Guest', text: 'Only boards that are shared with them.' },
+export const roleWords: Record<WorkspaceRole, { label: string; a: string; text: string }> = {
+  owner: { label: 'Owner', a: 'an owner', text: 'Full access, including plan and owners.' },
+  admin: { label: 'Admin', a: 'an admin', text: 'People, invitations, settings and webhooks.' },
+  member: { label: 'Member', a: 'a member', text: 'Can create boards and edit everything shared with the workspace.' },
+  guest: { label: 'Guest', a: 'a guest', text: 'Only boards that are shared with them.' },
 }
 
 export const roles = Object.keys(roleWords) as WorkspaceRole[]

@@ -135,14 +135,12 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
   },
   archive_list: {
     apply(draft, { listId }, { now }) {
-      draft.liftList(listId)
-      draft.patch('lists', listId, { archivedAt: now })
+      draft.archiveList(listId, now)
     },
     send: ({ listId }, key) =>
       data(api.POST('/lists/{listId}/archive', { params: { path: { listId }, header: keyed(key) } })),
     settle(draft, { listId }) {
-      draft.liftList(listId)
-      draft.patch('lists', listId, { archivedAt: new Date().toISOString() })
+      draft.archiveList(listId, new Date().toISOString())
     },
   },
   restore_list: {
@@ -235,6 +233,5 @@ function dropLabel(draft: Draft, { labelId }: BoardInputs['delete_label']): void
 }
 
 function openList(draft: Draft, { listId, position }: BoardInputs['restore_list']): void {
-  draft.patch('lists', listId, { archivedAt: null })
-  draft.placeList(listId, position)
+  draft.restoreList(listId, position)
 }

@@ -59,8 +59,8 @@ function settleCard(draft: Draft, _: unknown, answer: Card): void {
   const known = draft.data.cards.get(answer.id)
   if (!known) return
   // Where it stands and what hangs on it is told by other operations and changes.
-  const { listId, archivedAt, comments, checklistItems } = known
-  draft.set('cards', answer.id, { ...answer, listId, archivedAt, comments, checklistItems })
+  const { listId, archivedAt, archivedBy, comments, checklistItems } = known
+  draft.set('cards', answer.id, { ...answer, listId, archivedAt, archivedBy, comments, checklistItems })
 }
 
 const labelRef = ({ id, name, color }: Label): LabelRef => ({ id, name, color })
@@ -78,6 +78,7 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
         done: false,
         doneAt: null,
         archivedAt: null,
+        archivedBy: null,
         labels: labels.flatMap((l) => draft.data.labels.get(l) ?? []).map(labelRef),
         assignees: assignees.flatMap((a) => people.get(a) ?? []).map((p) => ({ id: p.id, name: p.name })),
         dueDate: null,
@@ -122,19 +123,19 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
   archive_card: {
     apply(draft, { cardId }, { now }) {
       draft.liftCard(cardId)
-      draft.patch('cards', cardId, { archivedAt: now })
+      draft.patch('cards', cardId, { archivedAt: now, archivedBy: 'card' })
     },
     send: ({ cardId }, key) => data(api.POST('/cards/{cardId}/archive', { params: card(cardId, key) })),
     settle(draft, { cardId }) {
       draft.liftCard(cardId)
-      draft.patch('cards', cardId, { archivedAt: new Date().toISOString() })
+      draft.patch('cards', cardId, { archivedAt: new Date().toISOString(), archivedBy: 'card' })
     },
   },
   restore_card: {
     apply(draft, { cardId, position }) {
       const known = draft.data.cards.get(cardId)
       if (!known) return
-      draft.patch('cards', cardId, { archivedAt: null })
+      draft.patch('cards', cardId, { archivedAt: null, archivedBy: null })
       draft.placeCard(cardId, known.listId, position)
     },
     send: ({ cardId }, key) => data(api.POST('/cards/{cardId}/restore', { params: card(cardId, key) })),
@@ -199,7 +200,11 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
   },
   set_card_due: {
     apply: (draft, { cardId, due }) => draft.patch('cards', cardId, resolve(due)),
-    send: ({ cardId, due }, key) => data(api.PUT('/cards/{cardId}/due', { params: card(cardId, key), body: due })),
+    send: ({ cardId, due }, key) => {
+      // To the server a date that is absent stays.
+      const body = { ...due, dueDate: due.dueDate ?? null, startDate: due.startDate ?? null }
+      return data(api.PUT('/cards/{cardId}/due', { params: card(cardId, key), body }))
+    },
     settle: settleCard,
   },
   clear_card_due: {

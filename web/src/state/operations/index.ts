@@ -6,6 +6,7 @@ import type { Context, Definition, Definitions } from './definition'
 import { details, type DetailAnswers, type DetailInputs } from './detail'
 
 export type { Context } from './definition'
+export { typedFor } from './typed'
 export type { CopyChoices, Dropped } from './card'
 
 export type Inputs = CardInputs & DetailInputs & BoardInputs

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"cardwall/internal/account"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// printFirstLink prints the link with which the first account can be made, if the
+// server has none. It goes to the standard output and not to the log, since it is
+// a secret.
+func printFirstLink(ctx context.Context, g *globals, db *store.DB) error {
+	empty, link := false, ""
+	err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+		empty, err = v.WithoutUsers(ctx)
+		return err
+	})
+	if err == nil && empty {
+		err = db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
+			link, err = account.FirstLink(ctx, tx)
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("make the link to the first account: %w", err)
+	}
+	if link == "" {
+		return nil
+	}
+	_, err = fmt.Fprintf(g.stdout, "This server has no account yet. Open this link to create the first one, whose owner\n"+
+		"becomes an operator of the server. The link works for a week:\n\n  %s\n\n", link)
+	return err
+}

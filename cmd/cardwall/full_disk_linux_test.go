@@ -1,0 +1,117 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// smallDisk is a filesystem of some megabytes.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size="+size); err != nil {
+		if os.Getenv("CI") == "true" && os.Geteuid() == 0 {
+			t.Fatal(err)
+		}
+		t.Skipf("a small filesystem cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
+	return folder
+}
+
+// fill takes all room of a folder's filesystem; free gives it back.
+func fill(t *testing.T, folder string) (free func()) {
+	t.Helper()
+	name := filepath.Join(folder, "fill")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for block := make([]byte, 4096); err == nil; {
+		_, err = f.Write(block)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A server that is started on a full disk reads, refuses writes, and takes them
+// when there is room: after a clean stop, after a kill, and with a log that the
+// database has no room for.
+func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []string{"stopped", "killed", "killed with a long log"} {
+		t.Run(ended, func(t *testing.T) {
+			t.Parallel()
+			made := t.TempDir()
+			s := newStation(t, filepath.Join(made, "cardwall.db"), nil)
+			if ended == "killed with a long log" {
+				for range 40 {
+					s.must("POST", "/api/public/v1/cards", map[string]any{"listId": s.list, "title": "Paint", "description": strings.Repeat("hull deck mast ", 1000)})
+				}
+			}
+			disk := smallDisk(t, "24m")
+			if ended == "stopped" {
+				s.stop()
+			}
+			// What a killed process leaves is what is there while it rests.
+			for _, name := range []string{"cardwall.db", "cardwall.db-wal", "cardwall.db-shm", "secret.key"} {
+				text, err := os.ReadFile(filepath.Join(made, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(disk, name), text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			free := fill(t, disk)
+			b := boot(t, "--data", disk)
+			b.until(http.StatusOK, "ready")
+			ask := func(method, path, body string) int {
+				r, err := http.NewRequestWithContext(t.Context(), method, b.base+path, strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Authorization", "Bearer "+s.token)
+				r.Header.Set("Content-Type", "application/json")
+				res, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
+				return res.StatusCode
+			}
+			write := func() int {
+				return ask("POST", "/api/public/v1/cards", `{"listId":"`+s.list+`","title":"Rig","description":"`+strings.Repeat("sail ", 3000)+`"}`)
+			}
+			if status := ask("GET", "/api/public/v1/workspaces", ""); status != http.StatusOK {
+				t.Errorf("a read is %d:\n%s", status, b.log)
+			}
+			if status := write(); status != http.StatusServiceUnavailable {
+				t.Errorf("a write is %d", status)
+			}
+			free()
+			for deadline := time.Now().Add(20 * time.Second); write() != http.StatusCreated; time.Sleep(100 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("writes do not return:\n%s", b.log)
+				}
+			}
+			if ended == "killed with a long log" && !strings.Contains(b.log.String(), "the disk is full: the server starts for reading") {
+				t.Errorf("the log is:\n%s", b.log)
+			}
+			b.ends()
+		})
+	}
+}

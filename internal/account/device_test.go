@@ -1,0 +1,305 @@
+package account_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+const (
+	wrong        = "wrong horse battery"
+	deviceCookie = apptest.Cookie + "-device"
+)
+
+// from is a new browser of a network.
+func from(s *apptest.Service, network string) *apptest.Person {
+	b := s.Browser()
+	b.From = network + ":1234"
+	return b
+}
+
+func tryPassword(b *apptest.Person, email, word string, header http.Header) apptest.Answer {
+	return b.CallWith("sign_in", fields{"email": email, "password": word}, header)
+}
+
+// What strangers guess keeps neither a browser out that the account has signed in
+// with, nor the person on another network.
+func TestStrangersGuessesKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		b := member(s, "grace@example.com")
+		b.Must("sign_out", nil)
+		for network := range 20 {
+			for range 10 {
+				if a := tryPassword(from(s, fmt.Sprintf("198.51.100.%d", network)), b.Email, wrong, nil); a.Status != http.StatusUnauthorized {
+					t.Fatalf("a guess from network %d: %d %s", network, a.Status, a.Raw)
+				}
+			}
+			s.Clock.Advance(10 * time.Second) // 120 requests a minute come from one network
+		}
+		if a := tryPassword(from(s, "203.0.113.9"), b.Email, password, nil); a.Status != http.StatusOK {
+			t.Errorf("the person, in a new browser on a new network: %d %s", a.Status, a.Raw)
+		}
+		// Beside the guesser, in the same network: the browser that is known gets in, at any server.
+		known := b.At(s.Node())
+		known.From = "198.51.100.1:1234"
+		if a := tryPassword(from(s, "198.51.100.1"), b.Email, password, nil); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Message, "Forgot password?") {
+			t.Errorf("a browser that is not known, in the guesser's network: %d %s", a.Status, a.Raw)
+		}
+		if a := tryPassword(known, b.Email, password, nil); a.Status != http.StatusOK {
+			t.Errorf("the known browser in the guesser's network: %d %s", a.Status, a.Raw)
+		}
+		// It guesses no more often than others.
+		limitedTo(t, 10, func(int) apptest.Answer { return tryPassword(known, b.Email, wrong, nil) })
+		// What is known for one account is no help with another.
+		member(s, "eve@example.com")
+		limitedTo(t, 10, func(int) apptest.Answer { return tryPassword(known, "eve@example.com", wrong, nil) })
+	})
+}
+
+// Behind a proxy that the operator did not name, what one client does is not
+// everyone's.
+func TestStrangersBehindAnUnnamedProxyKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		var log logBuffer
+		s := apptest.New(t, database, apptest.Options{RateLimits: true, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		s.Clock.Stop()
+		b := member(s, "grace@example.com")
+		const proxy = "10.9.8.7"
+		for header, client := range map[string]func(ip string) string{
+			"X-Forwarded-For": func(ip string) string { return "192.168.1.1, " + ip },
+			"Forwarded":       func(ip string) string { return "for=192.168.1.1, for=" + ip + ";proto=https" },
+		} {
+			stranger, person := http.Header{header: {client("203.0.113.66")}}, http.Header{header: {client("203.0.113.7")}}
+			limitedTo(t, 50, func(i int) apptest.Answer {
+				return tryPassword(from(s, proxy), fmt.Sprintf("p%d@example.com", i/10), wrong, stranger)
+			})
+			if a := tryPassword(from(s, proxy), b.Email, password, person); a.Status != http.StatusOK {
+				t.Errorf("somebody else behind the proxy (%s): %d %s", header, a.Status, a.Raw)
+			}
+			for i := range 130 { // more than one network may ask in a minute
+				from(s, proxy).CallWith("get_sign_in_options", nil, http.Header{header: {client(fmt.Sprintf("203.0.113.%d", 100+i))}})
+			}
+			if a := from(s, proxy).CallWith("get_sign_in_options", nil, person); a.Status != http.StatusOK {
+				t.Errorf("a page for somebody else behind the proxy (%s): %d %s", header, a.Status, a.Raw)
+			}
+			s.Clock.Advance(time.Hour)
+		}
+		if n := strings.Count(log.String(), `"neighbor":"10.9.8.7"`); n != 1 || !strings.Contains(log.String(), "CARDWALL_TRUSTED_PROXIES=10.9.8.7") {
+			t.Errorf("%d warnings: %s", n, log.String())
+		}
+	})
+}
+
+// logBuffer is written by a server and read by its test.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// A wrong password leaves a line in the log and an entry in the audit log,
+// neither of which holds it; an address without an account leaves the line.
+func TestWrongPasswordsAreRecorded(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		var log logBuffer
+		s := apptest.New(t, database, apptest.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		b := member(s, "grace@example.com")
+		b.Refused(board.CodeForbidden, "confirm_sign_in", fields{"password": wrong})
+		b.Refused(board.CodeForbidden, "change_password", fields{"currentPassword": wrong, "password": another})
+		header := http.Header{"X-Request-Id": {"guess-1"}}
+		tryPassword(from(s, "198.51.100.1"), b.Email, wrong, header)
+		tryPassword(from(s, "198.51.100.1"), "eve@example.com", wrong, header)
+		var got []string
+		for range 500 { // it is written in the background
+			if got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit WHERE operation = 'reject_password' ORDER BY id"); len(got) >= 3 {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if len(got) != 3 || !slices.ContainsFunc(got, func(e string) bool {
+			return strings.HasPrefix(e, b.ID+" guess-1 ") && strings.Contains(e, "198.51.100.1")
+		}) {
+			t.Errorf("the audit log has %q", got)
+		}
+		lines := log.String()
+		if strings.Count(lines, `"msg":"wrong password"`) != 4 || strings.Count(lines, `"request":"guess-1","address":"198.51.100.1"`) != 2 || strings.Contains(lines, "horse") || strings.Contains(lines, "@example.com") {
+			t.Errorf("the log is %s", lines)
+		}
+	})
+}
+
+// Signing in ends the session that the browser had, whoever's it was.
+func TestSigningInReplacesTheSession(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b, eve := member(s, "grace@example.com"), member(s, "eve@example.com")
+		thief := s.Browser()
+		thief.Cookies[apptest.Cookie] = b.Secret()
+		b.Must("sign_in", fields{"email": b.Email, "password": password})
+		out(t, "the session before", thief)
+		if n := len(b.Must("list_sessions", nil).Each("id")); n != 1 {
+			t.Errorf("%d sessions are left of one browser", n)
+		}
+		thief.Cookies[apptest.Cookie] = b.Secret()
+		b.Must("sign_in", fields{"email": eve.Email, "password": password})
+		out(t, "the session of the person before", thief)
+	})
+}
+
+// Confirming a sign-in gives the session a new secret: the one before is nobody's.
+func TestConfirmingRotatesTheSecret(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		id := b.Must("get_session", nil).Text("session.id")
+		thief := s.Browser()
+		thief.Cookies[apptest.Cookie] = b.Secret()
+		b.Must("confirm_sign_in", fields{"password": password})
+		out(t, "the secret before", thief)
+		if a := b.Must("get_session", nil); a.Text("session.id") != id {
+			t.Errorf("another session: %s", a.Raw)
+		}
+	})
+}
+
+func TestChangingThePasswordAsksForTheCurrentOne(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		if a := b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": another}); !strings.Contains(a.Message, "currentPassword") {
+			t.Errorf("without the current one: %s", a.Raw)
+		}
+		b.Refused(board.CodeForbidden, "change_password", fields{"password": another, "currentPassword": wrong})
+		s.Browser().Must("sign_in", fields{"email": b.Email, "password": password})
+		old(s)
+		b.Must("change_password", fields{"password": another, "currentPassword": password}) // that is proof enough
+		s.Browser().Must("sign_in", fields{"email": b.Email, "password": another})
+
+		// An account without a password needs a recent sign-in.
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, b.ID, "") })
+		old(s)
+		if a := b.Refused(board.CodeForbidden, "change_password", fields{"password": password}); !strings.HasPrefix(a.Message, "Sign in again") {
+			t.Errorf("without a recent sign-in: %s", a.Raw)
+		}
+	})
+}
+
+// notices are the emails about an account that are due, as kind and recipient.
+func notices(s *apptest.Service) (out []string) {
+	s.T.Helper()
+	for _, l := range letters(s) {
+		if l.Notice != nil {
+			out = append(out, string(l.Kind)+" "+l.To)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The owner of an account is told what was done with it.
+func TestOwnersAreToldOfTheirAccounts(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		want := func(what string, kinds ...string) {
+			t.Helper()
+			for i := range kinds {
+				kinds[i] += " " + b.Email
+			}
+			if got := notices(s); !slices.Equal(got, kinds) {
+				t.Errorf("%s: the owner gets %q, want %q", what, got, kinds)
+			}
+		}
+		want("a new account")
+		b.Must("sign_out", nil)
+		b.Must("sign_in", fields{"email": b.Email, "password": password})
+		want("the browser that signed up")
+		other := signIn(b, password)
+		want("another browser", "new_device")
+		other.Must("sign_in", fields{"email": b.Email, "password": password})
+		want("the other browser again")
+		b.Must("create_token", fields{"name": "Deploy", "scopes": []string{}})
+		want("a token", "token_created")
+		b.Must("change_password", fields{"password": another, "currentPassword": password})
+		want("another password", "password_changed")
+		b.Must("request_password_reset", fields{"email": b.Email})
+		b.Must("reset_password", fields{"secret": letter(s, board.LetterReset, b.Email), "password": password})
+		want("a reset", "password_changed")
+		other.Must("sign_in", fields{"email": b.Email, "password": password})
+		want("a browser from before the reset", "new_device")
+		if got := s.Column("SELECT details FROM audit WHERE operation = 'sign_in' AND details LIKE '%newDevice%'"); len(got) != 2 {
+			t.Errorf("the audit log has the new devices %q", got)
+		}
+	})
+}
+
+// A device cookie that somebody put into a browser is worth nothing once its
+// owner has signed in there.
+func TestPlantedDeviceCookieOpensNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b, eve := member(s, "grace@example.com"), member(s, "eve@example.com")
+		planted := eve.Cookies[deviceCookie]
+		victim := s.Browser()
+		victim.Cookies[deviceCookie] = planted
+		victim.Must("sign_in", fields{"email": b.Email, "password": password})
+		if victim.Cookies[deviceCookie] == planted || planted == "" {
+			t.Error("the browser keeps the planted cookie")
+		}
+		letters(s)
+		eve.Must("sign_out", nil)
+		eve.Must("sign_in", fields{"email": b.Email, "password": password})
+		if got := notices(s); len(got) != 1 || got[0] != "new_device "+b.Email {
+			t.Errorf("with the planted cookie the owner gets %q", got)
+		}
+		if found := s.Column("SELECT 'found' FROM known_devices WHERE hash IS NULL OR length(hash) <> 32"); len(found) != 0 {
+			t.Error("a device is stored without a hash")
+		}
+	})
+}
+
+// What becomes of an account takes its devices with it.
+func TestDevicesAreForgotten(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b, eve := member(s, "grace@example.com"), member(s, "eve@example.com")
+		b.Must("delete_account", nil)
+		if got := s.Column("SELECT user_id FROM known_devices"); !slices.Equal(got, []string{eve.ID}) {
+			t.Errorf("devices of %q are left", got)
+		}
+		s.Clock.Advance(401 * 24 * time.Hour)
+		if _, err := app.Housekeep(t.Context(), s.DB, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Column("SELECT user_id FROM known_devices"); len(got) != 0 {
+			t.Errorf("devices of %q are left after 401 days", got)
+		}
+	})
+}

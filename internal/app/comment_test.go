@@ -1,0 +1,90 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+)
+
+// What a comment said is gone with it, and what it said before an edit too: of
+// both stays the fact, the author and the time.
+func TestDeletedCommentLeavesNoText(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		in := fields{"boardId": w.board}
+		const first, second, guests = "okapiquagga", "zebradonkey", "mulehorse"
+		add := fields{"cardId": w.card, "text": "Hm " + first + ", @Bob?"}
+		added := w.owner.Keyed("add", "add_comment", add)
+		edit := fields{"commentId": added.ID(), "text": "Hm " + second + ", @Bob?"}
+		w.owner.Keyed("edit", "edit_comment", edit)
+		guest, page := w.Browser(), w.asGuest(fields{"number": 1, "text": "Hm " + guests + ", @Bob?"})
+		if a := guest.Keyed("guest", "add_guest_comment", page); a.Status != 201 {
+			t.Fatalf("the guest's comment: %d %s", a.Status, a.Raw)
+		}
+		holds := func(word string) (where []string) {
+			for name, values := range s.Everything() {
+				for _, v := range values {
+					if strings.Contains(v, word) {
+						where = append(where, name)
+					}
+				}
+			}
+			return where
+		}
+		if got := holds(first); len(got) > 0 {
+			t.Errorf("what the comment said before it was edited is stored in %v", got)
+		}
+		if got := holds(second); len(got) < 3 { // the comment, its words, the answer
+			t.Fatalf("what the comment says is stored in %v only", got)
+		}
+		if a := w.owner.Keyed("add", "add_comment", add); a.Text("text") != edit["text"] || a.ID() != added.ID() || a.Version != added.Version || a.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("the replay of an edited comment is %s", a.Raw)
+		}
+		if told := w.other.Must("list_notifications", nil); !strings.Contains(string(told.Raw), second) {
+			t.Errorf("Bob is told %s", told.Raw)
+		}
+
+		for _, id := range w.owner.All("list_comments", "id", fields{"cardId": w.card}) {
+			w.owner.Must("delete_comment", fields{"commentId": id})
+		}
+		for _, word := range []string{second, guests} {
+			if got := holds(word); len(got) > 0 {
+				t.Errorf("what a deleted comment said is stored in %v", got)
+			}
+		}
+		for key, call := range map[string]struct {
+			name string
+			in   fields
+		}{"add": {"add_comment", add}, "edit": {"edit_comment", edit}} {
+			if a := w.owner.Keyed(key, call.name, call.in); a.ID() != added.ID() || a.Text("text") != "" || a.Text("author.id") != w.owner.ID {
+				t.Errorf("the replay of %s is %s", call.name, a.Raw)
+			}
+		}
+		if a := guest.Keyed("guest", "add_guest_comment", page); a.Text("text") != "" || a.Text("author") != "Rosa" {
+			t.Errorf("the replay to the guest is %s", a.Raw)
+		}
+		// The fact, its author and its time are still there, everywhere.
+		activity := w.owner.Must("list_board_activity", with(in, "limit", 200))
+		kinds := strings.Join(activity.Each("type"), " ")
+		for _, kind := range []string{"comment.added", "comment.edited", "comment.deleted"} {
+			if !strings.Contains(kinds, kind) {
+				t.Errorf("the activity lacks %s: %s", kind, kinds)
+			}
+		}
+		for _, name := range []string{"list_board_activity", "list_board_changes", "list_recent_activity", "export_board"} {
+			p := fields{}
+			if name != "list_recent_activity" {
+				p = in
+			}
+			if raw := string(w.owner.Must(name, p).Raw); strings.Contains(raw, first) || strings.Contains(raw, second) ||
+				strings.Contains(raw, guests) {
+				t.Errorf("%s: %s", name, raw)
+			}
+		}
+		if left := w.other.Must("list_notifications", nil).Each("event"); len(left) > 0 {
+			t.Errorf("Bob is still told of %v", left)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package app_test
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/apptest"
+)
+
+// Of two changes of a board the later one has the higher version, however many
+// people change it at once.
+func TestTimesOfABoardNeverRunBackwards(t *testing.T) {
+	t.Parallel()
+	const writers, changes = 16, 12
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		hook := w.make("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board})
+		from := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version").(float64)
+		var all sync.WaitGroup
+		for range writers {
+			all.Go(func() {
+				for range changes {
+					if a := w.owner.Call("create_card", fields{"listId": w.list, "title": "Mill"}); a.Status != 201 {
+						t.Errorf("create_card: %d %s", a.Status, a.Raw)
+					}
+				}
+			})
+		}
+		all.Wait()
+		var last time.Time
+		bodies := s.Column("SELECT body FROM deliveries WHERE webhook_id = $1 ORDER BY version", hook)
+		if len(bodies) != writers*changes {
+			t.Fatalf("%d deliveries, want %d", len(bodies), writers*changes)
+		}
+		for _, body := range bodies {
+			var event struct {
+				OccurredAt   time.Time `json:"occurredAt"`
+				BoardVersion int64     `json:"boardVersion"`
+			}
+			if err := json.Unmarshal([]byte(body), &event); err != nil {
+				t.Fatal(err)
+			}
+			if event.OccurredAt.Before(last) {
+				t.Errorf("version %d occurred %v before the one before it", event.BoardVersion, last.Sub(event.OccurredAt))
+			}
+			last = event.OccurredAt
+		}
+		var before int64
+		for _, at := range s.Column("SELECT at FROM activity WHERE board_id = $1 AND version > $2 ORDER BY version", w.board, from) {
+			n, err := strconv.ParseInt(at, 10, 64)
+			if err != nil || n < before {
+				t.Errorf("the activity goes back from %d to %s (%v)", before, at, err)
+			}
+			before = n
+		}
+	})
+}

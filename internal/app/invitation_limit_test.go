@@ -1,0 +1,96 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// A person on free sends 50 invitations a day, over all workspaces, however often
+// they are withdrawn.
+func TestInvitationsOfAPersonAreLimited(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		spaces := []string{ada.Workspace("One", board.PlanFree), ada.Workspace("Two", board.PlanFree)}
+		invite := func(i int) apptest.Answer {
+			return ada.Call("create_invitation", fields{"workspaceId": spaces[i%2], "email": fmt.Sprintf("person%d@example.com", i), "role": "member"})
+		}
+		for i := range 50 {
+			a := invite(i)
+			if a.Status != http.StatusCreated {
+				t.Fatalf("invitation %d: %d %s", i, a.Status, a.Raw)
+			}
+			if i < 10 {
+				ada.Must("withdraw_invitation", fields{"workspaceId": spaces[i%2], "invitationId": a.ID()})
+			}
+		}
+		refuse := func(a apptest.Answer) {
+			t.Helper()
+			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+			if a.Status != http.StatusTooManyRequests || err != nil || seconds < 1 || seconds > 86400 || !strings.Contains(a.Message, "50 invitations") {
+				t.Errorf("one too many: %d %v %s", a.Status, a.Header, a.Raw)
+			}
+		}
+		refuse(invite(50))
+		if n := len(letters(s)); n != 40 {
+			t.Errorf("%d emails left, want those of the 40 invitations that stand", n)
+		}
+		ada.Must("list_invitations", fields{"workspaceId": spaces[0]})
+		refuse(invite(51))
+		// A larger plan lets the same person send more, and so does the next day.
+		if a := ada.Call("create_invitation", fields{"workspaceId": ada.Workspace("Three", board.PlanTeam), "email": "more@example.com", "role": "member"}); a.Status != http.StatusCreated {
+			t.Errorf("on team: %d %s", a.Status, a.Raw)
+		}
+		s.Clock.Advance(24*time.Hour + time.Second)
+		if a := invite(52); a.Status != http.StatusCreated {
+			t.Errorf("a day later: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// One address gets three invitations a day, whoever sends them.
+func TestInvitationsToAnAddressAreLimited(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		invite := func(i int) apptest.Answer {
+			p := s.Person(fmt.Sprint("person-", i))
+			return p.Call("create_invitation", fields{"workspaceId": p.Workspace("W", board.PlanBusiness), "email": "victim@example.com", "role": "member"})
+		}
+		for i := range 3 {
+			if a := invite(i); a.Status != http.StatusCreated {
+				t.Fatalf("invitation %d: %d %s", i, a.Status, a.Raw)
+			}
+		}
+		if a := invite(3); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Message, "victim@example.com got 3 invitations") {
+			t.Errorf("the fourth: %d %s", a.Status, a.Raw)
+		}
+		s.Clock.Advance(24*time.Hour + time.Second)
+		if a := invite(4); a.Status != http.StatusCreated {
+			t.Errorf("a day later: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// What waits to be sent is sent once, and counted once.
+func TestInvitationThatWaitsIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		in := fields{"workspaceId": ada.Workspace("W", board.PlanFree), "email": "grace@example.com", "role": "member"}
+		for i := range 10 {
+			if a := ada.Call("create_invitation", in); a.Status != http.StatusCreated {
+				t.Fatalf("time %d: %d %s", i, a.Status, a.Raw)
+			}
+		}
+		if n := len(letters(s)); n != 1 {
+			t.Errorf("%d emails", n)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// A deleted label leaves each open card that carried it with a change of its
+// own: a version, an entry of the activity and a delivery.
+func TestDeletingLabelChangesItsCards(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		away := p.make("create_list", fields{"boardId": p.from, "name": "Away"})
+		second := p.make("create_card", fields{"listId": p.here, "title": "Second", "labels": []string{p.bug}})
+		p.make("create_card", fields{"listId": p.here, "title": "Without"})
+		old := p.make("create_card", fields{"listId": p.here, "title": "Old", "labels": []string{p.bug}})
+		p.ada.Must("archive_card", fields{"cardId": old})
+		p.make("create_card", fields{"listId": away, "title": "In an archived list", "labels": []string{p.bug}})
+		p.ada.Must("archive_list", fields{"listId": away})
+		v, sent := p.version(p.from), len(s.Outbox(p.from))
+
+		a := p.ada.Must("delete_label", fields{"labelId": p.bug})
+		if a.Version != v+3 || p.version(p.from) != v+3 {
+			t.Errorf("version %d after %d", a.Version, v)
+		}
+		event := func(card string) string {
+			return fmt.Sprintf(`card.labels_changed {"cardId":"%s","listId":"%s","added":[],"removed":["%s"]}`, card, p.here, p.bug)
+		}
+		got := strings.Join(s.Outbox(p.from)[sent:], "\n")
+		if want := event(p.card) + "\n" + event(second); got != want {
+			t.Errorf("it sent\n%s\nwant\n%s", got, want)
+		}
+		changes := p.ada.Must("list_board_changes", fields{"boardId": p.from, "since": v})
+		if got := fmt.Sprint(changes.Each("type"), changes.Each("cardId")); got != fmt.Sprintf("[card.labels_changed card.labels_changed label.deleted] [%s %s <nil>]", p.card, second) {
+			t.Errorf("the changes are %s", got)
+		}
+		if from, to := fmt.Sprint(changes.Get("0.changes.labels.from")), fmt.Sprint(changes.Get("0.changes.labels.to")); from != fmt.Sprint([]string{p.bug, p.idea}) || to != fmt.Sprint([]string{p.idea}) {
+			t.Errorf("the labels were %s and are %s", from, to)
+		}
+		if c := p.ada.Must("get_card", fields{"cardId": p.card}); fmt.Sprint(c.Get("labels.0.id"), c.Get("labels.1")) != p.idea+"<nil>" || c.Text("updatedAt") != changes.Text("0.at") {
+			t.Errorf("the card is %s", c.Raw)
+		}
+		if c := p.ada.Must("get_card", fields{"cardId": old}); c.Get("labels.0") != nil {
+			t.Errorf("the archived card still carries it: %s", c.Raw)
+		}
+		s.Sound()
+	})
+}
+
+// A label of many cards is taken off them in slices, each with its own entry in
+// the audit log; the same request again is answered the same.
+func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		b := ada.Must("create_board", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Launch"})
+		in := fields{"boardId": b.ID()}
+		list := ada.Must("create_list", with(in, "name", "To do")).ID()
+		label := ada.Must("create_label", fields{"boardId": b.ID(), "name": "Bug", "color": "red"}).ID()
+		const many = 450
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.List(ctx, list, board.Edit); err != nil {
+				return err
+			}
+			ranks, err := board.RanksAfter("", many)
+			if err != nil {
+				return err
+			}
+			cards, none := make([]store.WholeCard, many), ""
+			for i := range cards {
+				c := &cards[i]
+				c.ID, c.BoardID, c.ListID, c.Title, c.Description, c.Rank = tx.NewID("crd_"), b.ID(), list, "Card", &none, ranks[i]
+				c.Labels = []board.LabelRef{{ID: label, Name: "Bug", Color: "red"}}
+			}
+			if err := tx.InsertCards(ctx, b.ID(), cards); err != nil {
+				return err
+			}
+			for _, c := range cards {
+				tx.Emit(b.ID(), board.CardCopied(c.CardDetail, ""))
+			}
+			return nil
+		})
+		before := int64(ada.Must("get_board", in).Get("version").(float64))
+		first := ada.Keyed("once", "delete_label", fields{"labelId": label})
+		if first.Status != 200 || first.Version != before+many+1 {
+			t.Fatalf("deleted: %d %s, version %d after %d", first.Status, first.Raw, first.Version, before)
+		}
+		if again := ada.Keyed("once", "delete_label", fields{"labelId": label}); string(again.Raw) != string(first.Raw) {
+			t.Errorf("the replay is %s", again.Raw)
+		}
+		slices := s.Column("SELECT details FROM audit WHERE operation = 'delete_label' ORDER BY id")
+		if got := strings.Join(slices, " "); len(slices) != 3 || strings.Count(got, `"events":200`) != 2 || !strings.Contains(got, `"events":51`) {
+			t.Errorf("the audit has %s", got)
+		}
+		if left := s.Column("SELECT card_id FROM card_labels"); len(left) > 0 {
+			t.Errorf("%d cards still carry it", len(left))
+		}
+		s.Sound()
+	})
+}

@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"cardwall/internal/apptest"
+)
+
+// A string that is empty is "", and a field whose value is absent is null: no
+// record of any operation leaves one out. A card's description alone is missing
+// where the view is compact.
+func TestRecordsOmitNoField(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	checked := map[string]bool{}
+	var check func(name string, schema *huma.Schema)
+	check = func(name string, schema *huma.Schema) {
+		if schema == nil {
+			return
+		}
+		if schema.Ref != "" {
+			name = schema.Ref[strings.LastIndex(schema.Ref, "/")+1:]
+			if !checked[name] {
+				checked[name] = true
+				check(name, s.Registry.Schemas.SchemaFromRef(schema.Ref))
+			}
+			return
+		}
+		for field, property := range schema.Properties {
+			compact := field == "description" && slices.Contains([]string{"Card", "CardDetail"}, name)
+			accepted := slices.Contains([]string{"RuleWhen", "RuleAction"}, name) // also what an operation takes; see below
+			if !slices.Contains(schema.Required, field) && !compact && !accepted {
+				t.Errorf("%s.%s can be missing", name, field)
+			}
+			check(name+"."+field, property)
+		}
+		check(name+"[]", schema.Items)
+		for _, others := range [][]*huma.Schema{schema.OneOf, schema.AnyOf, schema.AllOf} {
+			for _, other := range others {
+				check(name, other)
+			}
+		}
+	}
+	for _, o := range s.Registry.All() {
+		if !o.Streams() {
+			check(o.Name, s.Registry.Schema(o))
+		}
+	}
+	if len(checked) < 60 {
+		t.Errorf("only %d records were checked", len(checked))
+	}
+}
+
+func TestEmptyFieldsAreInTheAnswer(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		in := fields{"cardId": w.card}
+		w.owner.Must("set_card_due", with(in, "dueDate", "2020-01-01"))
+		empty := func(what string, a apptest.Answer, path string, want any) {
+			t.Helper()
+			at, field := "", path
+			if i := strings.LastIndexByte(path, '.'); i >= 0 {
+				at, field = path[:i], path[i+1:]
+			}
+			record, _ := a.Data.(map[string]any)
+			if at != "" {
+				record, _ = a.Get(at).(map[string]any)
+			}
+			if got, there := record[field]; !there || got != want {
+				t.Errorf("%s: %s is %v, there: %v; want %v", what, path, got, there, want)
+			}
+		}
+		empty("get_card", w.owner.Must("get_card", in), "description", "")
+		empty("update_card", w.owner.Must("update_card", with(in, "title", "Other")), "description", "")
+		empty("list_cards", w.owner.Must("list_cards", fields{"boardId": w.board}), "0.description", "")
+		empty("list_my_cards", w.owner.Must("list_my_cards", nil), "0.description", "")
+		empty("search_cards", w.owner.Must("search_cards", fields{"q": "other"}), "0.description", "")
+		empty("get_my_overview", w.owner.Must("get_my_overview", nil), "overdue.cards.0.description", "")
+		empty("get_board", w.owner.Must("get_board", fields{"boardId": w.board}), "description", "")
+		w.automates()
+		rule := w.owner.Must("create_rule", fields{"boardId": w.board, "name": "Any", "when": fields{"event": "card_completed", "listId": nil},
+			"then": []fields{{"operation": "archive_card"}}})
+		for _, field := range []string{"when.listId", "when.labelId", "when.userId", "when.hours"} {
+			empty("create_rule", rule, field, nil)
+		}
+		if in, ok := rule.Get("then.0.input").(map[string]any); !ok || len(in) != 0 {
+			t.Errorf("the input of the action is %v", rule.Get("then.0.input"))
+		}
+		compact := w.owner.Must("list_cards", fields{"boardId": w.board, "view": "compact"})
+		if _, there := compact.Get("0").(map[string]any)["description"]; there {
+			t.Errorf("the compact view is %s", compact.Raw)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package app_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// A Go slice or struct as fmt prints it, or words of a library.
+var notForPeople = regexp.MustCompile(`\[\w[^\]"]* [^\]"]*\]|\{\w+:|invalid syntax|expected |matched none|unmarshal`)
+
+// A refusal lists what is allowed where the mistake is, not somewhere else.
+func TestRefusalsSayWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for _, c := range []struct {
+			operation string
+			in        fields
+			want      string
+		}{
+			{"create_card", fields{"listId": w.list, "title": "x", "due": fields{"date": "2026-03-01"}},
+				"due.date is not a field of due; allowed are dueDate, dueTime, startDate, startTime, timeZone."},
+			{"create_card", fields{"listId": w.list, "titel": "x"},
+				"titel is not a field of create_card; allowed are listId, title, description, labels, assignees, due, position. title is required."},
+			{"move_card", fields{"cardId": w.card, "listId": w.list, "position": "middle"},
+				`position must be "top", "bottom", {"before": string} or {"after": string}.`},
+			{"update_list", fields{"listId": w.list, "wipLimit": 1.5}, "wipLimit must be a whole number from 1 to 200000, or null."},
+			{"update_list", fields{"listId": w.list, "wipLimit": 0}, "wipLimit must be a whole number from 1 to 200000, or null."},
+			{"update_list", fields{"listId": w.list, "wipLimit": 1e300}, "wipLimit must be a whole number from 1 to 200000, or null."},
+			{"update_list", fields{"listId": w.list, "wipMode": "x"}, "wipMode must be one of soft, hard."},
+			{"update_card", fields{"cardId": w.card, "done": "yes"}, "done must be true or false."},
+			{"update_card", fields{"cardId": w.card, "title": strings.Repeat("x", 513)}, "title must be a string of at most 512 characters."},
+			{"set_card_labels", fields{"cardId": w.card, "add": []any{1}}, "add[0] must be a string that is not empty."},
+			{"get_board", fields{"boardId": strings.Repeat("x", 65)}, "boardId must be a string of at most 64 characters."},
+		} {
+			a := w.owner.Refused(board.CodeInvalidRequest, c.operation, c.in)
+			if a.Message != c.want {
+				t.Errorf("%s with %v:\n%s\nwant\n%s", c.operation, c.in, a.Message, c.want)
+			}
+		}
+	})
+}
+
+// JSON knows no whole numbers: 5.0 and 5e0 are 5.
+func TestWholeNumbersInAnyNotation(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for _, text := range []string{"5.0", "5e0", "50E-1", "5"} {
+			a := w.owner.Send("PATCH", "/lists/"+w.list, `{"wipLimit":`+text+`}`)
+			if a.Status != 200 || a.Data.(map[string]any)["wipLimit"] != 5.0 {
+				t.Errorf("wipLimit %s: %d %s", text, a.Status, a.Raw)
+			}
+		}
+	})
+}
+
+// The same request under the same key is the same in whatever order its fields
+// are sent, however they are spaced, and whatever way its numbers are written.
+func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		send := func(body string) apptest.Answer {
+			return w.owner.Send("POST", "/cards", body, "Idempotency-Key", "order")
+		}
+		first := send(`{"listId":"` + w.list + `","title":"Ä","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`)
+		if first.Status != 201 {
+			t.Fatalf("the first: %d %s", first.Status, first.Raw)
+		}
+		again := send("{ \"due\": {\"timeZone\":\"UTC\", \"dueDate\":\"2026-03-01\"},\n\"title\":\"\\u00c4\", \"listId\":\"" + w.list + "\"}")
+		if again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" || string(again.Raw) != string(first.Raw) {
+			t.Errorf("the same fields in another order: %d %s", again.Status, again.Raw)
+		}
+		for _, other := range []string{
+			`{"listId":"` + w.list + `","title":"Ö","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`,
+			`{"listId":"` + w.list + `","title":"Ä"}`,
+			`{"listId":"` + w.list + `","title":"Ä","title":"Ä"}`,
+		} {
+			if a := send(other); a.Status != 400 {
+				t.Errorf("%s under the same key: %d %s", other, a.Status, a.Raw)
+			}
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// wantState checks whether a webhook is on, or why it is off: "" is on.
+func wantState(t *testing.T, p *apptest.Person, hook, why string) {
+	t.Helper()
+	if a := p.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != (why == "") || why != "" && a.Text("offReason") != why {
+		t.Errorf("the webhook is on=%v because of %v, want %q", a.Get("on"), a.Get("offReason"), why)
+	}
+}
+
+func offEmails(s *apptest.Service, hook string) int {
+	return len(s.Column("SELECT id FROM letters WHERE kind = $1 AND about = $2", string(board.LetterWebhookOff), hook))
+}
+
+// The webhooks of a board in the trash do not count against the plan, are listed
+// as paused, can be deleted, and work again when the board is restored.
+func TestWebhooksOfATrashedBoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		bob := s.Person("Bob")
+		workspace := ada.Workspace("Free", board.PlanFree)
+		bob.Joins(workspace, board.WorkspaceMember)
+		first, second := ada.Must("create_board", fields{"workspaceId": workspace, "name": "A"}).ID(), ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+		subscribe := func(b string) apptest.Answer {
+			return ada.Call("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": b})
+		}
+		older, newer := subscribe(first).ID(), subscribe(first).ID()
+		if a := subscribe(second); a.Code != board.CodePlanLimit {
+			t.Errorf("a third webhook on the plan free: %d %s", a.Status, a.Raw)
+		}
+		ada.Must("trash_board", fields{"boardId": first})
+		if got := ada.All("list_webhooks", "offReason", fields{"workspaceId": workspace}); strings.Join(got, " ") != "trash trash" {
+			t.Errorf("the webhooks of the board in the trash are listed as off because of %v", got)
+		}
+		if got := bob.All("list_webhooks", "id", fields{"workspaceId": workspace}); len(got) != 0 {
+			t.Errorf("who may not manage them sees %v", got)
+		}
+		named := fields{"webhookId": older}
+		for name, in := range map[string]fields{"update_webhook": with(named, "name", "Other"), "test_webhook": named, "switch_on_webhook": named, "rotate_webhook_secret": named} {
+			if a := ada.Call(name, in); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "is in the trash") {
+				t.Errorf("%s of a webhook whose board is in the trash: %d %s", name, a.Status, a.Raw)
+			}
+		}
+		// With room for it, it works again.
+		ada.Must("restore_board", fields{"boardId": first})
+		wantState(t, ada, older, "")
+		wantState(t, ada, newer, "")
+
+		// Without room, the newest are off, and their owner is told.
+		ada.Must("trash_board", fields{"boardId": first})
+		other := subscribe(second)
+		if other.Status != 201 {
+			t.Fatalf("webhooks of a board in the trash count: %d %s", other.Status, other.Raw)
+		}
+		ada.Must("restore_board", fields{"boardId": first})
+		wantState(t, ada, older, "")
+		wantState(t, ada, newer, "plan")
+		if n := offEmails(s, newer); n != 1 {
+			t.Errorf("%d emails to the owner, want 1", n)
+		}
+		if a := ada.Call("switch_on_webhook", fields{"webhookId": newer}); a.Code != board.CodePlanLimit {
+			t.Errorf("switched on without room: %d %s", a.Status, a.Raw)
+		}
+		ada.Must("delete_webhook", fields{"webhookId": other.ID()})
+		ada.Must("switch_on_webhook", fields{"webhookId": newer})
+
+		// Paused in the trash, it stays paused; deleted there, it is gone.
+		ada.Must("trash_board", fields{"boardId": first})
+		ada.Must("pause_webhook", fields{"webhookId": older})
+		ada.Must("delete_webhook", fields{"webhookId": newer})
+		ada.Must("restore_board", fields{"boardId": first})
+		wantState(t, ada, older, "paused")
+		ada.Must("trash_board", fields{"boardId": first})
+		s.Clock.Advance(store.TrashLifetime + time.Hour)
+		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Boards != 1 {
+			t.Fatalf("purged %d boards: %v", done.Boards, err)
+		}
+		if a := ada.Call("get_webhook", fields{"webhookId": older}); a.Code != board.CodeNotFound {
+			t.Errorf("the webhook of a board that was purged: %d %s", a.Status, a.Raw)
+		}
+		for range 2 {
+			if a := subscribe(second); a.Status != 201 {
+				t.Errorf("what was purged counts: %d %s", a.Status, a.Raw)
+			}
+		}
+	})
+}
+
+// The webhooks of a workspace come back with it, and nobody is told meanwhile that
+// they are off: nothing about them changed.
+func TestWebhooksOfATrashedWorkspace(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		wide := w.make("create_webhook", w.newWebhook())
+		w.owner.Must("delete_workspace", fields{"workspaceId": w.workspace})
+		if n := offEmails(s, wide) + offEmails(s, w.boardHook); n != 0 {
+			t.Errorf("%d emails about webhooks in the trash", n)
+		}
+		w.owner.Must("restore_workspace", fields{"workspaceId": w.workspace})
+		wantState(t, w.owner, wide, "")
+		wantState(t, w.owner, w.boardHook, "")
+		before := len(sent(s, wide))
+		w.newCard()
+		if got := sent(s, wide); len(got) == before {
+			t.Error("a webhook of a workspace that was restored sends nothing")
+		}
+	})
+}

@@ -1,0 +1,75 @@
+// Package filename names the files that people download after what they hold.
+package filename
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxTitle is how many bytes of a title a file name takes. File systems allow
+// 255 for the whole name.
+const maxTitle = 160
+
+// Of returns a name such as "Launch 2026-11-23.json". It leaves out what a file
+// system refuses or a reader cannot see.
+func Of(title string, at time.Time, extension string) string {
+	return fmt.Sprintf("%s %s.%s", clean(title), at.UTC().Format(time.DateOnly), extension)
+}
+
+// clean returns the title without control and formatting characters, with a
+// hyphen for each character that Windows, macOS or a shell reserves.
+func clean(title string) string {
+	title = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1
+		case strings.ContainsRune(`/\:*?"<>|`, r):
+			return '-'
+		}
+		return r
+	}, title)
+	title = strings.Join(strings.Fields(title), " ")
+	for len(title) > maxTitle {
+		_, size := utf8.DecodeLastRuneInString(title)
+		title = title[:len(title)-size]
+	}
+	if title = strings.Trim(title, ". "); title == "" {
+		return "Untitled"
+	}
+	return title
+}
+
+// Disposition returns the Content-Disposition header (RFC 6266) that proposes a
+// file name. A name beyond ASCII is also given as RFC 5987 encodes it; programs
+// that do not read that get the name with its other characters replaced.
+func Disposition(kind, name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || r == '%' { // some programs decode %41
+			return '_'
+		}
+		return r
+	}, name)
+	header := kind + `; filename="` + plain + `"`
+	if plain != name {
+		header += "; filename*=utf-8''" + encode(name)
+	}
+	return header
+}
+
+// encode percent-encodes all but the attr-char of RFC 5987.
+func encode(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		if c < utf8.RuneSelf && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) || strings.IndexByte("!#$&+-.^_`|~", c) >= 0) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,33 @@
+package op
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+)
+
+// emptyText is the message of the validator for a text that must not be empty.
+var emptyText = huma.ErrorFormatter(validation.MsgExpectedMinLength, 1)
+
+// refuseEmpty makes the schemas of an input's fields refuse the empty string
+// wherever it cannot mean anything: in required fields, in addresses, and in the
+// items of an array. A field in which an empty text is a value says
+// minLength:"0". Path parameters are left alone: no route matches an empty one.
+func refuseEmpty(o *huma.Schema, paths []string) {
+	one := 1
+	for name, s := range o.Properties {
+		text := s
+		if s.Type == huma.TypeArray {
+			text = s.Items
+		}
+		item := text != s
+		if text.Type != huma.TypeString || len(text.Enum) > 0 || slices.Contains(paths, name) {
+			continue
+		}
+		if text.MinLength == nil && (item || text.Format == "uri" || slices.Contains(o.Required, name)) {
+			text.MinLength = &one
+			text.PrecomputeMessages()
+		}
+	}
+}

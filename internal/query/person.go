@@ -1,0 +1,115 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Person is someone whom the caller sees.
+type Person struct {
+	ID, Name string
+	Email    string // "" where the caller may not see it
+}
+
+// maxCandidates is how many people a refusal names.
+const maxCandidates = 5
+
+// person returns the ids of whom value i of a term means: one, unless the text
+// is lenient.
+func (r resolver) person(t *term, i int) ([]string, error) {
+	lenient := t.param == r.env.Lenient
+	ref, text := Ref(t.key), t.values[i].text
+	people, err := r.env.People()
+	if err != nil {
+		return nil, err
+	}
+	if id := strings.ToLower(text); isID(id, idPrefixes(ref)) {
+		known := lenient || t.param == SavedParam || !strings.HasPrefix(id, "usr_") || slices.ContainsFunc(people, func(p Person) bool { return p.ID == id })
+		if !known {
+			known, err = r.env.Named(ref, id)
+		}
+		if known || err != nil {
+			return []string{id}, err
+		}
+		return nil, t.refuse(i, "%snobody whom you see has that id%s", r.before(t), include(people, ""))
+	}
+	name := FoldName(text)
+	found := matching(people, name)
+	switch {
+	case lenient:
+	case len(found) == 0:
+		return nil, t.refuse(i, "%snobody whom you see has that name or email address%s", r.before(t), include(people, name))
+	case len(found) > 1:
+		return nil, t.refuse(i, "%sseveral people have such a name: %s; write more of it, or an id", r.before(t), listed(found, true))
+	}
+	ids := make([]string, len(found))
+	for n, p := range found {
+		ids[n] = p.ID
+	}
+	return ids, nil
+}
+
+// before begins a refusal with the key, where the parameter does not say it.
+func (r resolver) before(t *term) string {
+	if t.param == SavedParam || t.param == r.env.name() {
+		return t.key + ": "
+	}
+	return ""
+}
+
+// matching returns the people of an email address or a name, both folded: those
+// of exactly that name or, without one, those whose name begins with it.
+func matching(people []Person, name string) []Person {
+	of := func(is func(Person) bool) []Person {
+		return slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !is(p) })
+	}
+	if isEmail(name) {
+		if found := of(func(p Person) bool { return p.Email != "" && FoldName(p.Email) == name }); len(found) > 0 {
+			return found
+		}
+	}
+	if found := of(func(p Person) bool { return FoldName(p.Name) == name }); len(found) > 0 {
+		return found
+	}
+	return of(func(p Person) bool { return strings.HasPrefix(FoldName(p.Name), name) })
+}
+
+// include ends a refusal with the people whose names are most like a folded one.
+func include(people []Person, name string) string {
+	if len(people) == 0 {
+		return ""
+	}
+	like := func(p Person) int {
+		other, n := FoldName(p.Name), 0
+		for n < min(len(name), len(other)) && name[n] == other[n] {
+			n++
+		}
+		return n
+	}
+	sorted := slices.SortedFunc(slices.Values(people), func(a, b Person) int {
+		return cmp.Or(cmp.Compare(like(b), like(a)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return "; those whom you see include " + listed(sorted[:min(len(sorted), maxCandidates)], false)
+}
+
+// listed writes the names of the first few people, with their ids where asked.
+func listed(people []Person, ids bool) string {
+	var names []string
+	for _, p := range people[:min(len(people), maxCandidates)] {
+		if ids {
+			names = append(names, fmt.Sprintf("%s (%s)", p.Name, p.ID))
+		} else {
+			names = append(names, p.Name)
+		}
+	}
+	if more := len(people) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,0 +1,113 @@
+package query_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/board"
+	"cardwall/internal/query"
+)
+
+const (
+	annaBell = "usr_0123456789abcdefghjkmnpqr1"
+	annaCole = "usr_0123456789abcdefghjkmnpqr2"
+	left     = "usr_0123456789abcdefghjkmnpqr3"
+	stranger = "usr_0123456789abcdefghjkmnpqr4"
+)
+
+// among is an Env with people.
+func among(t testing.TB) query.Env {
+	e := env(t)
+	e.People = func() ([]query.Person, error) {
+		return []query.Person{
+			{ID: ada, Name: "Ada Lovelace", Email: "ada@example.com"}, {ID: bob, Name: "Bob"}, {ID: annaBell, Name: "Anna Bell"}, {ID: annaCole, Name: "Anna Cole"},
+		}, nil
+	}
+	e.Named = func(_ query.Ref, id string) (bool, error) { return id == left, nil }
+	return e
+}
+
+// idsOf are the ids of the people that a query names.
+func idsOf(q query.Query) (ids []string) {
+	for n := range query.Leaves(q.Where) {
+		if in, ok := n.(query.In); ok {
+			ids = append(ids, in.IDs...)
+		}
+	}
+	return ids
+}
+
+func TestPersonIsFoundByUniquePrefix(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"ada": ada, "ADA": ada, "Ada Lovelace": ada, "ada@example.com": ada, "b": bob, "anna b": annaBell, "Anna Cole": annaCole, left: left, ada: ada,
+	} {
+		for param, in := range map[string]query.Filter{
+			"assignee": {Assignee: text}, "assigneeAll": {AssigneeAll: text}, "creatorNot": {CreatorNot: text},
+			"q": {Q: `member:"` + text + `"`}, "@": {Q: `@"` + text + `"`}, "alias": {Q: `assignee:"` + text + `"`}, "commenter": {Q: `-commenter:"` + text + `"`},
+		} {
+			q, err := in.Parse(among(t))
+			if err != nil {
+				t.Errorf("%s %q: %v", param, text, err)
+				continue
+			}
+			if got := idsOf(q); !slices.Equal(got, []string{want}) {
+				t.Errorf("%s %q is %v, want %s", param, text, got, want)
+			}
+			checkQuery(t, q, among(t))
+		}
+	}
+}
+
+func TestPersonThatIsNobodyIsRefused(t *testing.T) {
+	t.Parallel()
+	for text, says := range map[string][]string{
+		"anna":             {"several", "Anna Bell (" + annaBell + ")", "Anna Cole (" + annaCole + ")"},
+		"nobodyhere":       {"nobody", "Ada Lovelace"},
+		"ann b":            {"nobody", "include Anna Bell"},
+		"bob@example.com":  {"nobody"}, // an address that the caller may not see
+		"none@example.com": {"nobody"},
+		stranger:           {"nobody", "id"},
+		"lovelace":         {"nobody"},
+	} {
+		for param, in := range map[string]query.Filter{"assignee": {Assignee: text}, "creator": {Creator: text}, "q: member": {Q: `member:"` + text + `"`}} {
+			_, err := in.Parse(among(t))
+			if !board.IsCode(err, board.CodeInvalidRequest) {
+				t.Errorf("%s %q: %v", param, text, err)
+				continue
+			}
+			got := refusal(t, err)
+			for _, want := range append(says, param+": ") {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s %q: %q does not say %q", param, text, got, want)
+				}
+			}
+		}
+	}
+	for _, word := range []string{"owner", "user", "person"} {
+		if _, err := query.ParseSearch("is:open "+word+":ada", among(t)); err == nil || !strings.Contains(refusal(t, err), "member:") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
+// A saved text keeps ids that are nobody's. Where it runs, it names nobody.
+func TestSavedTextOutlivesItsPeople(t *testing.T) {
+	t.Parallel()
+	e := among(t)
+	if _, err := (query.Filter{}).Within("member:"+stranger, e); err != nil {
+		t.Error(err)
+	}
+	if _, err := (query.Filter{}).Within("member:gone", e); err == nil {
+		t.Error("a name that is nobody's is saved")
+	}
+	e.Lenient = query.SavedParam
+	q, err := query.Filter{}.Within("member:gone", e)
+	if err != nil || show(q) != show(query.Query{Where: query.And{query.Or{}}, Archived: query.ArchivedNo}) {
+		t.Errorf("a saved text that names nobody is %s, %v", show(q), err)
+	}
+	if _, err := (query.Filter{Assignee: "gone"}).Within("", e); err == nil {
+		t.Error("what narrows a saved text may name nobody")
+	}
+}

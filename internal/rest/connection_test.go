@@ -1,0 +1,111 @@
+package rest_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/rest"
+)
+
+// overConnection serves a service on a real connection, with the limits of the
+// program, and returns what comes back for raw bytes.
+func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Response, string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: s.Handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10, DisableGeneralOptionsHandler: true}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(rest.Listener(l)) }()
+	t.Cleanup(func() { _ = server.Close(); <-served })
+	return func(raw string) (*http.Response, string) {
+		t.Helper()
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.WriteString(c, raw); err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatalf("%.60q: %v", raw, err)
+		}
+		defer func() { _ = r.Body.Close() }()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatalf("%.60q: %v", raw, err)
+		}
+		return r, string(body)
+	}
+}
+
+// What net/http refuses by itself has the envelope of all refusals.
+func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
+	t.Parallel()
+	exchange := overConnection(t, apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{}))
+	for _, c := range []struct {
+		raw    string
+		status int
+	}{
+		{"nonsense\r\n\r\n", 400},
+		{"GET /api/public/v1/me HTTP/1.1\r\n\r\n", 400},
+		{"GET /api/public/v1/me HTTP/1.1\r\nHost: a b\r\n\r\n", 400},
+		{"GET /api/public/v1/me HTTP/1.1\r\nHost: x\r\na b: c\r\n\r\n", 400},
+		{"GET /api/public/v1/me HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 40<<10) + "\r\n\r\n", 431},
+		{"POST /api/public/v1/cards HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
+		{"GET /api/public/v1/me HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n", 417},
+		{"GET /api/public/v1/me HTTP/3.0\r\nHost: x\r\n\r\n", 505},
+		{"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404},
+		{"GET /api/public/v1/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 401},
+	} {
+		r, body := exchange(c.raw)
+		var envelope struct {
+			Error struct{ Code, Message string } `json:"error"`
+		}
+		err := json.Unmarshal([]byte(body), &envelope, json.MatchCaseInsensitiveNames(true))
+		if r.StatusCode != c.status || r.Header.Get("Content-Type") != "application/json" || err != nil ||
+			envelope.Error.Code == "" || !strings.HasSuffix(envelope.Error.Message, ".") ||
+			!strings.HasPrefix(r.Header.Get("X-Request-Id"), "req_") {
+			t.Errorf("%.60q: %d %v %s; want %d with an envelope", c.raw, r.StatusCode, r.Header, body, c.status)
+		}
+	}
+}
+
+// Every answer asks for https, not the pages' alone.
+func TestEveryAnswerAsksForHTTPS(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	ada := s.Person("Ada")
+	for _, at := range []string{"/me", "/nothing"} {
+		if h := ada.Send("GET", at, "").Header; h.Get("Strict-Transport-Security") != "max-age=31536000" {
+			t.Errorf("%s: Strict-Transport-Security is %q", at, h.Get("Strict-Transport-Security"))
+		}
+	}
+}
+
+// A path that takes GET takes HEAD, and says so.
+func TestAllowNamesHead(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	ada := s.Person("Ada")
+	for at, want := range map[string]string{"/me": "GET, HEAD", "/boards": "GET, HEAD, POST", "/cards": "POST"} {
+		if a := ada.Send("PUT", at, "{}"); a.Status != 405 || a.Header.Get("Allow") != want || !strings.Contains(a.Message, want) {
+			t.Errorf("PUT %s: %d, Allow %q, want %q; %s", at, a.Status, a.Header.Get("Allow"), want, a.Message)
+		}
+	}
+	if a := ada.Send("HEAD", "/me", ""); a.Status != 200 {
+		t.Errorf("HEAD: %d", a.Status)
+	}
+}

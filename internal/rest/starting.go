@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// startingRetry is when clients of a server that is starting may try again.
+const startingRetry = 3 * time.Second
+
+// Starting answers all requests of a server that cannot serve yet, because it
+// waits for its database or migrates it. /healthz says that the process is
+// there. Everything else is answered 503 with Retry-After: /readyz with the
+// reason, pages with a small page that loads itself again.
+type Starting struct {
+	metrics *Metrics
+	secure  bool // people reach the server by https
+	state   atomic.Pointer[startingState]
+}
+
+type startingState struct {
+	reason string
+	since  time.Time
+}
+
+// NewStarting returns the handler of a server at a base address.
+func NewStarting(baseURL string, metrics *Metrics) *Starting {
+	s := &Starting{metrics: metrics, secure: strings.HasPrefix(baseURL, "https:")}
+	s.Set("The server is starting.")
+	return s
+}
+
+// Set says in a sentence why the server is not ready. Anyone may read it.
+func (s *Starting) Set(reason string) {
+	if old := s.state.Load(); old == nil || old.reason != reason {
+		s.state.Store(&startingState{reason, time.Now()})
+	}
+}
+
+func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began, status := time.Now(), http.StatusServiceUnavailable
+	header := w.Header()
+	header.Set("X-Request-Id", requestID(r))
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "no-store")
+	if s.secure {
+		header.Set("Strict-Transport-Security", strictTransport)
+	}
+	state := s.state.Load()
+	switch p := r.URL.Path; {
+	case p == "/healthz":
+		status = http.StatusOK
+		write(w, status, []byte(`{"status":"ok"}`))
+	case p == "/readyz":
+		s.refuse(w, fmt.Sprintf("%s For %s so far.", state.reason, time.Since(state.since).Round(time.Second)))
+	case !strings.HasPrefix(p, "/api/") && p != board.MCPPath && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		s.page(w)
+	default:
+		s.refuse(w, "The server is starting; try again in a moment.")
+	}
+	s.metrics.answered(r, status, time.Since(began), false)
+}
+
+func (s *Starting) refuse(w http.ResponseWriter, message string) {
+	w.Header().Set("Retry-After", retryAfter(startingRetry))
+	body, err := json.Marshal(errorEnvelope{errorBody{board.CodeUnavailable, message}})
+	if err != nil {
+		body = []byte(`{"error":{"code":"unavailable","message":"The server is starting."}}`)
+	}
+	write(w, http.StatusServiceUnavailable, body)
+}
+
+const (
+	startingStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1.5rem}h1{font-size:1.4rem}`
+	startingPage  = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="3">
+<title>Cardwall is starting</title>
+<style>` + startingStyle + `</style>
+</head>
+<body>
+<h1>Cardwall is starting</h1>
+<p>It will be here in a moment. This page loads again by itself every few seconds.</p>
+</body>
+</html>
+`
+)
+
+func (s *Starting) page(w http.ResponseWriter) {
+	sum := sha256.Sum256([]byte(startingStyle))
+	header := w.Header()
+	header.Set("Retry-After", retryAfter(startingRetry))
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Length", strconv.Itoa(len(startingPage)))
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; frame-ancestors 'none'")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write([]byte(startingPage)) // the reader may be gone
+}
+
+// retryAfter is a time in whole seconds, rounded up.
+func retryAfter(d time.Duration) string {
+	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
+}

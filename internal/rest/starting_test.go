@@ -1,0 +1,41 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"cardwall/internal/rest"
+)
+
+// While a migration runs /readyz says which one, and a page says nothing of it; over
+// https each answer says so to browsers.
+func TestStartingSaysWhatTheServerDoes(t *testing.T) {
+	t.Parallel()
+	s := rest.NewStarting("https://cards.example.com", rest.NewMetrics())
+	s.Set("The server is migrating the database: 019_partitions, 3 of 10.")
+	for _, c := range []struct {
+		path, accept string
+		status       int
+		want, not    string
+	}{
+		{"/healthz", "", 200, `{"status":"ok"}`, "migrating"},
+		{"/readyz", "", 503, `"message":"The server is migrating the database: 019_partitions, 3 of 10. For 0s so far."`, "<html"},
+		{"/", "text/html", 503, `<meta http-equiv="refresh" content="3">`, "019"},
+		{"/api/public/v1/boards", "text/html", 503, `"code":"unavailable"`, "019"},
+		{"/mcp", "application/json", 503, `"code":"unavailable"`, "019"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, c.path, http.NoBody)
+		r.Header.Set("Accept", c.accept)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		body := w.Body.String()
+		if w.Code != c.status || !strings.Contains(body, c.want) || strings.Contains(body, c.not) {
+			t.Errorf("%s is %d %s", c.path, w.Code, body)
+		}
+		if h := w.Header(); h.Get("Strict-Transport-Security") == "" || h.Get("X-Request-Id") == "" || (h.Get("Retry-After") == "") != (c.status == 200) {
+			t.Errorf("%s has the headers %v", c.path, h)
+		}
+	}
+}

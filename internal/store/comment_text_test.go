@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// An installation of before migration 026 keeps in the activity what comments
+// say and said, also of those that are gone.
+func TestOpenRedactsCommentsOfBefore(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		file := filepath.Join(t.TempDir(), "newer.db")
+		s := apptest.New(t, file, apptest.Options{})
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		for range 2 {
+			b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch"}).ID()
+			list := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID()
+			card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "One", "description": "okapi stays in a description"}).ID()
+			ada.Must("update_card", apptest.Fields{"cardId": card, "description": "okapi stays in its difference"})
+			for n := range 3 {
+				m := ada.Must("add_comment", apptest.Fields{"cardId": card, "text": fmt.Sprint("Number ", n)}).ID()
+				ada.Must("edit_comment", apptest.Fields{"commentId": m, "text": fmt.Sprint("Number ", n, " again")})
+			}
+		}
+		change(t, s.DB, `UPDATE activity SET changes = json_patch(changes, '{"text":{"from":"quagga","to":"zebra \u0000 \ud83d\ude00"},"guestName":{"to":"\"text\":"}}')
+			WHERE type IN ('comment.added', 'comment.edited')`)
+		// One board has more comments than are redacted at once.
+		change(t, s.DB, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+			INSERT INTO activity (board_id, version, id, type, at, actor_type, changes) SELECT a.board_id, a.version + 1000 + i, a.id || i, a.type, a.at, a.actor_type, a.changes
+			FROM n, (SELECT * FROM activity WHERE type = 'comment.added' ORDER BY board_id, version LIMIT 1) a`)
+		older := filepath.Join(t.TempDir(), "older.db")
+		if err := store.CopyAsOf(t.Context(), file, older, database, 25); err != nil {
+			t.Fatal(err)
+		}
+		if !store.IsPostgres(database) {
+			database = older
+		}
+		var said []string
+		for range 2 { // the second start finds nothing to do
+			db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Clock: s.Clock.Now, Progress: func(text string) { said = append(said, text) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := rows(t, db, "SELECT type || ' ' || changes FROM activity")
+			if len(all) < 1216 {
+				t.Errorf("the activity has %d entries", len(all))
+			}
+			okapis := 0
+			for _, line := range all {
+				comment := strings.HasPrefix(line, "comment.")
+				if strings.Contains(line, "zebra") || strings.Contains(line, "quagga") || comment && !(strings.Contains(line, "cmt_") && strings.Contains(line, "guestName")) {
+					t.Errorf("the activity holds %s", line)
+				}
+				okapis += strings.Count(line, "okapi")
+			}
+			if okapis != 6 { // in two boards: one made, one changed from and to
+				t.Errorf("%d descriptions are left of 6", okapis)
+			}
+			if left := rows(t, db, "SELECT value FROM settings WHERE key = 'comment_texts'"); len(left) > 0 {
+				t.Error("the next start would redact again")
+			}
+			if store.IsPostgres(database) { // a server of the version before still writes texts
+				change(t, db, `INSERT INTO activity (board_id, version, id, type, at, actor_type, changes)
+					SELECT id, version + 100000, 'act_' || id, 'comment.added', 1, 'person', '{"commentId":{"from":null,"to":"cmt_x"},"guestName":0,"text":{"from":null,"to":"zebra"}}' FROM boards ON CONFLICT DO NOTHING`)
+				if late := rows(t, db, "SELECT changes FROM activity WHERE version > 100000 AND changes LIKE '%zebra%'"); len(late) > 0 {
+					t.Errorf("an older server left %q", late)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(slices.DeleteFunc(said, func(text string) bool { return !strings.Contains(text, "comments") })); n != 1 {
+			t.Errorf("it was redacted %d times", n)
+		}
+	})
+}

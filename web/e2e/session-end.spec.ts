@@ -1,0 +1,101 @@
+// The session ends while somebody works: the page stays, and goes on after the sign-in.
+import type { Page } from '@playwright/test'
+import { ask, expect, saved, send, server, test } from './fixtures'
+import { another } from './person'
+
+const comment = (page: Page) => page.getByRole('textbox', { name: 'Comment', exact: true })
+
+/** A page of the demo person with a session of its own, on a card. */
+async function own(page: Page, cardId: string): Promise<Page> {
+  const { email, password } = server()
+  await page.goto(`/sign-in?next=${encodeURIComponent(`/cards/${cardId}`)}`)
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await expect(comment(page)).toBeVisible()
+  return page
+}
+
+/** Sends a request of the browser that the page does not know of. */
+const behind = (page: Page, path: string, body: object) =>
+  page.evaluate(
+    async ([path, body]) => {
+      const headers = { 'Content-Type': 'application/json' }
+      const answer = await fetch(`/api/app/v1${path}`, { method: 'POST', headers, body })
+      const text = await answer.text()
+      if (!answer.ok) throw new Error(text)
+    },
+    [path, JSON.stringify(body)] as const,
+  )
+
+test('a comment that was sent after the end of the session arrives after the next sign-in, once', async ({
+  page: other,
+  world,
+  elsewhere,
+}) => {
+  const cardId = world.cards.One!
+  const page = await own(await elsewhere(), cardId)
+  const keys: (string | undefined)[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/comments'))
+      keys.push(request.headers()['idempotency-key'])
+  })
+  await behind(page, '/sign-out', {})
+  await comment(page).fill('Do not lose me')
+  await page.keyboard.press('Control+Enter')
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+  await expect(dialog).toBeVisible()
+  expect(page.url()).toContain(`/cards/${cardId}`)
+
+  await dialog.getByLabel(/^Password/).fill('not this one')
+  await page.keyboard.press('Enter')
+  await expect(dialog.getByRole('alert')).toContainText('password')
+  await dialog.getByLabel(/^Password/).fill(server().password)
+  await page.keyboard.press('Enter')
+  await expect(dialog).toBeHidden()
+  await expect(page.getByRole('article').getByText('Do not lose me')).toBeVisible()
+  await saved(page)
+  expect(keys.length).toBeGreaterThan(1)
+  expect(new Set(keys).size).toBe(1)
+  const path = `/public/v1/cards/${cardId}/comments`
+  expect((await ask<{ text: string }[]>(other, 'GET', path)).map((c) => c.text)).toEqual(['Do not lose me'])
+
+  // The live stream is back too.
+  await world.post(`/cards/${cardId}/comments`, { text: 'Heard again' })
+  await expect(page.getByRole('article').getByText('Heard again')).toBeVisible({ timeout: 20_000 })
+})
+
+test('another account gets neither the drafts nor the changes of the first', async ({
+  page: other,
+  world,
+  elsewhere,
+  browser,
+}) => {
+  const cardId = world.cards.One!
+  const grace = await another(browser, world)
+  const email = `${grace.name.toLowerCase().replace(' ', '.')}@example.com`
+  const page = await own(await elsewhere(), cardId)
+  await behind(page, '/sign-in', { email, password: 'correct horse battery' })
+  await comment(page).fill('Of the first person')
+  await page.keyboard.press('Control+Enter')
+  const dialog = page.getByRole('dialog', { name: 'Another account is signed in' })
+  await expect(dialog).toContainText(email)
+  await expect(dialog).toContainText(server().email)
+  page.on('dialog', (asked) => void asked.accept())
+  await dialog.getByRole('button', { name: `Continue as ${grace.name}` }).click()
+  await expect(page).toHaveURL('/')
+  await page.goto(`/cards/${cardId}`)
+  await expect(comment(page)).toHaveValue('')
+  expect(await ask<unknown[]>(other, 'GET', `/public/v1/cards/${cardId}/comments`)).toEqual([])
+
+  // The first person finds it again.
+  const answer = await send('/api/app/v1/sign-in', {
+    headers: { 'Content-Type': 'application/json', Origin: server().url },
+    body: JSON.stringify({ email: server().email, password: server().password }),
+  })
+  const [name = '', value = ''] = answer.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
+  await page.context().addCookies([{ name, value, url: server().url.replace('http:', 'https:'), secure: true }])
+  await page.goto(`/cards/${cardId}`)
+  await expect(comment(page)).toHaveValue('Of the first person')
+  await grace.close()
+})

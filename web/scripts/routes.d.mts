@@ -1,0 +1,1 @@
+export function patterns(src: string): string[]
