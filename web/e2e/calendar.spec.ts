@@ -1,5 +1,18 @@
 import { type Page } from '@playwright/test'
-import { ask, axe, drawn, expect, hold, live, painted, tabTo, test as base, undo, type World } from './fixtures'
+import {
+  ask,
+  axe,
+  drawn,
+  expect,
+  hold,
+  leaveControl,
+  live,
+  painted,
+  tabTo,
+  test as base,
+  undo,
+  type World,
+} from './fixtures'
 
 type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
 type Plan = World & {
@@ -38,9 +51,6 @@ async function open(page: Page, plan: Plan, more = ''): Promise<void> {
   await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-14${more}`)
   await expect(bar(page, 'One')).toBeVisible()
 }
-
-/** Takes the focus off a control, on which letters are no shortcuts. */
-const leaveControl = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
 
 /** In a window of this width the cards without a date leave their room to the days until they are asked for. */
 async function openTray(page: Page): Promise<void> {
@@ -151,7 +161,8 @@ test('with the keyboard alone a card is found, moved, dated in words, taken off 
   await tabTo(cell(page, 22).locator('[data-item]'))
   await page.keyboard.press('r')
   await expect(page.getByRole('button', { name: /^No date/ })).toHaveText(/3$/)
-  await openTray(page)
+  await expect(cell(page, 22)).toBeFocused()
+  await page.keyboard.press('u')
   await expect(tray(page).getByText('One')).toBeVisible()
   await expect(cell(page, 22)).toBeFocused()
   // And from the tray onto a day.

@@ -29,14 +29,14 @@ test.describe('a quiet test', () => {
 
   test('fails by a request that failed', async ({ page, complaints }) => {
     test.fail()
-    await page.goto('/nowhere')
+    await page.goto('/notifications')
     await page.evaluate(ask)
     await expect.poll(() => complaints.length).toBeGreaterThan(0)
   })
 
   test('says which failure it expects', async ({ page, complaints, expected }) => {
     expected.push(/404.*brd_none/)
-    await page.goto('/nowhere')
+    await page.goto('/notifications')
     await page.evaluate(ask)
     await expect.poll(() => complaints.length).toBeGreaterThan(0)
   })

@@ -135,7 +135,7 @@ async function removeWorkspace(id: string): Promise<void> {
 async function makeWorld(page: Page, title: string): Promise<World> {
   const make = async (path: string, body: object) => (await ask<{ id: string }>(page, 'POST', path, body)).id
   const post = (path: string, body: object) => make(`/public/v1${path}`, body)
-  await page.goto('/nowhere')
+  await page.goto('/notifications')
   const workspaceId = await make('/app/v1/workspaces', { name: title.slice(0, 60) })
   const boardId = await post('/boards', { workspaceId, name: 'Plan' })
   const lists: Record<string, string> = {}
@@ -193,6 +193,9 @@ export async function saved(page: Page): Promise<void> {
     .poll(async () => (await waits()) || changing.get(page)!.size > 0, { message: 'unsaved', timeout: 30_000 })
     .toBe(false)
 }
+
+/** Takes the focus from a control, so that letters are shortcuts. */
+export const leaveControl = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
 
 /** Waits until what the page does with the last movement of a mouse or finger is painted. */
 export async function drawn(page: Page): Promise<void> {
@@ -283,7 +286,7 @@ export async function linkInLetter(mark: string, link: RegExp): Promise<string> 
           const text = letter
             .replace(/=\r?\n/g, '')
             .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-          if (letter.includes(mark)) found = link.exec(text)?.[0] ?? found
+          if (letter.includes(mark) || text.includes(mark)) found = link.exec(text)?.[0] ?? found
         }
         return found
       },

@@ -1,4 +1,4 @@
-import { axe, expect, saved, tabTo, test } from './fixtures'
+import { axe, expect, leaveControl, saved, tabTo, test } from './fixtures'
 import { another } from './person'
 
 test('what concerns somebody shows behind the bell as it happens, and opens with a click', async ({
@@ -68,6 +68,8 @@ test('with the keyboard alone somebody is mentioned, and reads it', async ({ pag
   await expect(panel).toHaveCount(0)
   await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeFocused()
 
+  // A letter on a button is no shortcut.
+  await leaveControl(grace.page)
   await grace.page.keyboard.press('g')
   await grace.page.keyboard.press('n')
   await expect(grace.page).toHaveURL(/\/notifications$/)
