@@ -140,7 +140,7 @@ func (n *node) command(ctx context.Context, args ...string) (string, error) {
 // doctor has the data checked.
 func (n *node) doctor(ctx context.Context) error {
 	said, err := n.command(ctx, "doctor")
-	if err == nil && !strings.Contains(said, "The data is sound.") {
+	if err == nil && !strings.Contains(said, "No problems found.") {
 		err = errors.New("the doctor says: " + said)
 	}
 	return err

@@ -15,18 +15,20 @@ import (
 )
 
 type userCommand struct {
-	Add userAddCommand `cmd:"" help:"Make an account; prints its id."`
+	Add userAddCommand `cmd:"" help:"Create an account and print its id."`
 }
 
 type userAddCommand struct {
-	Email         string `required:"" help:"Address to sign in with."`
+	Email         string `required:"" help:"Email address to sign in with."`
 	Name          string `required:"" help:"Name shown to others."`
-	TimeZone      string `default:"UTC" help:"IANA time zone, such as Europe/Berlin."`
-	PasswordStdin bool   `help:"Read the password from standard input; without it the account has none."`
+	TimeZone      string `default:"UTC" help:"IANA time zone, such as Europe/Berlin (default ${default})."`
+	PasswordStdin bool   `help:"Read the password from standard input. Without this flag the account has no password."`
 }
 
 func (userAddCommand) Help() string {
-	return "Example:\n  echo 'correct horse battery' | cardwall user add --email ada@example.com --name 'Ada Lovelace' --password-stdin"
+	return "Example:\n" +
+		"  echo 'correct horse battery' | " +
+		"cardwall user add --email ada@example.com --name 'Ada Lovelace' --password-stdin"
 }
 
 func (c *userAddCommand) Run(ctx context.Context, g *globals) error {
@@ -34,7 +36,7 @@ func (c *userAddCommand) Run(ctx context.Context, g *globals) error {
 	if c.PasswordStdin {
 		line, err := bufio.NewReader(g.stdin).ReadString('\n')
 		if err != nil && line == "" {
-			return errors.New("no password came on standard input")
+			return errors.New("standard input holds no password")
 		}
 		if in.PasswordHash, err = account.HashPassword(strings.TrimRight(line, "\r\n"), c.Email, c.Name); err != nil {
 			return err
@@ -50,21 +52,22 @@ func (c *userAddCommand) Run(ctx context.Context, g *globals) error {
 }
 
 type tokenCommand struct {
-	Add    tokenAddCommand    `cmd:"" help:"Make an API token; prints it, once."`
-	Revoke tokenRevokeCommand `cmd:"" help:"End an API token."`
-	List   tokenListCommand   `cmd:"" help:"List a person's tokens that work."`
+	Add    tokenAddCommand    `cmd:"" help:"Create an API token and print it. It cannot be shown again."`
+	Revoke tokenRevokeCommand `cmd:"" help:"Revoke an API token."`
+	List   tokenListCommand   `cmd:"" help:"List a person's active API tokens."`
 }
 
 type tokenAddCommand struct {
 	User      string        `required:"" placeholder:"EMAIL" help:"Owner of the token."`
-	Name      string        `required:"" help:"What it is for."`
-	Scopes    []string      `default:"read" help:"What it allows: read, write, admin; read is always among them."`
-	Workspace string        `placeholder:"ID" help:"Limit it to one workspace."`
-	ExpiresIn time.Duration `placeholder:"DURATION" help:"When it stops working, such as 720h; never when absent."`
+	Name      string        `required:"" help:"Name that says what the token is for."`
+	Scopes    []string      `default:"read" help:"Scopes: read, write, admin. The scope read is always included (default ${default})."`
+	Workspace string        `placeholder:"ID" help:"Limit the token to one workspace."`
+	ExpiresIn time.Duration `placeholder:"DURATION" help:"Time until the token expires, such as 720h (default: never)."`
 }
 
 func (tokenAddCommand) Help() string {
-	return "Example:\n  cardwall token add --user ada@example.com --name 'Deploy script' --scopes read,write --expires-in 720h"
+	return "Example:\n" +
+		"  cardwall token add --user ada@example.com --name 'Deploy script' --scopes read,write --expires-in 720h"
 }
 
 func (c *tokenAddCommand) Run(ctx context.Context, g *globals) error {
@@ -88,7 +91,7 @@ func (c *tokenAddCommand) Run(ctx context.Context, g *globals) error {
 			return err
 		}); err != nil {
 			if board.IsCode(err, board.CodeNotFound) {
-				return fmt.Errorf("%s is in no workspace %s", u.Email, c.Workspace)
+				return fmt.Errorf("%s is not a member of a workspace %s", u.Email, c.Workspace)
 			}
 			return err
 		}
@@ -106,13 +109,13 @@ func (c *tokenAddCommand) owner(ctx context.Context, db *store.DB) (u board.User
 }
 
 type tokenRevokeCommand struct {
-	ID string `arg:"" help:"The token's id (tok_…)."`
+	ID string `arg:"" help:"Id of the token (tok_…)."`
 }
 
 func (c *tokenRevokeCommand) Run(ctx context.Context, g *globals) error {
 	err := g.write(ctx, board.System(), func(tx *store.Tx) error { return tx.RevokeToken(ctx, c.ID) })
 	if board.IsCode(err, board.CodeNotFound) {
-		return fmt.Errorf("there is no working token %s", c.ID)
+		return fmt.Errorf("there is no active token %s", c.ID)
 	}
 	return err
 }
@@ -130,9 +133,17 @@ func (c *tokenListCommand) Run(ctx context.Context, g *globals) error {
 			}
 			tokens, err := v.Tokens(ctx, u.ID)
 			for _, t := range tokens {
-				g.print("%s  …%s  %v  %s", t.ID, t.LastFour, t.Scopes, t.Name)
+				g.print("%s  …%s  %s  %s", t.ID, t.LastFour, joinScopes(t.Scopes), t.Name)
 			}
 			return err
 		})
 	})
+}
+
+func joinScopes(scopes []board.Scope) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, ",")
 }

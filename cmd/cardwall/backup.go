@@ -16,15 +16,19 @@ import (
 )
 
 type backupCommand struct {
-	File string `arg:"" help:"Where to: a file, a folder that is there, in which the file gets the time as its name, or - for standard output."`
-	Keep int    `placeholder:"N" help:"With a folder: keep the newest N backups that were made in it this way, and remove older ones. All when absent."`
+	File string `arg:"" help:"Target: a file, an existing folder (the file name is the current time), or - for standard output."`
+	Keep int    `placeholder:"N" help:"With a folder: remove all but the N newest backups in it (default: keep all)."`
 }
 
 func (backupCommand) Help() string {
-	return "Writes one state of all data to one file, while servers go on reading and writing, and reads it back. The file is the same of both databases: " +
-		"cardwall restore puts it into either. A backup of that name is replaced when the new one is whole.\n\n" +
-		"The key that seals secrets is not in it: keep secret.key, apart from the backups.\n\n" +
-		"Examples:\n  cardwall backup cardwall-$(date +%F).backup\n  cardwall backup --keep 14 /var/backups/cardwall\n  cardwall backup - | ssh vault 'cat > cardwall.backup'"
+	return "Writes a consistent snapshot of all data to one file and verifies it. Servers keep running meanwhile. " +
+		"The format does not depend on the database: cardwall restore can load a backup into SQLite or PostgreSQL. " +
+		"An existing file of the same name is replaced once the new backup is complete.\n\n" +
+		"The backup does not contain the encryption key of secrets. Store secret.key separately.\n\n" +
+		"Examples:\n" +
+		"  cardwall backup cardwall-$(date +%F).backup\n" +
+		"  cardwall backup --keep 14 /var/backups/cardwall\n" +
+		"  cardwall backup - | ssh vault 'cat > cardwall.backup'"
 }
 
 func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
@@ -35,7 +39,7 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 		c.File = file
 	}
 	if c.Keep < 0 || c.Keep > 0 && folder == "" {
-		return errors.New("--keep is a number of backups, and needs a folder as the place of the backup")
+		return errors.New("--keep must be a positive number, and the target of the backup must be an existing folder")
 	}
 	if file == "-" {
 		folder, err := os.MkdirTemp(g.temporary(), "cardwall-backup-")
@@ -67,45 +71,49 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 	return g.noteBackup(ctx, m)
 }
 
-// The name of a backup that is made into a folder.
+// The parts of the name of a backup that is written to a folder.
 const (
 	backupPrefix = "cardwall-"
 	backupTime   = "20060102T150405Z"
 	backupSuffix = ".backup"
 )
 
-// pruneBackups removes all but the newest backups from a folder, of those whose
-// names this program gave.
+// pruneBackups removes all but the newest backups from a folder. It only
+// considers files that this program named.
 func (g *globals) pruneBackups(folder string, keep int) error {
-	entries, err := os.ReadDir(folder) // by name, which is by time
+	entries, err := os.ReadDir(folder) // sorted by name and therefore by time
 	if err != nil {
 		return err
 	}
 	var made []string
 	for _, e := range entries {
 		at, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), backupSuffix), backupPrefix)
-		if _, err := time.Parse(backupTime, at); ok && err == nil && strings.HasSuffix(e.Name(), backupSuffix) && e.Type().IsRegular() {
+		if !ok || !strings.HasSuffix(e.Name(), backupSuffix) || !e.Type().IsRegular() {
+			continue
+		}
+		if _, err := time.Parse(backupTime, at); err == nil {
 			made = append(made, e.Name())
 		}
 	}
 	for _, name := range made[:max(0, len(made)-keep)] {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil {
-			return fmt.Errorf("remove an old backup: %w", err)
+			return fmt.Errorf("remove old backup: %w", err)
 		}
 		g.print("Removed %s.", filepath.Join(folder, name))
 	}
 	return nil
 }
 
-// noteBackup tells the servers when the last backup was made, for the metric that
-// shows its age. The backup is good without it.
+// noteBackup records the time of the backup in the database, for the metric of
+// the servers that shows its age. A failure is only logged, because the backup
+// itself is complete.
 func (g *globals) noteBackup(ctx context.Context, m store.Manifest) error {
 	database, err := g.address()
 	if err != nil {
 		return err
 	}
 	if err := store.NoteBackup(ctx, database, m.MadeAt); err != nil {
-		g.log.Warn("the backup is made, but its time was not noted in the database for the metrics", "error", err)
+		g.log.Warn("backup complete, but its time was not recorded for the metrics", "error", err)
 	}
 	return nil
 }
@@ -116,10 +124,13 @@ func (g *globals) backup(ctx context.Context, file string) (store.Manifest, erro
 	if err != nil {
 		return store.Manifest{}, err
 	}
-	return store.Backup(ctx, store.BackupOptions{Database: database, File: file, Program: apiVersion(), Clock: time.Now, Progress: g.say})
+	return store.Backup(ctx, store.BackupOptions{
+		Database: database, File: file, Program: apiVersion(), Clock: time.Now, Progress: g.reportProgress,
+	})
 }
 
-// temporary is a folder for files as large as the database: that of the data.
+// temporary returns the folder for temporary files as large as the database:
+// the data folder, or "" for the system's if there is none.
 func (g *globals) temporary() string {
 	if _, err := os.Stat(g.Data); err != nil {
 		return ""
@@ -127,19 +138,21 @@ func (g *globals) temporary() string {
 	return g.Data
 }
 
-// say shows what long work does, on the error output.
-func (g *globals) say(message string) { _, _ = fmt.Fprintln(g.stderr, message) }
+// reportProgress prints the current step of a long operation to standard error.
+func (g *globals) reportProgress(message string) { _, _ = fmt.Fprintln(g.stderr, message) }
 
-// describe is what a backup is, for a person.
+// describe returns a summary of a backup for a person.
 func describe(m store.Manifest, file string) string {
-	text := fmt.Sprintf("%s: %d rows of %d tables (schema %d, %s) in %s, read back and whole.", file, m.Rows(), len(m.Tables), m.Schema, m.Source, size(m.Bytes))
+	text := fmt.Sprintf("%s: %d rows of %d tables (schema %d, %s) in %s, complete and verified.",
+		file, m.Rows(), len(m.Tables), m.Schema, m.Source, size(m.Bytes))
 	if len(m.Keys) > 0 {
-		text += fmt.Sprintf("\nIts secrets open with the key %s, which is not in it.", strings.Join(m.Keys, " and "))
+		text += fmt.Sprintf("\nRestoring it needs the encryption key %s, which is not in the backup.",
+			strings.Join(m.Keys, " and "))
 	}
 	return text
 }
 
-// size is a number of bytes for a person.
+// size formats a number of bytes for a person.
 func size(n int64) string {
 	switch {
 	case n >= 10<<30:
@@ -151,51 +164,58 @@ func size(n int64) string {
 }
 
 type restoreCommand struct {
-	File    string `arg:"" help:"A backup; - is standard input."`
-	Replace bool   `help:"SQLite: also where data is already; the file that is there is kept beside."`
+	File    string `arg:"" help:"Backup file, or - for standard input."`
+	Replace bool   `help:"SQLite: replace existing data. The old file is kept under another name."`
 }
 
 func (restoreCommand) Help() string {
-	return "Puts a backup into an empty installation, of either database, whichever it was made of, and brings it to this program's schema. It does all or nothing. " +
-		"Servers must not run; the key of the backup must be there first, in secret.key of the data folder or in CARDWALL_SECRET_KEY.\n\n" +
-		"Examples:\n  cardwall restore cardwall-2026-03-02.backup\n  cardwall restore cardwall-2026-03-02.backup --database postgres://cardwall@db/cardwall"
+	return "Restores a backup of SQLite or PostgreSQL into an empty SQLite or PostgreSQL database, " +
+		"and migrates it to this program's schema. If it fails, the database is unchanged. " +
+		"Stop all servers first, and provide the encryption key of the backup: " +
+		"as secret.key in the data folder or in CARDWALL_SECRET_KEY.\n\n" +
+		"Examples:\n" +
+		"  cardwall restore cardwall-2026-03-02.backup\n" +
+		"  cardwall restore cardwall-2026-03-02.backup --database postgres://cardwall@db/cardwall"
 }
 
 func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err := os.MkdirAll(g.Data, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
+		return fmt.Errorf("create the data folder: %w", err)
 	}
 	database, err := g.address()
 	if err != nil {
 		return err
 	}
 	if c.Replace && store.IsPostgres(database) {
-		return errors.New("--replace is for SQLite; for PostgreSQL make a new database, and name that")
+		return errors.New("--replace works only with SQLite; for PostgreSQL create a new database and pass its address")
 	}
 	file := c.File
 	if file == "-" {
-		if file, err = g.keepInput(); err != nil {
+		if file, err = g.saveInput(); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, os.Remove(file)) }()
 	}
-	keys, err := g.presentKeys()
+	keys, err := g.existingKeys()
 	if err != nil {
 		return err
 	}
-	m, kept, err := store.Restore(ctx, store.RestoreOptions{Backup: file, Database: database, Replace: c.Replace, Keys: keys, Clock: time.Now, Progress: g.say})
+	m, kept, err := store.Restore(ctx, store.RestoreOptions{
+		Backup: file, Database: database, Replace: c.Replace, Keys: keys, Clock: time.Now, Progress: g.reportProgress,
+	})
 	if err != nil {
 		return err
 	}
-	g.print("Restored %d rows of %d tables, as they were on %s.", m.Rows(), len(m.Tables), m.MadeAt.Format("2 January 2006 at 15:04:05 UTC"))
+	g.print("Restored %d rows of %d tables, as of %s.",
+		m.Rows(), len(m.Tables), m.MadeAt.Format("2 January 2006 at 15:04:05 UTC"))
 	if kept != "" {
-		g.print("What was there before is in %s.", kept)
+		g.print("The previous data is in %s.", kept)
 	}
 	return nil
 }
 
-// keepInput puts the standard input into a file.
-func (g *globals) keepInput() (string, error) {
+// saveInput copies standard input to a temporary file and returns its path.
+func (g *globals) saveInput() (string, error) {
 	f, err := os.CreateTemp(g.temporary(), ".cardwall-restore-*")
 	if err != nil {
 		return "", err
@@ -207,9 +227,10 @@ func (g *globals) keepInput() (string, error) {
 	return f.Name(), nil
 }
 
-// presentKeys are the keys that are there; nil for none. No file is made: a new
-// key in the place of the one that is missing would only be in its way.
-func (g *globals) presentKeys() (*seal.Keyring, error) {
+// existingKeys returns the configured keys, or nil if there are none. Unlike
+// loadKeys it does not create a key file: a new key could not open the backup's
+// secrets, and the operator would have to remove it first.
+func (g *globals) existingKeys() (*seal.Keyring, error) {
 	if g.SecretKey == "" {
 		if _, err := os.Stat(g.keyFile()); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil

@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// wallClock is the machine's.
+// wallClock returns the clock of the machine.
 func wallClock() func() time.Time { return time.Now }

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// wallClock is the machine's, moved by what the file that CARDWALL_TORTURE_CLOCK
-// names says, such as -2h: `go build -tags torture` makes a program whose clock
-// can be set, which no one but the trials runs.
+// wallClock returns the clock of the machine, shifted by the duration in the
+// file that CARDWALL_TORTURE_CLOCK names, such as -2h. Only programs built with
+// `go build -tags torture` read it; only the tests in torture/ build them.
 func wallClock() func() time.Time {
 	path := os.Getenv("CARDWALL_TORTURE_CLOCK")
 	if path == "" {
 		return time.Now
 	}
 	var offset atomic.Int64
-	look := func() {
+	read := func() {
 		if text, err := os.ReadFile(path); err == nil {
 			if d, err := time.ParseDuration(strings.TrimSpace(string(text))); err == nil {
 				offset.Store(int64(d))
 			}
 		}
 	}
-	look()
+	read()
 	go func() {
 		for range time.Tick(10 * time.Millisecond) {
-			look()
+			read()
 		}
 	}()
-	// Round takes the monotonic reading away, as a step of the machine's own clock would not move it.
+	// Round(0) strips the monotonic reading, which Add would not shift relative to other times.
 	return func() time.Time { return time.Now().Round(0).Add(time.Duration(offset.Load())) }
 }

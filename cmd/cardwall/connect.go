@@ -7,13 +7,14 @@ import (
 	"cardwall/internal/hook"
 )
 
-// connectFlags say how programs connect without a pasted token.
+// connectFlags configure how apps connect through OAuth.
 type connectFlags struct {
-	ConnectRegistration string `default:"on" enum:"on,off" help:"Let programs register themselves (RFC 7591) to ask people for access: on or off. With off, only those connect that describe themselves at an https address of their own."`
+	ConnectRegistration string `default:"on" enum:"on,off" help:"${help_connect_registration}"`
 }
 
-// authorization is the server by which programs connect. What it fetches for
-// strangers goes through the guard of webhooks, and trusts the same authorities.
+// authorization returns the OAuth authorization server. It fetches client
+// metadata documents through the guard of webhooks, and trusts the same
+// certificate authorities.
 func (f connectFlags) authorization(g *globals, guard *hook.Guard, unlimited bool, caFile string) (*connect.Server, error) {
 	o := connect.Options{
 		BaseURL: g.BaseURL, Registration: f.ConnectRegistration == "on", Unlimited: unlimited,

@@ -220,11 +220,11 @@ func (d *days) serve(holder string) (stop func()) {
 	}
 	post := mail.Post{Box: d.letterBox(), Sender: outbox, Log: d.log()}
 	ends := []func(){
-		beside(d.t.Context(), sender.Run),
-		beside(d.t.Context(), rules.Run),
-		beside(d.t.Context(), notify.New(d.db, holder, d.log()).Run),
-		beside(d.t.Context(), post.Run),
-		beside(d.t.Context(), func(ctx context.Context) { d.housekeep(ctx, holder) }),
+		startWorker(d.t.Context(), sender.Run),
+		startWorker(d.t.Context(), rules.Run),
+		startWorker(d.t.Context(), notify.New(d.db, holder, d.log()).Run),
+		startWorker(d.t.Context(), post.Run),
+		startWorker(d.t.Context(), func(ctx context.Context) { d.housekeep(ctx, holder) }),
 	}
 	return func() {
 		for _, end := range ends {

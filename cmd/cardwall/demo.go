@@ -23,8 +23,8 @@ const (
 	demoToken = "Demo"
 )
 
-// fillDemo makes the demo account and its boards when they are not there, and
-// gives the account a new password and a new token, which it prints.
+// fillDemo creates the demo account and its boards unless they exist. It sets a
+// new password, creates a new token and prints both.
 func fillDemo(ctx context.Context, g *globals, db *store.DB) error {
 	password := strings.ToLower(rand.Text()[:16])
 	hash, err := account.HashPassword(password)
@@ -50,7 +50,9 @@ func fillDemo(ctx context.Context, g *globals, db *store.DB) error {
 		if _, err := tx.RevokeTokens(ctx, u.ID, demoToken); err != nil {
 			return err
 		}
-		_, token, err = app.AddToken(ctx, tx, app.NewToken{Name: demoToken, Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite, board.ScopeAdmin}})
+		_, token, err = app.AddToken(ctx, tx, app.NewToken{
+			Name: demoToken, Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite, board.ScopeAdmin},
+		})
 		return err
 	})
 	if err != nil {
@@ -61,12 +63,13 @@ func fillDemo(ctx context.Context, g *globals, db *store.DB) error {
 	g.print("  password   %s", password)
 	g.print("API token    %s", token)
 	g.print("Reference    %s/docs", g.BaseURL)
-	g.print("Try it:\n  curl -s -H 'Authorization: Bearer %s' '%s%s/boards/%s/cards?limit=3&view=compact'", token, g.BaseURL, rest.Prefix, boardID)
+	g.print("Try it:\n  curl -s -H 'Authorization: Bearer %s' '%s%s/boards/%s/cards?limit=3&view=compact'",
+		token, g.BaseURL, rest.Prefix, boardID)
 	return nil
 }
 
-// demoUser finds the account of an address, or makes it. Nobody can sign in to
-// one without a password.
+// demoUser returns the account with the given address and creates it if needed.
+// A created account has no password, so nobody can sign in to it.
 func demoUser(ctx context.Context, tx *store.Tx, email, name string) (board.User, error) {
 	u, err := tx.UserByEmail(ctx, email)
 	if board.IsCode(err, board.CodeNotFound) {

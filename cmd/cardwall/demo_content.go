@@ -5,8 +5,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// What the demo holds: the people and boards of a small company that makes an
-// app for field notes. The demo account is the person "".
+// The content of the demo: the people and boards of a small company that makes
+// an app for field notes. The demo account is the person "".
 
 type demoPerson struct {
 	name string
@@ -16,7 +16,7 @@ type demoPerson struct {
 type demoBoard struct {
 	name, about       string
 	visibility        board.Visibility
-	guests            []string // who may comment on it beside the workspace's members
+	guests            []string // people outside the workspace who may comment
 	labels            []demoLabel
 	lists             []demoList
 	statuses          []app.PostStatusUpdateInput // oldest first
@@ -71,40 +71,41 @@ func demoBoards() []demoBoard {
 
 func demoLaunch() demoBoard {
 	return demoBoard{
-		name: "Launch of the new site", about: "Everything until the new site is live.", guests: []string{"Rafael"},
+		name: "Launch of the new site", about: "Everything we need before the new site goes live.", guests: []string{"Rafael"},
 		labels: []demoLabel{{"Content", "sky"}, {"Design", "purple"}, {"Bug", "red"}, {"Infrastructure", "green"}, {"Legal", "yellow"}},
 		lists: []demoList{
 			{name: "Ideas", cards: []demoCard{
 				{title: "Newsletter for the first hundred customers", labels: []string{"Content"}},
 				{title: "Dark mode for the documentation", labels: []string{"Design"}, who: []string{"Mei"}},
-				{title: "A page that shows how fast the service is", said: []demoRemark{{by: "Jonas", text: "The figures are in the nightly run already, we only need to draw them."}}},
+				{title: "Public performance page", said: []demoRemark{{by: "Jonas", text: "The nightly run has the numbers. We only need to chart them."}}},
 				{title: "Record a two-minute tour", labels: []string{"Content", "Design"}},
 				{title: "Postcards for the old customers", archived: true},
 			}},
 			{name: "To do", wip: 6, cards: []demoCard{
 				{title: "Write the press release", labels: []string{"Content"}, who: []string{""}, due: 5,
-					text:  "Two paragraphs, **one picture**, and a quote of a customer.\n\n- Embargo until the day before\n- The picture is in the [press folder](https://example.com/press)\n\n> Keep it shorter than the last one.",
+					text: "Two paragraphs, **one picture**, and a quote from a customer.\n\n- Embargo until the day before\n" +
+						"- The picture is in the [press folder](https://example.com/press)\n\n> Keep it shorter than the last one.",
 					steps: []string{"Draft", "Quote from a customer", "Check the names", "Send to the press list"}, stepsDone: 2,
 					said: []demoRemark{
-						{by: "Amara", text: "I asked Lena from Harbour Books for a quote, she answers by **Thursday**."},
-						{by: "", text: "Perfect. Then I leave its place empty for now."},
-						{by: "Mei", text: "The picture with the notebook works best. It is 2400 px wide and has room for a headline on the left."},
+						{by: "Amara", text: "I asked Lena from Harbour Books for a quote. She'll reply by **Thursday**."},
+						{by: "", text: "Perfect, I'll leave a gap for it."},
+						{by: "Mei", text: "The picture with the notebook works best. It is 2400 px wide and leaves room for a headline."},
 					}},
 				{title: "Choose the hosting region", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, due: 2},
-				{title: "Broken link in the footer", labels: []string{"Bug"}, due: -1, who: []string{""}, said: []demoRemark{{by: "Rafael", text: "Seen on the phone as well."}}},
-				{title: "Terms of service, second reading", labels: []string{"Legal"}, who: []string{"Amara"}, due: 9},
+				{title: "Broken link in the footer", labels: []string{"Bug"}, due: -1, who: []string{""}, said: []demoRemark{{by: "Rafael", text: "It's broken on mobile too."}}},
+				{title: "Terms of service, second review", labels: []string{"Legal"}, who: []string{"Amara"}, due: 9},
 				{title: "Alt texts for every picture", labels: []string{"Content"}, steps: []string{"Home", "Pricing", "About", "Blog"}, stepsDone: 1},
 			}},
 			{name: "In progress", wip: 4, cards: []demoCard{
-				{title: "Screens of the sign-up", labels: []string{"Design"}, who: []string{"", "Mei"}, due: 1, at: "15:00",
+				{title: "Sign-up screens", labels: []string{"Design"}, who: []string{"", "Mei"}, due: 1, at: "15:00",
 					steps: []string{"Desktop", "Phone", "Empty states", "Errors"}, stepsDone: 3,
-					said: []demoRemark{{by: "Mei", text: "Phone is done. Errors are the last ones, tomorrow morning."}}},
-				{title: "Move the old addresses to the new ones", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, text: "The list stands in the shared folder. 301, never 302.", due: 4},
-				{title: "Pricing page: three plans, one table", labels: []string{"Content", "Design"}, who: []string{"Amara", "Rafael"}, steps: []string{"Words", "Table", "Questions"}, stepsDone: 1},
+					said: []demoRemark{{by: "Mei", text: "Phone is done. I'll finish the errors tomorrow morning."}}},
+				{title: "Redirect the old URLs", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, text: "The list is in the shared folder. Use 301, never 302.", due: 4},
+				{title: "Pricing page: three plans, one table", labels: []string{"Content", "Design"}, who: []string{"Amara", "Rafael"}, steps: []string{"Copy", "Table", "FAQ"}, stepsDone: 1},
 			}},
 			{name: "Review", wip: 3, cards: []demoCard{
-				{title: "Search answers within 50 ms", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, said: []demoRemark{{by: "Amara", text: "31 ms on my phone, on the train. Ship it."}}},
-				{title: "Fonts load without a jump", labels: []string{"Bug", "Design"}, who: []string{"Mei"}, due: 1},
+				{title: "Search responds within 50 ms", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, said: []demoRemark{{by: "Amara", text: "31 ms on my phone, on the train. Ship it."}}},
+				{title: "Fonts load without layout shift", labels: []string{"Bug", "Design"}, who: []string{"Mei"}, due: 1},
 			}},
 			{name: "Done", cards: []demoCard{
 				{title: "Register the domain", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, done: true},
@@ -114,15 +115,15 @@ func demoLaunch() demoBoard {
 			}},
 		},
 		statuses: []app.PostStatusUpdateInput{
-			{Status: board.StatusOnTrack, Title: "Design is agreed", Text: "All pages are drawn, and the logo is chosen."},
-			{Status: board.StatusAtRisk, Title: "The redirects take longer", Text: "About **400 old addresses** have no new home yet. Jonas has the list; two more days."},
+			{Status: board.StatusOnTrack, Title: "Design is agreed", Text: "All pages are designed, and the logo is chosen."},
+			{Status: board.StatusAtRisk, Title: "Redirects are taking longer", Text: "About **400 old URLs** have no target yet. Jonas has the list and needs two more days."},
 		},
 	}
 }
 
 func demoProduct() demoBoard {
 	return demoBoard{
-		name: "Product roadmap", about: "What comes in the next two quarters, and why.",
+		name: "Product roadmap", about: "What we build in the next two quarters, and why.",
 		labels: []demoLabel{{"Mobile", "blue"}, {"Sync", "teal"}, {"Editor", "orange"}},
 		lists: []demoList{
 			{name: "Later", cards: []demoCard{{title: "Handwriting to text", labels: []string{"Editor"}}, {title: "Shared notebooks", labels: []string{"Sync"}}}},
@@ -141,11 +142,11 @@ func demoProduct() demoBoard {
 
 func demoHiring() demoBoard {
 	return demoBoard{
-		name: "Hiring: support engineer", about: "Who applied, and where they are.", visibility: board.Private,
+		name: "Hiring: support engineer", about: "Applicants and the stage they are in.", visibility: board.Private,
 		labels: []demoLabel{{"Remote", "lime"}, {"Lisbon", "pink"}},
 		lists: []demoList{
 			{name: "Applied", cards: []demoCard{{title: "N. Haddad", labels: []string{"Remote"}}, {title: "T. Novak", labels: []string{"Lisbon"}}}},
-			{name: "Talk", cards: []demoCard{{title: "I. Moreau", labels: []string{"Remote"}, who: []string{""}, due: 2, at: "09:30"}}},
+			{name: "Interview", cards: []demoCard{{title: "I. Moreau", labels: []string{"Remote"}, who: []string{""}, due: 2, at: "09:30"}}},
 			{name: "Offer"},
 		},
 	}
@@ -156,7 +157,7 @@ func demoInbox() demoBoard {
 		name:   "Support inbox",
 		labels: []demoLabel{{"Billing", "brown"}, {"Bug", "red"}, {"Question", "gray"}},
 		lists: []demoList{
-			{name: "New", cards: []demoCard{{title: "Cannot read the invoice of March", labels: []string{"Billing"}}, {title: "Notes doubled after an import", labels: []string{"Bug"}, who: []string{"Jonas"}}}},
+			{name: "New", cards: []demoCard{{title: "Cannot open the March invoice", labels: []string{"Billing"}}, {title: "Duplicate notes after an import", labels: []string{"Bug"}, who: []string{"Jonas"}}}},
 			{name: "Waiting", cards: []demoCard{{title: "Is there a student price?", labels: []string{"Question"}, who: []string{"Amara"}, due: 7}}},
 			{name: "Answered", cards: []demoCard{{title: "How do I print a notebook?", labels: []string{"Question"}, done: true}}},
 		},

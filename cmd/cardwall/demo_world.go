@@ -9,9 +9,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// demoWorld finds the board of the demo account that was made first, or makes
-// the demo workspace with its people and boards. What the others say comes
-// after it, each as its author: an end in between leaves a board without it.
+// demoWorld returns the id of the demo account's first board. If there is none
+// it creates the demo workspace with its people and boards, then adds each
+// comment in a transaction of its author. An interruption between the two
+// leaves a board without comments.
 func demoWorld(ctx context.Context, db *store.DB, me board.User) (string, error) {
 	d := demo{people: map[string]string{"": me.ID}}
 	err := db.Write(ctx, board.Person(me.ID), func(tx *store.Tx) error {
@@ -39,11 +40,11 @@ func demoWorld(ctx context.Context, db *store.DB, me board.User) (string, error)
 	return d.first, nil
 }
 
-// demo is the demo workspace while it is made.
+// demo is the state of creating the demo workspace.
 type demo struct {
 	workspaceID string
-	first       string            // the board to show first
-	people      map[string]string // ids by the names in demo_content.go; the demo account is ""
+	first       string            // id of the board to show first
+	people      map[string]string // user ids by the names in demo_content.go; the demo account is ""
 	remarks     []demoRemark
 }
 

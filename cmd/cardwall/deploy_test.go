@@ -334,7 +334,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		return cmd, &out
 	}
-	if cmd, out := command("health"); cmd.Run() == nil || !strings.Contains(out.String(), "does not answer") {
+	if cmd, out := command("health"); cmd.Run() == nil || !strings.Contains(out.String(), "does not respond") {
 		t.Errorf("without a server health says %q", out)
 	}
 	server, log := command("serve")

@@ -12,28 +12,32 @@ import (
 )
 
 type doctorCommand struct {
-	Mend     bool `help:"Mend what can be mended without loss, after a backup into the data folder."`
-	NoBackup bool `help:"With --mend: without that backup, when you have made a copy yourself."`
+	Repair   bool `aliases:"mend" help:"Back up to the data folder, then repair what can be repaired without data loss."`
+	NoBackup bool `help:"With --repair: skip the backup, for example because you made a copy yourself."`
 }
 
 func (doctorCommand) Help() string {
-	return "Looks at the database file, the ranks of lists, cards and items, the versions and counts of boards, what belongs to nothing, deliveries, leases, secrets and what search knows, " +
-		"also while servers run. Each line says what is wrong and how to mend it. Exits non-zero when something is wrong.\n\n" +
-		"Examples:\n  cardwall doctor\n  cardwall doctor --mend"
+	return "Checks the database file, the order of lists, cards and checklist items, board versions and counters, " +
+		"orphaned rows, deliveries, leases, secrets and the search index. Servers can keep running. " +
+		"Each line describes a problem and how to fix it. Exits with a non-zero status if there is a problem.\n\n" +
+		"Examples:\n" +
+		"  cardwall doctor\n" +
+		"  cardwall doctor --repair"
 }
 
 func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
-	if c.Mend && !c.NoBackup {
-		file := filepath.Join(g.Data, "cardwall.before-mend-"+time.Now().UTC().Format("20060102T150405")+".backup")
+	if c.Repair && !c.NoBackup {
+		file := filepath.Join(g.Data, "cardwall.before-repair-"+time.Now().UTC().Format("20060102T150405")+".backup")
 		if _, err := g.backup(ctx, file); err != nil {
-			return fmt.Errorf("the backup before mending failed, so nothing was mended; stop the server, copy the data yourself, and run this with --no-backup: %w", err)
+			return fmt.Errorf("nothing was repaired, because the backup failed; "+
+				"stop the server, copy the data yourself and run the command again with --no-backup: %w", err)
 		}
 		g.print("Backed up to %s.", file)
 	}
 	return g.with(ctx, func(db *store.DB) error {
-		if c.Mend {
+		if c.Repair {
 			n, err := db.Mend(ctx)
-			g.print("Mended %d things.", n)
+			g.print("Repaired %d problems.", n)
 			if err != nil {
 				return err
 			}
@@ -47,11 +51,11 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 		}
 		switch {
 		case len(findings) == 0:
-			g.print("The data is sound.")
+			g.print("No problems found.")
 			return nil
 		case slices.ContainsFunc(findings, func(f store.Finding) bool { return f.Mendable }):
-			return errors.New("the data is not sound; cardwall doctor --mend mends what can be mended without loss, after a backup")
+			return errors.New("problems found; cardwall doctor --repair makes a backup, then repairs what it can without data loss")
 		}
-		return errors.New("the data is not sound; the lines above say what to do")
+		return errors.New("problems found; the lines above say what to do")
 	})
 }

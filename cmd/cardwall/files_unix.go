@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// outOfFiles reports whether the process or the system has no file left to open.
+// outOfFiles reports whether the process or the system has reached its limit of
+// open files.
 func outOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -15,21 +15,22 @@ import (
 	"cardwall/internal/store"
 )
 
-// front is the server's door to the network. It is open from the beginning, and
-// shows another handler once the server is ready.
+// front is the HTTP server. It listens as soon as the process starts, with a
+// handler for the startup, and switches to the real handler once the server is
+// ready.
 type front struct {
-	server *http.Server
-	shown  atomic.Pointer[http.Handler]
-	ended  chan error
+	server  *http.Server
+	handler atomic.Pointer[http.Handler]
+	ended   chan error
 }
 
-// openFront serves a listener.
+// openFront starts serving a listener with a first handler.
 func openFront(log *slog.Logger, listener net.Listener, first http.Handler) *front {
 	f := &front{ended: make(chan error, 1)}
-	f.show(first)
+	f.setHandler(first)
 	f.server = &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			(*f.shown.Load()).ServeHTTP(w, r)
+			(*f.handler.Load()).ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -40,14 +41,15 @@ func openFront(log *slog.Logger, listener net.Listener, first http.Handler) *fro
 	return f
 }
 
-func (f *front) show(h http.Handler) { f.shown.Store(&h) }
+func (f *front) setHandler(h http.Handler) { f.handler.Store(&h) }
 
-// close ends the server at once; after a shutdown it does nothing.
+// close closes the server and its connections immediately. It does nothing after
+// a shutdown.
 func (f *front) close() { _ = f.server.Close() }
 
-// openAll makes the parts of the server and opens its database beside that. It
-// waits for a database that may still come. The database is nil if the server was
-// told to stop meanwhile.
+// openAll assembles the parts of the server and opens its database at the same
+// time. It waits for a database that is not available yet. The returned database
+// is nil if ctx ended first.
 func (c *serveCommand) openAll(ctx context.Context, g *globals, starting *rest.Starting) (parts, *store.DB, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -68,33 +70,33 @@ func (c *serveCommand) openAll(ctx context.Context, g *globals, starting *rest.S
 	select {
 	case err := <-failed:
 		return with, <-opened, err
-	case <-ctx.Done(): // opening may be in the middle of something that cannot be interrupted
+	case <-ctx.Done(): // opening the database may be in a step that cannot be interrupted
 		g.closeLater(opened)
 		return with, nil, nil
 	}
 }
 
-// closeLater closes a database that opens although nobody needs it any more, and
-// waits a little for that.
+// closeLater waits up to stopWait for a database that is no longer needed to
+// open, and closes it.
 func (g *globals) closeLater(opened <-chan *store.DB) {
 	select {
 	case db := <-opened:
 		if db != nil {
 			if err := db.Close(); err != nil {
-				g.log.Warn("the database was not closed properly", "error", err)
+				g.log.Warn("database not closed cleanly", "error", err)
 			}
 		}
 	case <-time.After(stopWait):
 	}
 }
 
-// stopWait is how long a server that is told to stop while it starts waits for
-// the database to open or fail.
+// stopWait limits the wait for the database to open when the server is stopped
+// during its startup.
 const stopWait = 3 * time.Second
 
-// awaitDatabase opens the database. It tries again for as long as what is wrong
-// may go away without another setting; everything else is returned at once. It
-// returns nil when ctx ends first.
+// awaitDatabase opens the database. It retries errors that may pass without a
+// change of settings and returns all others immediately. It returns nil if ctx
+// ends first.
 func (g *globals) awaitDatabase(ctx context.Context, starting *rest.Starting) (*store.DB, error) {
 	var reasons []string
 	failures := backoff.NewLog(g.log)
@@ -113,9 +115,9 @@ func (g *globals) awaitDatabase(ctx context.Context, starting *rest.Starting) (*
 			return nil, err
 		}
 		starting.Set(reason)
-		what := "waiting for the database: " + reason
-		reasons = append(reasons, what)
-		pause := time.NewTimer(failures.Failed(what, err))
+		event := "waiting for the database: " + reason
+		reasons = append(reasons, event)
+		pause := time.NewTimer(failures.Failed(event, err))
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
@@ -125,8 +127,8 @@ func (g *globals) awaitDatabase(ctx context.Context, starting *rest.Starting) (*
 	}
 }
 
-// listenOn opens an address. When the process has no file left for a connection,
-// the log says so, at most once a minute.
+// listenOn listens on an address. The listener logs connections that cannot be
+// accepted, at most once a minute.
 func listenOn(ctx context.Context, log *slog.Logger, addr string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -143,7 +145,7 @@ type watchedListener struct {
 
 	mu     sync.Mutex
 	logged time.Time
-	missed int // failures since then
+	missed int // failures since logged
 }
 
 func (l *watchedListener) Accept() (net.Conn, error) {
@@ -159,11 +161,11 @@ func (l *watchedListener) failed(err error) {
 	defer l.mu.Unlock()
 	l.missed++
 	if now := time.Now(); now.Sub(l.logged) >= acceptLogEvery {
-		advice := "look at the error"
+		advice := "see the error"
 		if outOfFiles(err) {
-			advice = "raise the limit of open files (LimitNOFILE, ulimit -n), or find the client that keeps connections open"
+			advice = "raise the limit of open files (LimitNOFILE, ulimit -n), or find the client that holds many connections open"
 		}
-		l.log.Warn("connections cannot be accepted",
+		l.log.Warn("connections not accepted",
 			"address", l.Addr().String(), "failures", l.missed, "advice", advice, "error", err)
 		l.logged, l.missed = now, 0
 	}

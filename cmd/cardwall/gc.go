@@ -7,25 +7,29 @@ import (
 	"runtime/metrics"
 )
 
-// How far the heap may grow above what is alive before it is collected. A server
-// has some 30 MB alive, and at Go's own 100 percent a seventh of all time would
-// go into collecting; ten thousand slow connections keep 170 MB alive, and at 200
-// percent would have the server take half a gigabyte.
+// The bounds of GOGC and the heap growth that it aims for in between. An idle
+// server has about 30 MB of live memory; with Go's default of 100 percent it
+// would spend a seventh of its CPU time on garbage collection. With ten thousand
+// slow connections 170 MB are live, and 200 percent would grow the heap to half
+// a gigabyte.
 const (
-	mostPercent  = 200
-	leastPercent = 50
-	heapRoom     = 128 << 20 // where neither of them holds
+	maxGCPercent = 200
+	minGCPercent = 50
+	heapGrowth   = 128 << 20 // bytes
 )
 
-// tuneGC follows what is alive after each collection, unless GOGC says how much
-// may be collected at once.
+// tuneGC adjusts GOGC to the live memory after each collection, unless the
+// environment variable GOGC is set.
 func tuneGC() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	t := &gcTuner{percent: mostPercent, samples: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}}}
+	t := &gcTuner{
+		percent: maxGCPercent,
+		samples: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}},
+	}
 	debug.SetGCPercent(t.percent)
-	t.await()
+	t.afterNextGC()
 }
 
 type gcTuner struct {
@@ -33,29 +37,32 @@ type gcTuner struct {
 	samples []metrics.Sample
 }
 
-type collected struct{ tuner *gcTuner }
+// gcSentinel is unreachable as soon as it is created, so its finalizer runs
+// after the next collection.
+type gcSentinel struct{ tuner *gcTuner }
 
-// await has the next collection followed: what nobody holds is finalized after it.
-func (t *gcTuner) await() {
-	runtime.SetFinalizer(&collected{t}, func(c *collected) {
-		c.tuner.follow()
-		c.tuner.await()
+// afterNextGC adjusts GOGC after the next collection, and again after each one
+// that follows.
+func (t *gcTuner) afterNextGC() {
+	runtime.SetFinalizer(&gcSentinel{t}, func(s *gcSentinel) {
+		s.tuner.adjust()
+		s.tuner.afterNextGC()
 	})
 }
 
-func (t *gcTuner) follow() {
+func (t *gcTuner) adjust() {
 	metrics.Read(t.samples)
-	alive := uint64(0)
+	live := uint64(0)
 	for _, s := range t.samples {
-		alive += s.Value.Uint64()
+		live += s.Value.Uint64()
 	}
-	if percent := gcPercent(alive); percent != t.percent {
+	if percent := gcPercent(live); percent != t.percent {
 		t.percent = percent
 		debug.SetGCPercent(percent)
 	}
 }
 
-// gcPercent is how many percent of what is alive may be added to it.
-func gcPercent(alive uint64) int {
-	return int(max(leastPercent, min(mostPercent, heapRoom*100/max(alive, 1))))
+// gcPercent returns the value of GOGC for an amount of live memory in bytes.
+func gcPercent(live uint64) int {
+	return int(max(minGCPercent, min(maxGCPercent, heapGrowth*100/max(live, 1))))
 }

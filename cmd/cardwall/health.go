@@ -10,16 +10,20 @@ import (
 	"time"
 )
 
-// healthCommand is for who starts and watches servers, such as a container's
-// engine, where there is no other program to ask with.
+// healthCommand is a health check for container engines and supervisors. The
+// image contains no other HTTP client.
 type healthCommand struct {
-	Addr    string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address that the server listens on; 127.0.0.1:8080 when absent."`
-	Live    bool          `help:"Ask whether the process is there (/healthz), for those who restart it, and not whether it can serve."`
-	Timeout time.Duration `default:"3s" placeholder:"TIME" help:"How long it may take to answer; 3s when absent."`
+	Addr    string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address the server listens on (default ${default})."`
+	Live    bool          `help:"Check only that the process is alive (/healthz), as a liveness probe does."`
+	Timeout time.Duration `default:"3s" placeholder:"TIME" help:"Longest wait for the response (default ${default})."`
 }
 
 func (healthCommand) Help() string {
-	return "Asks /readyz, and exits non-zero when the server does not answer or cannot serve yet.\n\nExamples:\n  cardwall health\n  cardwall health --addr :8080\n  cardwall health --live"
+	return "Requests /readyz. Exits with a non-zero status if the server does not respond or is not ready.\n\n" +
+		"Examples:\n" +
+		"  cardwall health\n" +
+		"  cardwall health --addr :8080\n" +
+		"  cardwall health --live"
 }
 
 func (c healthCommand) Run(ctx context.Context, g *globals) error {
@@ -27,15 +31,16 @@ func (c healthCommand) Run(ctx context.Context, g *globals) error {
 	if err != nil {
 		return errors.New("--addr must be an address such as 127.0.0.1:8080")
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // it listens on all; ask by this machine's own
+	// The server listens on all addresses: use the loopback address.
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 		if ip != nil && ip.To4() == nil {
 			host = "::1"
 		}
 	}
-	path, said := "/readyz", "ready"
+	path, state := "/readyz", "ready"
 	if c.Live {
-		path, said = "/healthz", "alive"
+		path, state = "/healthz", "alive"
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -44,20 +49,20 @@ func (c healthCommand) Run(ctx context.Context, g *globals) error {
 		return errors.New("--addr must be an address such as 127.0.0.1:8080")
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy
-	answer, err := client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
-		var whole *url.Error
-		if errors.As(err, &whole) {
-			err = whole.Err
+		var withURL *url.Error
+		if errors.As(err, &withURL) {
+			err = withURL.Err
 		}
-		return fmt.Errorf("the server does not answer: %w", err)
+		return fmt.Errorf("the server does not respond: %w", err)
 	}
-	if err := answer.Body.Close(); err != nil {
+	if err := response.Body.Close(); err != nil {
 		return err
 	}
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server is not %s: %s answered %d", said, path, answer.StatusCode)
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server is not %s: %s returned status %d", state, path, response.StatusCode)
 	}
-	g.print("%s", said)
+	g.print("%s", state)
 	return nil
 }

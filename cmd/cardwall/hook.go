@@ -11,15 +11,15 @@ import (
 	"cardwall/internal/hook"
 )
 
-// hookFlags say how webhooks are delivered.
+// hookFlags configure the delivery of webhooks.
 type hookFlags struct {
-	WebhookAllow       []string `placeholder:"HOST[:PORT]" help:"Receivers besides public https ones: hosts, host:port, addresses or CIDRs, a comma between them; http is allowed for these."`
-	WebhookCAFile      string   `type:"path" placeholder:"FILE" help:"Certificate authorities (PEM) of receivers, besides the system's."`
-	WebhookRetryPauses string   `placeholder:"30s,2m,…" help:"Pauses between the attempts of a delivery; 30s,2m,10m,30m,1h,3h,6h,12h when absent."`
-	WebhookPace        float64  `default:"25" placeholder:"N" help:"Attempts a second to one receiver; 25 when absent, 0 for as fast as it answers."`
+	WebhookAllow       []string `placeholder:"HOST[:PORT]" help:"${help_webhook_allow}"`
+	WebhookCAFile      string   `type:"path" placeholder:"FILE" help:"${help_webhook_ca_file}"`
+	WebhookRetryPauses string   `placeholder:"30s,2m,…" help:"${help_webhook_retry_pauses}"`
+	WebhookPace        float64  `default:"25" placeholder:"N" help:"Attempts per second to one receiver; 0 is unlimited (default ${default})."`
 }
 
-// guard decides where webhooks may go.
+// guard returns the check of addresses that webhooks may be sent to.
 func (f hookFlags) guard() (*hook.Guard, error) {
 	g, err := hook.NewGuard(hook.GuardOptions{Allow: f.WebhookAllow})
 	if err != nil {
@@ -28,7 +28,7 @@ func (f hookFlags) guard() (*hook.Guard, error) {
 	return g, nil
 }
 
-// hookOptions are how deliveries are sent, without what needs the database.
+// hookOptions returns the options of deliveries that do not need the database.
 func (f hookFlags) hookOptions(g *globals, guard *hook.Guard) (o hook.Options, err error) {
 	o = hook.Options{Guard: guard, Pace: f.WebhookPace, Log: g.log}
 	if f.WebhookPace == 0 {
@@ -60,18 +60,18 @@ func (f hookFlags) pauses() ([]time.Duration, error) {
 	return out, nil
 }
 
-// authorities are the system's and those of a file.
+// authorities returns the certificate authorities of the system and of a PEM file.
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read the authorities: %w", err)
+		return nil, fmt.Errorf("read certificate authorities: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
-		pool = x509.NewCertPool() // the system has none
+		pool = x509.NewCertPool() // the system has no pool
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, errors.New("the file holds no certificate in PEM")
+		return nil, errors.New("the file contains no PEM certificate")
 	}
 	return pool, nil
 }

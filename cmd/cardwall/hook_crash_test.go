@@ -152,7 +152,7 @@ func (f *fleet) command(args ...string) string {
 }
 
 func (f *fleet) doctor() {
-	if said := f.command("doctor"); said != "The data is sound." {
+	if said := f.command("doctor"); said != "No problems found." {
 		f.t.Errorf("the doctor says:\n%s", said)
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// mailFlags say how letters leave.
+// mailFlags configure how email is sent.
 type mailFlags struct {
-	SMTPURL  string `name:"smtp-url" placeholder:"ADDRESS" help:"Mail server: smtp://user:password@host:port or smtps://…; set it in the environment, since it holds a password. Without one emails lie in the folder outbox of the data."`
-	MailFrom string `placeholder:"ADDRESS" help:"Sender of emails; no-reply at the host of --base-url when absent."`
+	SMTPURL  string `name:"smtp-url" placeholder:"ADDRESS" help:"${help_smtp_url}"`
+	MailFrom string `placeholder:"ADDRESS" help:"Sender address of emails (default: no-reply@ the host of --base-url)."`
 }
 
-// newSender returns what sends emails.
+// newSender returns the configured sender of emails.
 func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
 	from := f.MailFrom
 	if from == "" {
@@ -35,7 +35,7 @@ func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
 		return nil, fmt.Errorf("mail: %w", err)
 	}
 	if f.SMTPURL == "" {
-		g.log.Warn("no mail server is configured (CARDWALL_SMTP_URL): emails lie in the outbox", "folder", outbox)
+		g.log.Warn("no mail server configured (CARDWALL_SMTP_URL); emails are written to the outbox folder", "folder", outbox)
 	}
 	return sender, nil
 }

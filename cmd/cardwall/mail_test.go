@@ -50,7 +50,7 @@ func TestLettersGoToTheOutbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer beside(ctx, (&mail.Post{Box: letterBox(db), Sender: sender, Log: g.log}).Run)()
+	defer startWorker(ctx, (&mail.Post{Box: letterBox(db), Sender: sender, Log: g.log}).Run)()
 	for range 3000 {
 		if files, _ := filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml")); len(files) == 1 {
 			if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {

@@ -1,5 +1,4 @@
-// Command cardwall is the whole product in one binary: the server, and the
-// commands by which its operator looks after it.
+// Command cardwall contains the server and the commands of its operator.
 package main
 
 import (
@@ -13,7 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-	_ "time/tzdata" // time zones do not depend on the machine
+	_ "time/tzdata" // the machine may have no time zone database
 
 	"github.com/alecthomas/kong"
 
@@ -23,34 +22,34 @@ import (
 	"cardwall/internal/trace"
 )
 
-// globals are the settings that every command takes.
+// globals holds the flags of all commands.
 type globals struct {
-	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Folder that holds the data; ./data when absent."`
-	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"Where the data is: sqlite, a file in the data folder (so when absent), or postgres://…"`
-	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server; http://127.0.0.1:8080 when absent."`
-	SecretKey  string `placeholder:"KEY" help:"Key that seals secrets in the database; several with commas between, of which the first seals. Set it in the environment, for ps shows flags to everyone. When absent it is in the file secret.key of the data folder."`
-	Litestream bool   `help:"SQLite: Litestream replicates the file. Checkpoints are left to it; when it does not run, the log of the database grows."`
-	Plan       string `default:"business" enum:"free,team,business" help:"Plan of every new organization: free, team or business."`
-	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Data folder (default ./data)."`
+	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"sqlite, a file in the data folder, or postgres://… (default ${default})."`
+	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server (default ${default})."`
+	SecretKey  string `placeholder:"KEY" help:"${help_secret_key}"`
+	Litestream bool   `help:"${help_litestream}"`
+	Plan       string `default:"business" enum:"free,team,business" help:"Plan of new organizations: free, team or business (default ${default})."`
+	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"Lowest level to log: debug, info, warn or error (default ${default})."`
 
-	MaxOpenCards    int `default:"5000" placeholder:"N" group:"limits" help:"Open cards per board."`
-	MaxCards        int `default:"200000" placeholder:"N" group:"limits" help:"All cards per board."`
-	MaxLists        int `default:"500" placeholder:"N" group:"limits" help:"Open lists per board."`
-	MaxLabels       int `default:"1000" placeholder:"N" group:"limits" help:"Labels per board."`
-	MaxChecklists   int `default:"100" placeholder:"N" group:"limits" help:"Checklists per card."`
-	MaxItems        int `default:"200" placeholder:"N" group:"limits" help:"Items per checklist."`
-	MaxAssignees    int `default:"50" placeholder:"N" group:"limits" help:"Assignees per card."`
-	MaxBoardMembers int `default:"500" placeholder:"N" group:"limits" help:"Members per board."`
-	MaxRules        int `default:"50" placeholder:"N" group:"limits" help:"Automation rules per board."`
-	MaxRuleActions  int `default:"10" placeholder:"N" group:"limits" help:"Actions per automation rule."`
+	MaxOpenCards    int `default:"5000" placeholder:"N" group:"limits" help:"Open cards per board (default ${default})."`
+	MaxCards        int `default:"200000" placeholder:"N" group:"limits" help:"Open and archived cards per board (default ${default})."`
+	MaxLists        int `default:"500" placeholder:"N" group:"limits" help:"Open lists per board (default ${default})."`
+	MaxLabels       int `default:"1000" placeholder:"N" group:"limits" help:"Labels per board (default ${default})."`
+	MaxChecklists   int `default:"100" placeholder:"N" group:"limits" help:"Checklists per card (default ${default})."`
+	MaxItems        int `default:"200" placeholder:"N" group:"limits" help:"Items per checklist (default ${default})."`
+	MaxAssignees    int `default:"50" placeholder:"N" group:"limits" help:"Assignees per card (default ${default})."`
+	MaxBoardMembers int `default:"500" placeholder:"N" group:"limits" help:"Members per board (default ${default})."`
+	MaxRules        int `default:"50" placeholder:"N" group:"limits" help:"Automation rules per board (default ${default})."`
+	MaxRuleActions  int `default:"10" placeholder:"N" group:"limits" help:"Actions per automation rule (default ${default})."`
 
-	replica    string         // an address; of serve alone
-	operators  []string       // in their normal form; of serve alone
-	metrics    *store.Metrics // of serve alone
-	keys       *seal.Keyring  // once the store is open
+	replica    string         // address; only for serve
+	operators  []string       // normalized email addresses; only for serve
+	metrics    *store.Metrics // only for serve
+	keys       *seal.Keyring  // set when the store is open
 	log        *slog.Logger
-	clock      func() time.Time     // the server's, once somebody asked
-	onProgress func(message string) // told what a migration does; nil for the log alone
+	clock      func() time.Time
+	onProgress func(message string) // receives the steps of a migration; may be nil
 	env        func(name string) string
 	stdin      io.Reader
 	stdout     io.Writer
@@ -61,20 +60,20 @@ type commands struct {
 	globals
 
 	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Demo      demoCommand      `cmd:"" help:"Fill a workspace to look at; prints the sign-in and a token."`
-	User      userCommand      `cmd:"" help:"Look after people's accounts."`
-	Token     tokenCommand     `cmd:"" help:"Look after API tokens."`
-	Workspace workspaceCommand `cmd:"" help:"Look after workspaces."`
-	Org       orgCommand       `cmd:"" help:"Look after organizations and their plans."`
+	Demo      demoCommand      `cmd:"" help:"Create a demo workspace and print a sign-in and an API token."`
+	User      userCommand      `cmd:"" help:"Manage accounts."`
+	Token     tokenCommand     `cmd:"" help:"Manage API tokens."`
+	Workspace workspaceCommand `cmd:"" help:"Manage workspaces."`
+	Org       orgCommand       `cmd:"" help:"Manage organizations and their plans."`
 	Import    importCommand    `cmd:"" help:"Import a board."`
 	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
-	Webhook   webhookCommand   `cmd:"" help:"Look at deliveries of webhooks."`
-	Backup    backupCommand    `cmd:"" help:"Write all data to one file, also while servers run."`
-	Restore   restoreCommand   `cmd:"" help:"Put a backup into an empty installation."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date, or move to PostgreSQL."`
-	RotateKey rotateKeyCommand `cmd:"" help:"Seal all secrets under a new key."`
-	Doctor    doctorCommand    `cmd:"" help:"Check the data, and say how to mend it."`
-	Health    healthCommand    `cmd:"" help:"Ask a server whether it can work."`
+	Webhook   webhookCommand   `cmd:"" help:"Receive and verify webhook deliveries."`
+	Backup    backupCommand    `cmd:"" help:"Back up all data to one file while servers run."`
+	Restore   restoreCommand   `cmd:"" help:"Restore a backup into an empty database."`
+	Migrate   migrateCommand   `cmd:"" help:"Migrate the database schema, or move to PostgreSQL."`
+	RotateKey rotateKeyCommand `cmd:"" help:"Re-encrypt all secrets with a new key."`
+	Doctor    doctorCommand    `cmd:"" help:"Check the data for problems and repair them."`
+	Health    healthCommand    `cmd:"" help:"Check whether a server is ready."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
@@ -83,24 +82,29 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the program; it returns the exit status: 0, or 1 after one clear line.
+// run parses and runs a command. It returns the exit status: 0, or 1 after it
+// printed one line that describes the error.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal terminates the program immediately
 	return runUntil(ctx, os.Getenv, args, stdin, stdout, stderr)
 }
 
-// runUntil is run, of which servers end with ctx. What is read from the environment
-// beside the flags is asked of env.
-func runUntil(ctx context.Context, env func(name string) string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// runUntil is like run, but a server stops when ctx ends. Environment variables
+// that are not flags are read with env.
+func runUntil(
+	ctx context.Context, env func(name string) string, args []string, stdin io.Reader, stdout, stderr io.Writer,
+) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("cardwall"),
-		kong.Description("Boards, lists and cards: a server for people, programs and assistants.\n\nEvery flag is also an environment variable: --base-url is CARDWALL_BASE_URL."),
+		kong.Description("Boards, lists and cards for people, programs and AI assistants.\n\n"+
+			"Every flag can also be set as an environment variable: --base-url is CARDWALL_BASE_URL."),
+		flagHelp(),
 		kong.DefaultEnvars("CARDWALL"),
-		kong.ExplicitGroups([]kong.Group{{Key: "limits", Title: "Limits of a board:"}}),
+		kong.ExplicitGroups([]kong.Group{{Key: "limits", Title: "Limits of each board:"}}),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
@@ -108,7 +112,7 @@ func runUntil(ctx context.Context, env func(name string) string, args []string, 
 		kong.BindTo(ctx, (*context.Context)(nil)),
 	)
 	if err != nil {
-		panic(err) // a mistake in the tags above
+		panic(err) // the tags above are invalid
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -123,14 +127,15 @@ func runUntil(ctx context.Context, env func(name string) string, args []string, 
 		err = command.Run(ctx, &c.globals)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "cardwall: "+plainly(err))
+		_, _ = fmt.Fprintln(stderr, "cardwall: "+message(err))
 		return 1
 	}
 	return 0
 }
 
-// plainly is an error for a person: a fault's own sentence, without its code.
-func plainly(err error) string {
+// message returns the text of an error for a person: the message of a fault
+// without its code.
+func message(err error) string {
 	var f *board.Fault
 	if errors.As(err, &f) && f.Code != board.CodeUnavailable {
 		return f.Message
@@ -141,8 +146,8 @@ func plainly(err error) string {
 // newLog writes text to a terminal and JSON to everything else.
 func newLog(w io.Writer, level string) *slog.Logger {
 	var l slog.Level
-	_ = l.UnmarshalText([]byte(level)) // one of the enum
-	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: readable}
+	_ = l.UnmarshalText([]byte(level)) // kong has checked it against the enum
+	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: formatDurations}
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			return slog.New(trace.Logs(slog.NewTextHandler(w, opts)))
@@ -151,15 +156,15 @@ func newLog(w io.Writer, level string) *slog.Logger {
 	return slog.New(trace.Logs(slog.NewJSONHandler(w, opts)))
 }
 
-// readable writes durations as people do: 2s, and not 2000000000.
-func readable(_ []string, a slog.Attr) slog.Attr {
+// formatDurations logs a duration as 2s and not as 2000000000.
+func formatDurations(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.String(a.Key, a.Value.Duration().String())
 	}
 	return a
 }
 
-// open opens the store, and makes the data folder when it is not there.
+// open opens the store. It creates the data folder if it does not exist.
 func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	if err := os.MkdirAll(g.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
@@ -172,8 +177,9 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		return nil, err
 	}
 	return store.Open(ctx, store.Options{
-		Database: database, Replica: g.replica, BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Log: g.log, Keys: g.keys, Metrics: g.metrics, Migrate: true, Operators: g.operators, Litestream: g.Litestream,
-		Clock: g.now,
+		Database: database, Replica: g.replica, Litestream: g.Litestream, Migrate: true,
+		BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Operators: g.operators,
+		Log: g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now,
 		Progress: func(message string) {
 			g.log.Info(message)
 			if g.onProgress != nil {
@@ -183,10 +189,11 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	})
 }
 
-// now is the time of this process. It never goes back by less than a day.
+// now returns the current time. It does not follow backward steps of the
+// machine's clock of less than a day.
 func (g *globals) now() time.Time { return g.clock() }
 
-// address is where the data is: the path of a SQLite file, or postgres://…
+// address returns the path of the SQLite file, or postgres://…
 func (g *globals) address() (string, error) {
 	switch {
 	case g.Database == "sqlite":
@@ -205,7 +212,7 @@ func (g *globals) limits() board.Limits {
 	return l
 }
 
-// with opens the store for one command.
+// with opens the store, calls fn and closes the store.
 func (g *globals) with(ctx context.Context, fn func(*store.DB) error) error {
 	db, err := g.open(ctx)
 	if err != nil {
@@ -214,12 +221,12 @@ func (g *globals) with(ctx context.Context, fn func(*store.DB) error) error {
 	return errors.Join(fn(db), db.Close())
 }
 
-// write runs one transaction as a caller.
+// write opens the store and runs fn in a transaction of the caller.
 func (g *globals) write(ctx context.Context, caller board.Caller, fn func(*store.Tx) error) error {
 	return g.with(ctx, func(db *store.DB) error { return db.Write(ctx, caller, fn) })
 }
 
-// owner finds an account by its address or id.
+// owner returns the account with the given email address.
 func owner(ctx context.Context, v *store.View, who string) (board.User, error) {
 	email, err := board.NormalEmail(who)
 	if err != nil {
@@ -227,7 +234,7 @@ func owner(ctx context.Context, v *store.View, who string) (board.User, error) {
 	}
 	u, err := v.UserByEmail(ctx, email)
 	if board.IsCode(err, board.CodeNotFound) {
-		err = fmt.Errorf("there is no account with the address %s", email)
+		err = fmt.Errorf("there is no account with the email address %s", email)
 	}
 	return u, err
 }

@@ -52,7 +52,7 @@ func TestAccountsFromTheCommandLine(t *testing.T) {
 	if list := c.must("org", "list"); !strings.Contains(list, "free") || !strings.Contains(list, "read-only") {
 		t.Errorf("org list printed %q", list)
 	}
-	if got := c.must("doctor"); got != "The data is sound." {
+	if got := c.must("doctor"); got != "No problems found." {
 		t.Errorf("doctor printed %q", got)
 	}
 	info, err := os.Stat(c.data + "/cardwall.db")
@@ -92,12 +92,12 @@ func TestBadInputOnTheCommandLine(t *testing.T) {
 		{"email must be", []string{"user", "add", "--email", "ada", "--name", "Ada"}},
 		{"name must not be empty", []string{"user", "add", "--email", "b@example.com", "--name", " "}},
 		{"timeZone must be", []string{"user", "add", "--email", "b@example.com", "--name", "B", "--time-zone", "Local"}},
-		{"no account with the address", []string{"token", "add", "--user", "nobody@example.com", "--name", "x"}},
+		{"no account with the email address", []string{"token", "add", "--user", "nobody@example.com", "--name", "x"}},
 		{"not a scope", []string{"token", "add", "--user", "ada@example.com", "--name", "x", "--scopes", "root"}},
-		{"is in no workspace", []string{"token", "add", "--user", "ada@example.com", "--name", "x", "--workspace", "wsp_0"}},
+		{"is not a member of a workspace", []string{"token", "add", "--user", "ada@example.com", "--name", "x", "--workspace", "wsp_0"}},
 		{"no organization", []string{"org", "plan", "org_0", "team"}},
 		{"must be one of", []string{"org", "plan", "org_0", "gold"}},
-		{"no working token", []string{"token", "revoke", "tok_0"}},
+		{"no active token", []string{"token", "revoke", "tok_0"}},
 		{"--database must be", []string{"doctor", "--database", "mysql://x"}},
 		{"unexpected argument", []string{"fly"}},
 	} {

@@ -4,6 +4,6 @@ package main
 
 import sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-// extraTools adds nothing to the tools: the fixtures that the protocol's
-// conformance suite asks for are built in with the tag conformance alone.
+// extraTools returns nil. Only the build tag conformance adds the fixtures of
+// the protocol's conformance suite.
 func extraTools() func(*sdk.Server) { return nil }

@@ -8,6 +8,7 @@ import (
 	"cardwall/internal/conformance"
 )
 
-// extraTools are what the official conformance suite expects to find: `go build
-// -tags conformance` makes a program with them, which no one but the tests runs.
+// extraTools registers the tools that the official MCP conformance suite expects.
+// Only programs built with `go build -tags conformance`, which are for tests,
+// include them.
 func extraTools() func(*sdk.Server) { return conformance.Register }

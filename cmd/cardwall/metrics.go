@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// serveMetrics serves /metrics and profiles on an address of its own, which is the
-// operator's alone. Stop ends that.
+// serveMetrics serves /metrics and profiles on a separate address, which must
+// only be reachable by operators. The returned function stops it.
 func serveMetrics(ctx context.Context, addr string, log *slog.Logger, registry *prometheus.Registry) (stop func(), err error) {
 	listener, err := listenOn(ctx, log, addr)
 	if err != nil {
@@ -25,6 +25,6 @@ func serveMetrics(ctx context.Context, addr string, log *slog.Logger, registry *
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	log.Info("serving metrics", "address", "http://"+listener.Addr().String()+"/metrics")
-	go func() { _ = server.Serve(listener) }() // ends with Close
+	go func() { _ = server.Serve(listener) }() // returns after Close
 	return func() { _ = server.Close() }, nil
 }

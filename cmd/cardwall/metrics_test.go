@@ -138,7 +138,7 @@ func metricNames(t *testing.T) map[string]string {
 		g := &globals{log: slog.New(slog.DiscardHandler), env: func(name string) string {
 			return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}[name]
 		}}
-		seen, err := observe(g)
+		seen, err := newTelemetry(g)
 		if err != nil {
 			t.Fatal(err)
 		}

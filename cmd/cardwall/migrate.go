@@ -11,16 +11,21 @@ import (
 )
 
 type migrateCommand struct {
-	From   string `placeholder:"sqlite" help:"Move the data: from the SQLite file of the data folder. With --to alone it is understood."`
-	To     string `placeholder:"postgres://…" help:"Move the data: to this empty PostgreSQL database."`
-	DryRun bool   `help:"Say what a move would do and how long it would take, and end."`
+	From   string `placeholder:"sqlite" help:"Move data from this source: the SQLite file in the data folder. Implied by --to."`
+	To     string `placeholder:"postgres://…" help:"Move data to this empty PostgreSQL database."`
+	DryRun bool   `help:"Print what a move would do and how long it would take, without moving anything."`
 }
 
 func (migrateCommand) Help() string {
-	return "Alone, it brings the database's schema up to date: behind a copy of the file (SQLite) or a lease (PostgreSQL). The server does the same when it starts.\n\n" +
-		"With --to it moves all data from SQLite to PostgreSQL. A server may run on the file meanwhile: it goes on reading, and answers writes with 503 until it is started again on PostgreSQL. " +
-		"Interrupted, nothing has moved; run it again.\n\n" +
-		"Examples:\n  cardwall migrate\n  cardwall migrate --from sqlite --to postgres://cardwall@db/cardwall --dry-run\n  cardwall migrate --from sqlite --to postgres://cardwall@db/cardwall"
+	return "Without flags, migrates the database schema to this version. It first copies the SQLite file, " +
+		"or takes a lease on PostgreSQL. The server does the same when it starts.\n\n" +
+		"With --to, moves all data from SQLite to PostgreSQL. A server on the SQLite file can keep running: " +
+		"it serves reads, and rejects writes with status 503 until you restart it on PostgreSQL. " +
+		"If the move is interrupted, nothing has moved; run the command again.\n\n" +
+		"Examples:\n" +
+		"  cardwall migrate\n" +
+		"  cardwall migrate --from sqlite --to postgres://cardwall@db/cardwall --dry-run\n" +
+		"  cardwall migrate --from sqlite --to postgres://cardwall@db/cardwall"
 }
 
 func (c *migrateCommand) Run(ctx context.Context, g *globals) error {
@@ -36,14 +41,15 @@ func (c *migrateCommand) Run(ctx context.Context, g *globals) error {
 func (c *migrateCommand) move(ctx context.Context, g *globals) error {
 	switch {
 	case !store.IsPostgres(c.To):
-		return errors.New("--to must be postgres://…; from PostgreSQL to SQLite lead cardwall backup and cardwall restore")
+		return errors.New("--to must be postgres://…; to move from PostgreSQL to SQLite, use cardwall backup and cardwall restore")
 	case c.From != "" && c.From != "sqlite":
-		return errors.New("--from must be sqlite: the file cardwall.db of the data folder")
+		return errors.New("--from must be sqlite, which is the file cardwall.db in the data folder")
 	}
 	done, err := store.Relocate(ctx, store.RelocateOptions{
-		From: filepath.Join(g.Data, "cardwall.db"), To: c.To, DryRun: c.DryRun, Clock: time.Now, Progress: g.say,
+		From: filepath.Join(g.Data, "cardwall.db"), To: c.To, DryRun: c.DryRun, Clock: time.Now, Progress: g.reportProgress,
 		Plan: func(p store.Plan) {
-			g.print("To move: %d rows of %d tables, %s of SQLite. It will take about %s, by a sample.", p.Rows, p.Tables, size(p.Bytes), p.Takes.Round(100*time.Millisecond))
+			g.print("To move: %d rows of %d tables, %s in SQLite. Estimated time, from a sample: %s.",
+				p.Rows, p.Tables, size(p.Bytes), p.Takes.Round(100*time.Millisecond))
 		},
 	})
 	switch {
@@ -52,10 +58,12 @@ func (c *migrateCommand) move(ctx context.Context, g *globals) error {
 	case c.DryRun:
 		return nil
 	case done.Finished:
-		g.print("The data had moved already; PostgreSQL is ready now.")
+		g.print("The data was already moved. PostgreSQL is now ready.")
 	default:
-		g.print("Moved %d rows of %d tables in %s; counts and checksums of each table are the same.", done.Rows, done.Tables, done.Took.Round(100*time.Millisecond))
+		g.print("Moved %d rows of %d tables in %s. The row counts and checksums of each table match.",
+			done.Rows, done.Tables, done.Took.Round(100*time.Millisecond))
 	}
-	g.print("Start the server with --database and the address that you gave, and with the same secret key. The SQLite file stays as it is now; nothing writes into it any more.")
+	g.print("Start the server with this address as --database, and with the same secret key. " +
+		"The SQLite file is kept as it is; no program writes to it any more.")
 	return nil
 }

@@ -89,7 +89,7 @@ func TestBackupInLoad(t *testing.T) {
 				for n := range 3 {
 					time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
 					m := moment{file: filepath.Join(c.data, fmt.Sprintf("%d.backup", n)), known: c.known()}
-					if said := c.command("backup", m.file); !strings.Contains(said, "read back and whole") {
+					if said := c.command("backup", m.file); !strings.Contains(said, "complete and verified") {
 						t.Errorf("backup says %q", said)
 					}
 					c.mu.Lock()
@@ -105,7 +105,7 @@ func TestBackupInLoad(t *testing.T) {
 					there = c.at(t.TempDir(), other...)
 				}
 				there.command("restore", m.file)
-				if said := there.command("doctor"); said != "The data is sound." {
+				if said := there.command("doctor"); said != "No problems found." {
 					t.Errorf("the doctor says %q", said)
 				}
 				stop := there.start()
@@ -184,7 +184,7 @@ func TestMigrateInLoad(t *testing.T) {
 		}
 		stop()
 		there := c.at(c.data, "--database", target)
-		if said := there.command("doctor"); said != "The data is sound." {
+		if said := there.command("doctor"); said != "No problems found." {
 			t.Errorf("the doctor says %q", said)
 		}
 		stop = there.start()
@@ -259,7 +259,7 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 	c.says("there is no database at", "backup", filepath.Join(c.data, "x.backup"))
 	c.must("demo")
 	out := c.must("backup", filepath.Join(c.data, "x.backup"))
-	if !strings.Contains(out, "read back and whole") || !strings.Contains(out, "which is not in it") || strings.Contains(out, c.key()) {
+	if !strings.Contains(out, "complete and verified") || !strings.Contains(out, "not in the backup") || strings.Contains(out, c.key()) {
 		t.Errorf("backup printed %q", out)
 	}
 	c.says("not empty", "restore", filepath.Join(c.data, "x.backup"))
@@ -287,25 +287,25 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 	if status, out, problems := other.run(text+"\n", "restore", "-"); status != 0 || !strings.Contains(out, "Restored ") {
 		t.Errorf("from standard input: %d %q %q", status, out, problems)
 	}
-	if got := other.must("doctor"); got != "The data is sound." {
+	if got := other.must("doctor"); got != "No problems found." {
 		t.Errorf("doctor printed %q", got)
 	}
 	if got := other.must("restore", "--replace", filepath.Join(c.data, "x.backup")); !strings.Contains(got, "before-restore") {
 		t.Errorf("restore --replace printed %q", got)
 	}
-	if got := other.must("doctor", "--mend"); !strings.Contains(got, "Backed up to") || !strings.Contains(got, "Mended 0 things") {
-		t.Errorf("doctor --mend printed %q", got)
+	if got := other.must("doctor", "--repair"); !strings.Contains(got, "Backed up to") || !strings.Contains(got, "Repaired 0 problems") {
+		t.Errorf("doctor --repair printed %q", got)
 	}
 	target := apptest.EmptyPostgresURL(t)
-	if got := c.must("migrate", "--to", target, "--dry-run"); !strings.Contains(got, "To move: ") || !strings.Contains(got, "by a sample") || strings.Contains(got, "Moved") {
+	if got := c.must("migrate", "--to", target, "--dry-run"); !strings.Contains(got, "To move: ") || !strings.Contains(got, "from a sample") || strings.Contains(got, "Moved") {
 		t.Errorf("migrate --dry-run printed %q", got)
 	}
-	if got := c.must("migrate", "--from", "sqlite", "--to", target); !strings.Contains(got, "counts and checksums of each table are the same") {
+	if got := c.must("migrate", "--from", "sqlite", "--to", target); !strings.Contains(got, "row counts and checksums of each table match") {
 		t.Errorf("migrate printed %q", got)
 	}
 	c.says("has moved", "user", "add", "--email", "x@example.com", "--name", "X")
 	c.data = other.data // of the same key
-	if got := c.must("doctor", "--database", target); got != "The data is sound." {
+	if got := c.must("doctor", "--database", target); got != "No problems found." {
 		t.Errorf("doctor printed %q", got)
 	}
 }

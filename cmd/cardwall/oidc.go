@@ -6,12 +6,12 @@ import (
 	"cardwall/internal/account"
 )
 
-// oidcFlags name an identity provider that signs people in.
+// oidcFlags configure an identity provider for sign-in.
 type oidcFlags struct {
-	OIDCIssuer       string `name:"oidc-issuer" placeholder:"URL" help:"Identity provider (OpenID Connect) that signs people in, by its issuer; none when absent. Its redirect address is BASE-URL/api/app/v1/sign-in/oidc/callback."`
-	OIDCClientID     string `name:"oidc-client-id" placeholder:"ID" help:"What the identity provider calls this server."`
-	OIDCClientSecret string `name:"oidc-client-secret" placeholder:"SECRET" help:"The secret that goes with it; set it in the environment, for ps shows flags to everyone."`
-	OIDCName         string `name:"oidc-name" placeholder:"NAME" help:"What people call the identity provider; its host when absent."`
+	OIDCIssuer       string `name:"oidc-issuer" placeholder:"URL" help:"${help_oidc_issuer}"`
+	OIDCClientID     string `name:"oidc-client-id" placeholder:"ID" help:"Client id of this server at the identity provider."`
+	OIDCClientSecret string `name:"oidc-client-secret" placeholder:"SECRET" help:"${help_oidc_client_secret}"`
+	OIDCName         string `name:"oidc-name" placeholder:"NAME" help:"Name of the provider on the sign-in page (default: its host)."`
 }
 
 func (f oidcFlags) provider() account.OIDC {

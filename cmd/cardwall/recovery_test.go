@@ -46,7 +46,7 @@ func TestRecoveryToAPointInTime(t *testing.T) {
 	defer stop()
 	p.promoted("base")
 	c.flags = []string{"--database", p.address("base")}
-	if said := c.command("doctor"); said != "The data is sound." {
+	if said := c.command("doctor"); said != "No problems found." {
 		t.Errorf("the doctor says %q", said)
 	}
 	if got := p.sql("base", "SELECT string_agg(id, ' ') FROM workspaces WHERE name = 'Before the mistake'"); got != workspace {

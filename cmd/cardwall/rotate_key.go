@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// loadKeys reads the operator's keys, else those of the file in the data folder,
-// which is made when it is not there.
+// loadKeys reads the keys from the setting, or else from the key file in the
+// data folder. It creates the file if it does not exist.
 func (g *globals) loadKeys() (err error) {
 	if g.SecretKey == "" {
 		g.keys, err = seal.FromFile(g.keyFile())
@@ -26,32 +26,37 @@ func (g *globals) loadKeys() (err error) {
 
 func (g *globals) keyFile() string { return filepath.Join(g.Data, "secret.key") }
 
-// warnOfKeyFile says what several servers on one database need.
+// warnOfKeyFile warns that several servers on one database must share the key.
 func (g *globals) warnOfKeyFile(db *store.DB) {
 	if db.Shared() && g.keys.InFile() {
-		g.log.Warn("the key that seals secrets is in this server's own data folder; before a second server uses the database, set CARDWALL_SECRET_KEY to that key on all of them",
-			"file", g.keyFile())
+		g.log.Warn("the encryption key of secrets is in this server's data folder; "+
+			"before you add a second server, set CARDWALL_SECRET_KEY to that key on all servers", "file", g.keyFile())
 	}
 }
 
 type rotateKeyCommand struct{}
 
 func (rotateKeyCommand) Help() string {
-	return "Seals all secrets anew under a new key, also while servers run. Interrupted, it goes on when it is run again.\n\n" +
-		"With the file secret.key it makes the new key itself, and removes the old one at the end. With CARDWALL_SECRET_KEY, put a new key before the old one, " +
-		"restart the servers with both, run this, and take the old one away.\n\n" +
-		"Examples:\n  cardwall rotate-key\n  CARDWALL_SECRET_KEY=\"$NEW,$OLD\" cardwall rotate-key"
+	return "Re-encrypts all secrets with a new key. Servers can keep running. " +
+		"If the command is interrupted, run it again to continue.\n\n" +
+		"With the file secret.key, the command creates the new key and finally removes the old one. " +
+		"With CARDWALL_SECRET_KEY, put the new key before the old one, restart the servers with both, " +
+		"run this command, then remove the old key.\n\n" +
+		"Examples:\n" +
+		"  cardwall rotate-key\n" +
+		"  CARDWALL_SECRET_KEY=\"$NEW,$OLD\" cardwall rotate-key"
 }
 
 const (
-	rotation      = "rotate-key"     // the lease of the one who rotates
-	rotationLease = 30 * time.Second // prolonged before each step
+	rotation      = "rotate-key"     // name of the lease
+	rotationLease = 30 * time.Second // renewed before each step
 )
 
 func (rotateKeyCommand) Run(ctx context.Context, g *globals) error {
 	return g.with(ctx, func(db *store.DB) (err error) {
 		if !g.keys.InFile() && g.keys.Len() == 1 {
-			return errors.New("CARDWALL_SECRET_KEY holds one key: put a new one before it with a comma between, restart the servers with both, and run this again")
+			return errors.New("CARDWALL_SECRET_KEY holds only one key; put a new key and a comma before it, " +
+				"restart the servers with both keys and run this command again")
 		}
 		holder := store.NewID("cmd_")
 		held := func() error { return holdRotation(ctx, db, holder) }
@@ -64,20 +69,20 @@ func (rotateKeyCommand) Run(ctx context.Context, g *globals) error {
 		}()
 		done, err := rotate(ctx, db, g.keys, held)
 		if err != nil {
-			return fmt.Errorf("%w (%d secrets were re-sealed before that; nothing is lost)", err, done)
+			return fmt.Errorf("%w (%d secrets were re-encrypted before; nothing is lost)", err, done)
 		}
-		g.print("Re-sealed %d secrets under the key %s.", done, g.keys.Current())
+		g.print("Re-encrypted %d secrets with the key %s.", done, g.keys.Current())
 		if g.keys.InFile() {
-			g.print("The old key is no longer in secret.key; backups that were made before now still need it.")
+			g.print("The old key was removed from secret.key. Earlier backups still need it.")
 		} else {
-			g.print("CARDWALL_SECRET_KEY needs its first key alone from now on; backups that were made before now still need the others.")
+			g.print("You can now remove all but the first key from CARDWALL_SECRET_KEY. Earlier backups still need the others.")
 		}
 		return nil
 	})
 }
 
-// rotate puts a new key into the file, seals everything under it, and only then
-// takes the old one away. Each step finds what it has done already.
+// rotate adds a new key to the file, re-encrypts all secrets with it and then
+// removes the old key. Each step can be repeated after an interruption.
 func rotate(ctx context.Context, db *store.DB, keys *seal.Keyring, held func() error) (done int, err error) {
 	if keys.InFile() {
 		if err := keys.Renew(); err != nil {
@@ -93,11 +98,11 @@ func rotate(ctx context.Context, db *store.DB, keys *seal.Keyring, held func() e
 	return done, keys.Retire()
 }
 
-// holdRotation makes sure that nobody else writes the file.
+// holdRotation takes or renews the lease, so that only one process rotates keys.
 func holdRotation(ctx context.Context, db *store.DB, holder string) error {
 	held, err := db.Lease(ctx, rotation, holder, rotationLease)
 	if err == nil && !held {
-		err = fmt.Errorf("another rotate-key is at work, or was killed less than %s ago; run this again then", rotationLease)
+		err = fmt.Errorf("another rotate-key is running, or was killed less than %s ago; try again later", rotationLease)
 	}
 	return err
 }

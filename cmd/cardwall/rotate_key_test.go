@@ -80,7 +80,7 @@ func TestRotateKeyFile(t *testing.T) {
 	first := c.key()
 	out := c.must("rotate-key")
 	second := c.key()
-	if second == first || strings.Contains(second, "\n") || !strings.Contains(out, "Re-sealed 0 secrets") || strings.Contains(out, second) {
+	if second == first || strings.Contains(second, "\n") || !strings.Contains(out, "Re-encrypted 0 secrets") || strings.Contains(out, second) {
 		t.Errorf("the file holds %q and then %q; it printed %q", first, second, out)
 	}
 	c.says("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", first)
@@ -114,7 +114,7 @@ func TestRotateKeyFile(t *testing.T) {
 	if held, err := db.Lease(t.Context(), rotation, "another", time.Minute); err != nil || !held {
 		t.Error(held, err)
 	}
-	c.says("another rotate-key is at work", "rotate-key")
+	c.says("another rotate-key is running", "rotate-key")
 	if _, err := db.Lease(t.Context(), rotation, "another", -time.Minute); err != nil {
 		t.Error(err)
 	}
@@ -133,8 +133,8 @@ func TestRotateKeyOfTheEnvironment(t *testing.T) {
 	c := cli{t, t.TempDir()}
 	old, fresh := seal.NewKey(), seal.NewKey()
 	c.must("migrate", "--secret-key", old)
-	c.says("put a new one before it", "rotate-key", "--secret-key", old)
-	if out := c.must("rotate-key", "--secret-key", fresh+","+old); !strings.Contains(out, "first key alone") || strings.Contains(out, fresh) {
+	c.says("put a new key and a comma before it", "rotate-key", "--secret-key", old)
+	if out := c.must("rotate-key", "--secret-key", fresh+","+old); !strings.Contains(out, "all but the first key") || strings.Contains(out, fresh) {
 		t.Errorf("it printed %q", out)
 	}
 	c.must("doctor", "--secret-key", fresh)

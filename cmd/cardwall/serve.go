@@ -36,16 +36,16 @@ import (
 )
 
 type serveCommand struct {
-	Addr            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:8080 when absent."`
-	RateLimits      string         `default:"on" enum:"on,off" help:"Count requests against the plans: on or off."`
-	TrustedProxies  []netip.Prefix `placeholder:"CIDR,…" help:"Proxies of one's own in front of the server, such as 10.0.0.0/8: their X-Forwarded-For says where a request came from, which limits count by. None when absent."`
-	SignUp          string         `placeholder:"WHO" help:"Who can make an account: open (anyone), invited (people who were invited), domains:example.com,… (people with an address of these domains, and people who were invited) or closed (nobody). When absent it is open for a --base-url on the loopback interface, and invited for any other."`
-	Operators       []string       `placeholder:"EMAIL,…" help:"Addresses of the people who look after the server: signed in, they change organizations' plans on a page. None when absent."`
-	Demo            bool           `help:"Fill a demo workspace first, and print how to look at it."`
-	Drain           time.Duration  `default:"2s" placeholder:"TIME" help:"How long a server that is told to stop goes on answering while /readyz fails, so that what stands in front sends to others; 2s when absent. On SQLite there are no others, and it stops at once."`
-	MetricsAddr     string         `placeholder:"HOST:PORT" help:"Second address, for operators alone: /metrics for Prometheus and /debug/pprof/ for profiles; none when absent."`
-	SecurityContact string         `placeholder:"URL" help:"Where to report a vulnerability, as mailto: or https:, shown at /.well-known/security.txt; security@ the base URL's host when absent."`
-	DatabaseReplica string         `placeholder:"ADDRESS" help:"Streaming replica of the PostgreSQL database, postgres://…, on which reports are read while it keeps up. None when absent."`
+	Addr            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
+	RateLimits      string         `default:"on" enum:"on,off" help:"Enforce the rate limits of the plans: on or off (default ${default})."`
+	TrustedProxies  []netip.Prefix `placeholder:"CIDR,…" help:"${help_trusted_proxies}"`
+	SignUp          string         `placeholder:"WHO" help:"${help_sign_up}"`
+	Operators       []string       `placeholder:"EMAIL,…" help:"${help_operators}"`
+	Demo            bool           `help:"Create a demo workspace first and print how to sign in."`
+	Drain           time.Duration  `default:"2s" placeholder:"TIME" help:"${help_drain}"`
+	MetricsAddr     string         `placeholder:"HOST:PORT" help:"${help_metrics_addr}"`
+	SecurityContact string         `placeholder:"URL" help:"${help_security_contact}"`
+	DatabaseReplica string         `placeholder:"ADDRESS" help:"${help_database_replica}"`
 	oidcFlags
 	mailFlags
 	hookFlags
@@ -53,10 +53,12 @@ type serveCommand struct {
 }
 
 func (serveCommand) Help() string {
-	return "Examples:\n  cardwall serve\n  cardwall serve --addr :8080 --base-url https://cards.example.com --database postgres://cardwall@db/cardwall"
+	return "Examples:\n" +
+		"  cardwall serve\n" +
+		"  cardwall serve --addr :8080 --base-url https://cards.example.com --database postgres://cardwall@db/cardwall"
 }
 
-// The time-outs and sizes of every connection.
+// Limits of each connection, and intervals of the server.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
@@ -76,20 +78,20 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", c.Addr, err)
 	}
-	defer func() { _ = listener.Close() }() // closed by the server already, unless it never ran
-	seen, err := observe(g)
+	defer func() { _ = listener.Close() }() // already closed if the server ran
+	telemetry, err := newTelemetry(g)
 	if err != nil {
 		return err
 	}
-	defer seen.stop()
+	defer telemetry.stop()
 	if c.MetricsAddr != "" {
-		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, seen.registry)
+		stopMetrics, err := serveMetrics(ctx, c.MetricsAddr, g.log, telemetry.registry)
 		if err != nil {
 			return err
 		}
 		defer stopMetrics()
 	}
-	starting := rest.NewStarting(g.BaseURL, seen.requests)
+	starting := rest.NewStarting(g.BaseURL, telemetry.requests)
 	f := openFront(g.log, listener, starting)
 	defer f.close()
 	with, db, err := c.openAll(ctx, g, starting)
@@ -98,41 +100,43 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	g.warnOfKeyFile(db)
-	s := &running{serveCommand: c, globals: g, db: db, seen: seen, parts: with, holder: store.NewID("srv_")}
+	s := &running{serveCommand: c, globals: g, db: db, telemetry: telemetry, parts: with, holder: store.NewID("srv_")}
 	defer s.stop()
 	handler, err := s.handler()
 	if err != nil {
 		return err
 	}
-	seen.register(db, s.hub)
-	s.work(ctx)
+	telemetry.register(db, s.hub)
+	s.startWorkers(ctx)
 	if c.Demo {
 		if err := fillDemo(ctx, g, db); err != nil {
 			return err
 		}
 	}
 	if err := printFirstLink(ctx, g, db); err != nil {
-		g.log.Warn("the link to the first account was not printed", "error", err)
+		g.log.Warn("link for the first account not printed", "error", err)
 	}
-	f.show(handler)
-	seen.ready.Set(1)
-	g.log.Info("serving", "address", "http://"+listener.Addr().String(), "base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
-	go debug.FreeOSMemory() // the start needs three times the memory that a server at rest does
+	f.setHandler(handler)
+	telemetry.ready.Set(1)
+	g.log.Info("serving", "address", "http://"+listener.Addr().String(),
+		"base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
+	go debug.FreeOSMemory() // startup needs three times the memory of an idle server
 	return s.serve(ctx, f)
 }
 
-// settings takes over what needs more than its type checked.
+// settings validates the flags whose types do not say enough, and copies them to
+// the globals.
 func (c *serveCommand) settings(g *globals) error {
 	for _, address := range c.Operators {
 		email, err := board.NormalEmail(address)
 		if err != nil {
-			return errors.New("--operators: " + plainly(err))
+			return errors.New("--operators: " + message(err))
 		}
 		g.operators = append(g.operators, email)
 	}
 	g.replica = c.DatabaseReplica
 	if !session.Trustworthy(g.BaseURL) {
-		g.log.Warn("the address of --base-url is not https: passwords and sessions travel in the open", "base", g.BaseURL)
+		g.log.Warn("--base-url does not use https; passwords and session cookies are sent unencrypted", "base", g.BaseURL)
 	}
 	return nil
 }
@@ -142,35 +146,42 @@ type running struct {
 	*serveCommand
 	*globals
 	parts
-	db       *store.DB
-	seen     observed
-	holder   string // the server's own name, for its leases
-	hub      *live.Hub
-	draining atomic.Bool
-	stops    []func() // of what runs beside the requests, in the order in which it began
+	db        *store.DB
+	telemetry telemetry
+	holder    string // id of this process as a holder of leases
+	hub       *live.Hub
+	draining  atomic.Bool
+	stops     []func() // stop functions of the background workers, in the order of their start
 }
 
-// stop ends what runs beside the requests, the last first.
+// stop stops the background workers in reverse order.
 func (s *running) stop() {
 	for _, stop := range slices.Backward(s.stops) {
 		stop()
 	}
 }
 
-// handler makes the handler of all requests.
+// handler returns the handler of all requests.
 func (s *running) handler() (http.Handler, error) {
-	db, seen, unlimited := s.db, s.seen, s.RateLimits == "off"
-	gate := session.NewGate(db, s.log, session.Options{BaseURL: s.BaseURL, Unlimited: unlimited, Proxies: s.TrustedProxies, Metrics: seen.gate})
+	db, telemetry, unlimited := s.db, s.telemetry, s.RateLimits == "off"
+	gate := session.NewGate(db, s.log, session.Options{
+		BaseURL: s.BaseURL, Unlimited: unlimited, Proxies: s.TrustedProxies, Metrics: telemetry.gate,
+	})
 	s.hub = live.NewHub(db, s.log)
 	s.stops = append(s.stops, gate.Close, s.accounts.Close, s.hub.Close)
 	engine := op.NewEngine(db)
-	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, seen.operations
-	seen.operations.Announce(s.operations.All())
+	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, telemetry.operations
+	telemetry.operations.Announce(s.operations.All())
 	served := s.programs.Pages(db, gate, s.application)
 	maps.Copy(served, s.accounts.Pages(db, gate, rest.ApplicationPrefix))
 	maps.Copy(served, notify.Pages(db, gate))
-	maps.Copy(served, ical.Pages(ical.Options{DB: db, Gate: gate, BaseURL: s.BaseURL, Unlimited: unlimited, Log: s.log}))
-	tools, err := mcp.New(mcp.Config{Registry: s.operations, Engine: engine, Gate: gate, BaseURL: s.BaseURL, Version: apiVersion(), Log: s.log, Extra: extraTools()})
+	maps.Copy(served, ical.Pages(ical.Options{
+		DB: db, Gate: gate, BaseURL: s.BaseURL, Unlimited: unlimited, Log: s.log,
+	}))
+	tools, err := mcp.New(mcp.Config{
+		Registry: s.operations, Engine: engine, Gate: gate,
+		BaseURL: s.BaseURL, Version: apiVersion(), Log: s.log, Extra: extraTools(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -180,32 +191,36 @@ func (s *running) handler() (http.Handler, error) {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             s.hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, s.log, seen.imports),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, s.log, telemetry.imports),
 		},
 		Application: s.application,
 		Pages:       served,
-		DB:          db, Registry: s.operations, Engine: engine, Gate: gate, BaseURL: s.BaseURL, Version: apiVersion(), Log: s.log,
-		Metrics: seen.requests, Traces: seen.traces, SecurityContact: s.SecurityContact,
+		DB:          db, Registry: s.operations, Engine: engine, Gate: gate,
+		BaseURL: s.BaseURL, Version: apiVersion(), Log: s.log,
+		Metrics: telemetry.requests, Traces: telemetry.traces, SecurityContact: s.SecurityContact,
 	})
 }
 
-// work starts what runs beside the requests.
-func (s *running) work(ctx context.Context) {
+// startWorkers starts the background workers.
+func (s *running) startWorkers(ctx context.Context) {
+	metrics, traces := s.telemetry, s.telemetry.traces
 	hooks := s.hooks
-	hooks.DB, hooks.Holder, hooks.Metrics, hooks.Traces = s.db, s.holder, s.seen.hooks, s.seen.traces
-	rules := automate.Options{DB: s.db, Registry: s.operations, Holder: s.holder, Metrics: s.seen.rules, Traces: s.seen.traces, Log: s.log}
-	post := mail.Post{Box: letterBox(s.db), Sender: s.sender, Log: s.log, Sent: s.seen.letters, Traces: s.seen.traces}
+	hooks.DB, hooks.Holder, hooks.Metrics, hooks.Traces = s.db, s.holder, metrics.hooks, traces
+	rules := automate.Options{
+		DB: s.db, Registry: s.operations, Holder: s.holder, Metrics: metrics.rules, Traces: traces, Log: s.log,
+	}
+	post := mail.Post{Box: letterBox(s.db), Sender: s.sender, Log: s.log, Sent: metrics.emails, Traces: traces}
 	for _, run := range []func(context.Context){
-		hook.New(hooks).Run, // what is not recorded is sent again by the next server
+		hook.New(hooks).Run, // the next server repeats an attempt that was not recorded
 		automate.New(rules).Run,
-		post.Run, // its lease ends by itself, and another server sends it
+		post.Run, // another server sends the email when the lease expires
 		notify.New(s.db, s.holder, s.log).Run,
 	} {
-		s.stops = append(s.stops, beside(ctx, run))
+		s.stops = append(s.stops, startWorker(ctx, run))
 	}
 }
 
-// serve waits until the server is told to stop, and then takes it out of service.
+// serve runs housekeeping until ctx ends, then shuts the server down.
 func (s *running) serve(ctx context.Context, f *front) error {
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
@@ -214,22 +229,24 @@ func (s *running) serve(ctx context.Context, f *front) error {
 		case err := <-f.ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-tick.C:
-			s.seen.housekeeping.ended(housekeep(ctx, s.globals, s.db, s.holder))
+			s.telemetry.housekeeping.ended(housekeep(ctx, s.globals, s.db, s.holder))
 		case <-ctx.Done():
-			s.seen.ready.Set(0)
-			return s.leave(ctx, s.log, leaving{db: s.db, holder: s.holder, draining: &s.draining, server: f.server, hub: s.hub})
+			s.telemetry.ready.Set(0)
+			return s.shutDown(ctx, s.log, shutdown{
+				db: s.db, holder: s.holder, draining: &s.draining, server: f.server, hub: s.hub,
+			})
 		}
 	}
 }
 
-// parts are what a server consists of that needs no database.
+// parts holds the components of a server that do not need the database.
 type parts struct {
 	accounts    *account.Accounts
 	guard       *hook.Guard
 	programs    *connect.Server
 	application http.Handler // nil when the pages were not built
 	operations  *op.Registry
-	hooks       hook.Options // without what needs the database
+	hooks       hook.Options // without the fields that need the database
 	sender      *mail.Sender
 	err         error
 }
@@ -241,7 +258,10 @@ func (c *serveCommand) assemble(g *globals) (p parts) {
 		p.err = fmt.Errorf("--sign-up: %w", err)
 		return p
 	}
-	if p.accounts, p.err = account.New(account.Options{BaseURL: g.BaseURL, OIDC: c.provider(), SignUp: policy, Unlimited: unlimited, Log: g.log}); p.err != nil {
+	p.accounts, p.err = account.New(account.Options{
+		BaseURL: g.BaseURL, OIDC: c.provider(), SignUp: policy, Unlimited: unlimited, Log: g.log,
+	})
+	if p.err != nil {
 		return p
 	}
 	if p.guard, p.err = c.guard(); p.err != nil {
@@ -259,12 +279,14 @@ func (c *serveCommand) assemble(g *globals) (p parts) {
 	if p.programs, p.err = c.authorization(g, p.guard, unlimited, c.WebhookCAFile); p.err != nil {
 		return p
 	}
-	p.operations = catalog.New(catalog.Parts{Accounts: p.accounts, Programs: p.programs, Pages: guest.New(guest.Options{Unlimited: unlimited})})
+	p.operations = catalog.New(catalog.Parts{
+		Accounts: p.accounts, Programs: p.programs, Pages: guest.New(guest.Options{Unlimited: unlimited}),
+	})
 	return p
 }
 
-// servePages is the application, or nil with a line in the log when it was not
-// built.
+// servePages returns the handler of the web app. It returns nil and logs a
+// warning if the web app was not built into this program.
 func servePages(g *globals) (http.Handler, error) {
 	dist, err := fs.Sub(web.Dist, "dist")
 	if err != nil {
@@ -272,20 +294,20 @@ func servePages(g *globals) (http.Handler, error) {
 	}
 	p, err := pages.New(dist)
 	if errors.Is(err, pages.ErrNotBuilt) {
-		g.log.Warn("there are no pages in this program; run make web and build it again, or use the API alone")
+		g.log.Warn("this program was built without the web app; run make web and build again, or use only the API")
 		return nil, nil
 	}
 	return p, err
 }
 
-// housekeep forgets what has had its time, if this server's turn has come.
+// housekeep deletes expired data, unless another server does or did so recently.
 func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) error {
 	done, err := app.Housekeep(ctx, db, holder)
 	if err != nil {
-		g.log.Warn("housekeeping", "error", err)
+		g.log.Warn("housekeeping failed", "error", err)
 	}
 	if done.Boards > 0 {
-		g.log.Info("emptied the trash", "boards", done.Boards)
+		g.log.Info("trash emptied", "boards", done.Boards)
 	}
 	return err
 }

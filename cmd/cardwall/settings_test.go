@@ -14,7 +14,7 @@ import (
 // model is the program's flags as kong knows them.
 func model(t *testing.T) *kong.Application {
 	t.Helper()
-	parser, err := kong.New(&commands{}, kong.Name("cardwall"), kong.DefaultEnvars("CARDWALL"))
+	parser, err := kong.New(&commands{}, kong.Name("cardwall"), flagHelp(), kong.DefaultEnvars("CARDWALL"))
 	if err != nil {
 		t.Fatal(err)
 	}

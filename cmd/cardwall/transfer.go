@@ -15,21 +15,22 @@ import (
 )
 
 type importCommand struct {
-	Trello   importTrelloCommand   `cmd:"" help:"Import a board from Trello's JSON export."`
-	Cardwall importCardwallCommand `cmd:"" help:"Import what cardwall export wrote."`
+	Trello   importTrelloCommand   `cmd:"" help:"Import a board from a JSON export of Trello."`
+	Cardwall importCardwallCommand `cmd:"" help:"Import a file that cardwall export wrote."`
 }
 
-// importFlags are what both imports take.
+// importFlags holds the flags of both import commands.
 type importFlags struct {
-	File      string `arg:"" help:"The file; - is standard input."`
-	Workspace string `required:"" placeholder:"ID" help:"Workspace that the board goes into."`
-	As        string `placeholder:"EMAIL" help:"In whose name; the workspace's owner when absent."`
+	File      string `arg:"" help:"File to import, or - for standard input."`
+	Workspace string `required:"" placeholder:"ID" help:"Workspace to import into."`
+	As        string `placeholder:"EMAIL" help:"Person who imports (default: the owner of the workspace)."`
 }
 
 type importTrelloCommand struct{ importFlags }
 
 func (importTrelloCommand) Help() string {
-	return "Prints what was imported, and what has no place here. Sends no events.\n\nExample:\n  cardwall import trello board.json --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
+	return "Prints what was imported and what was skipped. An import does not send events.\n\n" +
+		"Example:\n  cardwall import trello board.json --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
 }
 
 func (c *importTrelloCommand) Run(ctx context.Context, g *globals) error {
@@ -42,7 +43,9 @@ func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
 	return c.run(ctx, g, transfer.Import)
 }
 
-func (c *importFlags) run(ctx context.Context, g *globals, read func(context.Context, *store.Tx, string, io.Reader, transfer.Progress) (transfer.Report, error)) error {
+type importer func(context.Context, *store.Tx, string, io.Reader, transfer.Progress) (transfer.Report, error)
+
+func (c *importFlags) run(ctx context.Context, g *globals, read importer) error {
 	var file io.ReadSeeker
 	if c.File == "-" {
 		text, err := io.ReadAll(g.stdin)
@@ -55,7 +58,7 @@ func (c *importFlags) run(ctx context.Context, g *globals, read func(context.Con
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }() // only read
+		defer func() { _ = f.Close() }() // opened only for reading
 		file = f
 	}
 	return g.with(ctx, func(db *store.DB) error {
@@ -68,7 +71,7 @@ func (c *importFlags) run(ctx context.Context, g *globals, read func(context.Con
 		}
 		var report transfer.Report
 		if err := db.Write(ctx, caller, func(tx *store.Tx) (err error) {
-			if _, err := file.Seek(0, io.SeekStart); err != nil { // a transaction may run again
+			if _, err := file.Seek(0, io.SeekStart); err != nil { // the transaction may be retried
 				return err
 			}
 			report, err = read(ctx, tx, c.Workspace, file, g.progress)
@@ -81,7 +84,7 @@ func (c *importFlags) run(ctx context.Context, g *globals, read func(context.Con
 	})
 }
 
-// caller is in whose name the import runs.
+// caller returns the person in whose name the import runs.
 func (c *importFlags) caller(ctx context.Context, v *store.View) (board.Caller, error) {
 	if c.As != "" {
 		u, err := owner(ctx, v, c.As)
@@ -97,7 +100,7 @@ func (c *importFlags) caller(ctx context.Context, v *store.View) (board.Caller, 
 type exportCommand struct {
 	Board     string `placeholder:"ID" xor:"what" help:"The board to export."`
 	Workspace string `placeholder:"ID" xor:"what" help:"The workspace to export, without its confidential boards."`
-	Output    string `short:"o" default:"-" type:"path" placeholder:"FILE" help:"Where to; - is standard output."`
+	Output    string `short:"o" default:"-" type:"path" placeholder:"FILE" help:"File to write, or - for standard output (default)."`
 }
 
 func (exportCommand) Help() string {
@@ -106,7 +109,7 @@ func (exportCommand) Help() string {
 
 func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
 	if c.Board == "" && c.Workspace == "" {
-		return errors.New("export takes --board or --workspace")
+		return errors.New("export needs --board or --workspace")
 	}
 	out := g.stdout
 	if c.Output != "-" {
@@ -127,7 +130,7 @@ func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
 	})
 }
 
-// progress shows how far long work is, on one line of the error output.
+// progress prints the progress of an import to standard error.
 func (g *globals) progress(done, total int) {
 	if done > 0 && done%1000 == 0 {
 		_, _ = fmt.Fprintf(g.stderr, "%d of about %d cards\n", done, max(done, total))

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// VERSION is the one place that names the version. A release has the same one at
-// the top of CHANGELOG.md, which a test checks.
+// VERSION is the only place to change the version. A test checks that
+// CHANGELOG.md begins with the same version.
 //
 //go:embed VERSION
 var versionFile string
 
-// apiVersion returns the version of the program, such as v0.2.0, which is also
-// that of the interface.
+// apiVersion returns the version of the program and of the API, such as v0.2.0.
 func apiVersion() string { return strings.TrimSpace(versionFile) }
 
 type versionCommand struct{}
@@ -23,8 +22,8 @@ func (versionCommand) Run(g *globals) error {
 	return nil
 }
 
-// revision returns the commit that the program was built from, in parentheses, or
-// "" if it was built outside of a repository.
+// revision returns the commit of the build in parentheses, or "" if the program
+// was built outside of a repository.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

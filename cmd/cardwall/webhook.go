@@ -25,24 +25,26 @@ import (
 )
 
 type webhookCommand struct {
-	Listen webhookListenCommand `cmd:"" help:"Receive deliveries, and show what comes."`
-	Verify webhookVerifyCommand `cmd:"" help:"Check the signature of one delivery."`
+	Listen webhookListenCommand `cmd:"" help:"Receive deliveries and print them."`
+	Verify webhookVerifyCommand `cmd:"" help:"Verify the signature of a delivery."`
 }
 
 const (
-	maxReceived  = 1 << 20 // bytes of a body
-	maxShown     = 120     // characters of an id and a kind
-	maxNesting   = 64      // beyond it, indenting would multiply a body's size
-	idsKept      = 10_000  // of deliveries, to tell repeats
-	longestDelay = 10 * time.Minute
+	maxBodySize      = 1 << 20 // bytes
+	maxHeaderShown   = 120     // bytes of an id or an event kind that are printed
+	maxNesting       = 64      // deeper JSON is printed as is, because indenting would multiply its size
+	maxRememberedIDs = 10_000  // delivery ids remembered to detect repeats
+	maxDelay         = 10 * time.Minute
 )
 
-// webhookSecrets are the secrets of whom a delivery may be by.
+// webhookSecrets holds the signing secrets; a delivery must be signed with one
+// of them.
 type webhookSecrets struct {
-	Secret []string `env:"CARDWALL_WEBHOOK_SECRET" placeholder:"whsec_…" help:"Signing secret; during a rotation both, with a comma between. Set it in the environment, for ps shows flags to everyone."`
+	Secret []string `env:"CARDWALL_WEBHOOK_SECRET" placeholder:"whsec_…" help:"${help_webhook_secret}"`
 }
 
-// valid refuses what is no secret, without repeating it.
+// valid returns an error if a secret is malformed. The error does not contain
+// the secret.
 func (s webhookSecrets) valid() error {
 	if _, err := hook.Sign(s.Secret, "", 0, nil); err != nil {
 		return fmt.Errorf("--secret: %w", err)
@@ -50,8 +52,8 @@ func (s webhookSecrets) valid() error {
 	return nil
 }
 
-// check says what is wrong with a delivery: it must be signed by one of the
-// secrets, at about this time.
+// check verifies that a delivery is signed with one of the secrets and that its
+// timestamp is close to now.
 func (s webhookSecrets) check(header http.Header, body []byte, now time.Time) (err error) {
 	for _, name := range []string{hook.HeaderID, hook.HeaderTimestamp, hook.HeaderSignature} {
 		if header.Get(name) == "" {
@@ -68,18 +70,22 @@ func (s webhookSecrets) check(header http.Header, body []byte, now time.Time) (e
 }
 
 type webhookListenCommand struct {
-	Addr string `default:"127.0.0.1:9000" env:"CARDWALL_WEBHOOK_LISTEN_ADDR" placeholder:"HOST:PORT" help:"Address to listen on; 127.0.0.1:9000 when absent."`
+	Addr string `default:"127.0.0.1:9000" env:"CARDWALL_WEBHOOK_LISTEN_ADDR" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
 	webhookSecrets
-	Status int           `default:"204" env:"CARDWALL_WEBHOOK_LISTEN_STATUS" placeholder:"CODE" help:"What it answers; 204 when absent. After 500 deliveries are retried, 410 switches the webhook off."`
-	Delay  time.Duration `env:"CARDWALL_WEBHOOK_LISTEN_DELAY" placeholder:"DURATION" help:"How long it takes to answer; more than 10s is a timeout for the sender."`
+	Status int           `default:"204" env:"CARDWALL_WEBHOOK_LISTEN_STATUS" placeholder:"CODE" help:"${help_listen_status}"`
+	Delay  time.Duration `env:"CARDWALL_WEBHOOK_LISTEN_DELAY" placeholder:"DURATION" help:"Delay of the response. The sender times out after 10s."`
 	JSON   bool          `name:"json" env:"CARDWALL_WEBHOOK_LISTEN_JSON" help:"Print each delivery as one line of JSON."`
 }
 
 func (webhookListenCommand) Help() string {
-	return "Shows deliveries until Ctrl-C: when each came, its kind, id and board version, whether its signature is right, whether it is a repeat, and its body. " +
-		"A server on the same machine sends here when it runs with --webhook-allow 127.0.0.1.\n\n" +
-		"Examples:\n  CARDWALL_WEBHOOK_SECRET=whsec_… cardwall webhook listen\n  cardwall webhook listen --addr 127.0.0.1:9001 --status 500\n" +
-		"  cardwall webhook listen --delay 12s\n  cardwall webhook listen --json | jq .body.data"
+	return "Prints deliveries until you press Ctrl-C: the time, the event kind, the delivery id, the board version, " +
+		"whether the signature is valid, whether the delivery is a repeat, and the body. " +
+		"A server on the same machine must run with --webhook-allow 127.0.0.1 to send deliveries here.\n\n" +
+		"Examples:\n" +
+		"  CARDWALL_WEBHOOK_SECRET=whsec_… cardwall webhook listen\n" +
+		"  cardwall webhook listen --addr 127.0.0.1:9001 --status 500\n" +
+		"  cardwall webhook listen --delay 12s\n" +
+		"  cardwall webhook listen --json | jq .body.data"
 }
 
 func (c *webhookListenCommand) Run(ctx context.Context, g *globals) error {
@@ -89,8 +95,8 @@ func (c *webhookListenCommand) Run(ctx context.Context, g *globals) error {
 	switch {
 	case c.Status < 200 || c.Status > 599:
 		return errors.New("--status must be from 200 to 599")
-	case c.Delay < 0 || c.Delay > longestDelay:
-		return fmt.Errorf("--delay must be from 0s to %s", longestDelay)
+	case c.Delay < 0 || c.Delay > maxDelay:
+		return fmt.Errorf("--delay must be from 0s to %s", maxDelay)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
@@ -98,11 +104,13 @@ func (c *webhookListenCommand) Run(ctx context.Context, g *globals) error {
 	}
 	r := &receiver{options: c, out: g.stdout, stop: ctx.Done()}
 	server := &http.Server{
-		// The deadlines of a connection run on while it waits for its answer.
-		Handler: r, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout + c.Delay, WriteTimeout: readTimeout + writeTimeout + c.Delay,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
+		// The deadlines of a connection include the delay of the response.
+		Handler: r, ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout: readTimeout + c.Delay, WriteTimeout: readTimeout + writeTimeout + c.Delay,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 	}
-	g.log.Info("listening", "address", "http://"+listener.Addr().String(), "answers", c.Status, "secrets", len(c.Secret))
+	g.log.Info("listening", "address", "http://"+listener.Addr().String(), "status", c.Status, "secrets", len(c.Secret))
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {
@@ -112,33 +120,33 @@ func (c *webhookListenCommand) Run(ctx context.Context, g *globals) error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(stopping) != nil {
-			_ = server.Close() // whoever is still sending sends again
+			_ = server.Close() // the sender retries a delivery that is cut off
 		}
-		g.log.Info("stopped", "deliveries", r.shown())
+		g.log.Info("stopped", "deliveries", r.deliveries())
 		return nil
 	}
 }
 
-// receiver shows deliveries. Nothing that a sender makes up reaches the terminal
-// as anything but printable characters.
+// receiver prints deliveries. It prints only printable characters, so that a
+// sender cannot control the terminal.
 type receiver struct {
 	options *webhookListenCommand
 	stop    <-chan struct{}
 
-	mu    sync.Mutex // one delivery is shown after the other
+	mu    sync.Mutex // also keeps the output of deliveries apart
 	out   io.Writer
 	seen  seenIDs
 	count int
 }
 
-// shown is how many deliveries were.
-func (r *receiver) shown() int {
+// deliveries returns the number of deliveries so far.
+func (r *receiver) deliveries() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count
 }
 
-// received is a delivery as it is shown.
+// received is the JSON form of a delivery.
 type received struct {
 	At           string         `json:"at"`
 	Type         string         `json:"type"`
@@ -154,10 +162,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	now := time.Now()
 	if q.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "Deliveries are sent with POST.", http.StatusMethodNotAllowed)
+		http.Error(w, "Deliveries use the method POST.", http.StatusMethodNotAllowed)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxReceived))
+	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxBodySize))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		r.show(q.Header, nil, now, "the body is larger than 1 MiB")
 		http.Error(w, "The body is larger than 1 MiB.", http.StatusRequestEntityTooLarge)
@@ -172,26 +180,29 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		case <-time.After(r.options.Delay):
 		case <-q.Context().Done():
 		case <-r.stop:
-			panic(http.ErrAbortHandler) // an answer now would not be the one that was asked for
+			panic(http.ErrAbortHandler) // a response without the full delay would be misleading
 		}
 	}
 	w.WriteHeader(r.options.Status)
 }
 
-// show prints a delivery. A problem keeps it from being checked.
+// show prints a delivery. It checks the signature unless there is a problem.
 func (r *receiver) show(header http.Header, body []byte, now time.Time, problem string) {
-	d := received{At: now.UTC().Format("2006-01-02T15:04:05.000Z"), ID: beginning(header.Get(hook.HeaderID)), Problem: problem, Signature: "not checked"}
-	var facts struct {
+	d := received{
+		At: now.UTC().Format("2006-01-02T15:04:05.000Z"), ID: truncate(header.Get(hook.HeaderID)),
+		Problem: problem, Signature: "not checked",
+	}
+	var event struct {
 		Type         string `json:"type"`
 		BoardVersion int64  `json:"boardVersion"`
 	}
-	if json.Unmarshal(body, &facts) == nil { // else the body shows what it is
-		d.Type, d.BoardVersion = beginning(facts.Type), facts.BoardVersion
+	if json.Unmarshal(body, &event) == nil { // any other body is printed as is
+		d.Type, d.BoardVersion = truncate(event.Type), event.BoardVersion
 	}
 	if problem == "" && len(r.options.Secret) > 0 {
-		d.Signature = "right"
+		d.Signature = "valid"
 		if err := r.options.check(header, body, now); err != nil {
-			d.Signature, d.Problem = "wrong", err.Error()
+			d.Signature, d.Problem = "invalid", err.Error()
 		}
 	}
 	r.mu.Lock()
@@ -205,7 +216,7 @@ func (r *receiver) show(header http.Header, body []byte, now time.Time, problem 
 	_, _ = io.WriteString(r.out, text)
 }
 
-// text is a delivery for a person: a line about it, and its body.
+// text formats a delivery for a person: one line of facts, then the body.
 func (d *received) text(body []byte) string {
 	parts := []string{d.At, d.Type, d.ID}
 	if d.Type == "" {
@@ -232,7 +243,8 @@ func (d *received) text(body []byte) string {
 	return b.String()
 }
 
-// line is a delivery for a program. A body that is no JSON is a string in it.
+// line formats a delivery as one line of JSON. A body that is not JSON becomes a
+// string.
 func (d *received) line(body []byte) string {
 	d.Body = body
 	if !d.Body.IsValid(jsontext.AllowDuplicateNames(true)) {
@@ -242,10 +254,11 @@ func (d *received) line(body []byte) string {
 	if err != nil {
 		return fmt.Sprintf("{\"problem\":%q}\n", printable(err.Error()))
 	}
-	return printable(string(text)) + "\n" // what it replaces can only stand in strings
+	return printable(string(text)) + "\n" // valid JSON: unprintable characters occur only in strings
 }
 
-// indented is JSON over several lines, and other text as it is.
+// indented returns JSON with line breaks and indentation, and any other text
+// unchanged.
 func indented(body []byte) string {
 	if v := jsontext.Value(bytes.Clone(body)); nesting(body) <= maxNesting && v.Indent(jsontext.WithIndent("  ")) == nil {
 		return string(v)
@@ -253,7 +266,7 @@ func indented(body []byte) string {
 	return string(body)
 }
 
-// nesting is how deep objects and arrays stand within each other.
+// nesting returns the depth of nested objects and arrays.
 func nesting(body []byte) (deepest int) {
 	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
@@ -264,18 +277,18 @@ func nesting(body []byte) (deepest int) {
 	}
 }
 
-// beginning is as much of a text as stands in a line.
-func beginning(text string) string {
+// truncate shortens a text to about maxHeaderShown bytes.
+func truncate(text string) string {
 	for i := range text {
-		if i > maxShown {
+		if i > maxHeaderShown {
 			return text[:i] + "…"
 		}
 	}
 	return text
 }
 
-// printable writes all that a terminal might obey, or show in another order, as
-// JSON escapes it.
+// printable replaces control characters and characters that change the text
+// direction with JSON escapes.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -292,15 +305,15 @@ func printable(text string) string {
 	return b.String()
 }
 
-// seenIDs remembers the last ids of deliveries, by their hashes, so that long
-// ones take no more room.
+// seenIDs remembers the hashes of the most recent delivery ids, so that the size
+// of an id does not matter.
 type seenIDs struct {
 	known map[[sha256.Size]byte]struct{}
-	line  [][sha256.Size]byte
-	next  int // the oldest in line, once it is full
+	ring  [][sha256.Size]byte
+	next  int // index of the oldest entry once the ring is full
 }
 
-// repeat remembers an id, and tells whether it did already.
+// repeat remembers an id and reports whether it was already known.
 func (s *seenIDs) repeat(id string) bool {
 	if id == "" {
 		return false
@@ -313,35 +326,38 @@ func (s *seenIDs) repeat(id string) bool {
 		s.known = map[[sha256.Size]byte]struct{}{}
 	}
 	s.known[hash] = struct{}{}
-	if len(s.line) < idsKept {
-		s.line = append(s.line, hash)
+	if len(s.ring) < maxRememberedIDs {
+		s.ring = append(s.ring, hash)
 		return false
 	}
-	delete(s.known, s.line[s.next])
-	s.line[s.next] = hash
-	s.next = (s.next + 1) % idsKept
+	delete(s.known, s.ring[s.next])
+	s.ring[s.next] = hash
+	s.next = (s.next + 1) % maxRememberedIDs
 	return false
 }
 
 type webhookVerifyCommand struct {
-	File string `arg:"" optional:"" default:"-" help:"The body as it came, byte for byte; - is standard input, and so when absent."`
+	File string `arg:"" optional:"" default:"-" help:"File with the exact bytes of the body, or - for standard input (default)."`
 	webhookSecrets
-	ID        string `required:"" name:"id" placeholder:"ID" help:"The header webhook-id."`
-	Timestamp string `required:"" placeholder:"SECONDS" help:"The header webhook-timestamp."`
-	Signature string `required:"" placeholder:"v1,…" help:"The header webhook-signature, with all its entries."`
-	At        string `env:"-" placeholder:"TIME" help:"Check as of this time, in RFC 3339 or Unix seconds; now when absent."`
+	ID        string `required:"" name:"id" placeholder:"ID" help:"Value of the header webhook-id."`
+	Timestamp string `required:"" placeholder:"SECONDS" help:"Value of the header webhook-timestamp."`
+	Signature string `required:"" placeholder:"v1,…" help:"Value of the header webhook-signature, with all its entries."`
+	At        string `env:"-" placeholder:"TIME" help:"Verify as of this time, in RFC 3339 or Unix seconds (default: now)."`
 }
 
 func (webhookVerifyCommand) Help() string {
-	return "Says whether a delivery is by who knows the signing secret, and if not, what is wrong with it.\n\n" +
-		"Examples:\n  export CARDWALL_WEBHOOK_SECRET=whsec_…\n" +
-		"  cardwall webhook verify body.json --id itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42 --timestamp 1772460000 --signature 'v1,…' --at 1772460000\n" +
-		"  printf %s \"$BODY\" | cardwall webhook verify --id \"$ID\" --timestamp \"$TIMESTAMP\" --signature \"$SIGNATURE\""
+	return "Verifies that a delivery was signed with the secret. If not, explains what is wrong.\n\n" +
+		"Examples:\n" +
+		"  export CARDWALL_WEBHOOK_SECRET=whsec_…\n" +
+		"  cardwall webhook verify body.json --id itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42 --timestamp 1772460000 " +
+		"--signature 'v1,…' --at 1772460000\n" +
+		"  printf %s \"$BODY\" | " +
+		"cardwall webhook verify --id \"$ID\" --timestamp \"$TIMESTAMP\" --signature \"$SIGNATURE\""
 }
 
 func (c *webhookVerifyCommand) Run(_ context.Context, g *globals) error {
 	if len(c.Secret) == 0 {
-		return errors.New("webhook verify takes --secret, or CARDWALL_WEBHOOK_SECRET")
+		return errors.New("webhook verify needs --secret or CARDWALL_WEBHOOK_SECRET")
 	}
 	if err := c.valid(); err != nil {
 		return err
@@ -357,11 +373,11 @@ func (c *webhookVerifyCommand) Run(_ context.Context, g *globals) error {
 	if err := c.verify(body, at); err != nil {
 		return err
 	}
-	g.print("The signature is right.")
+	g.print("The signature is valid.")
 	return nil
 }
 
-// at is the time as of which is checked.
+// at returns the time at which the timestamp of the delivery must be recent.
 func (c *webhookVerifyCommand) at() (time.Time, error) {
 	if c.At == "" {
 		return time.Now(), nil
@@ -383,11 +399,11 @@ func (c *webhookVerifyCommand) body(stdin io.Reader) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = f.Close() }() // only read
+		defer func() { _ = f.Close() }() // opened only for reading
 		stdin = f
 	}
-	body, err := io.ReadAll(io.LimitReader(stdin, maxReceived+1))
-	if err == nil && len(body) > maxReceived {
+	body, err := io.ReadAll(io.LimitReader(stdin, maxBodySize+1))
+	if err == nil && len(body) > maxBodySize {
 		err = errors.New("it is larger than 1 MiB")
 	}
 	if err != nil {
@@ -396,7 +412,8 @@ func (c *webhookVerifyCommand) body(stdin io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// verify checks the delivery, and looks for what people get wrong by hand.
+// verify checks the delivery. If the check fails it looks for common mistakes,
+// so that the error says what to correct.
 func (c *webhookVerifyCommand) verify(body []byte, at time.Time) error {
 	header := http.Header{}
 	header.Set(hook.HeaderID, c.ID)
@@ -406,19 +423,19 @@ func (c *webhookVerifyCommand) verify(body []byte, at time.Time) error {
 	if wrong == nil {
 		return nil
 	}
-	var facts struct {
+	var event struct {
 		ID string `json:"id"`
 	}
-	_ = json.Unmarshal(body, &facts) // then it has no id to compare
+	_ = json.Unmarshal(body, &event) // an invalid body has no id to compare
 	seconds, _ := strconv.ParseInt(c.Timestamp, 10, 64)
 	trimmed := bytes.TrimRight(body, "\r\n")
 	switch {
 	case c.check(header, body, time.Unix(seconds, 0)) == nil:
-		return fmt.Errorf("%w; the signature itself is right, and --at checks as of another time", wrong)
+		return fmt.Errorf("%w; the signature itself is valid, so use --at to verify as of another time", wrong)
 	case len(trimmed) < len(body) && c.check(header, trimmed, at) == nil:
-		return errors.New("the body ends in a line break that was not sent; without it the signature is right")
-	case c.ID != "" && facts.ID != "" && facts.ID != c.ID:
-		return errors.New("the body is of another delivery than --id")
+		return errors.New("the body ends with a line break that was not sent; without it the signature is valid")
+	case c.ID != "" && event.ID != "" && event.ID != c.ID:
+		return errors.New("the body belongs to another delivery than --id")
 	case !strings.HasPrefix(c.Signature, "v1,") && !strings.Contains(c.Signature, " v1,"):
 		return errors.New(hook.HeaderSignature + " has no entry of the form v1,…")
 	}

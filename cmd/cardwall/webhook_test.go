@@ -127,11 +127,11 @@ func TestListenShowsWhatComes(t *testing.T) {
 		at               time.Time
 		shows            string
 	}{
-		{"the first secret", first, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature right\n"},
-		{"the second secret, again", second, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature right  repeat\n"},
-		{"another secret", testSecret("c"), "other", now, "  other  boardVersion 42  signature wrong: no entry of webhook-signature is by this secret\n"},
-		{"an old delivery", first, "old", now.Add(-time.Hour), "  old  boardVersion 42  signature wrong: webhook-timestamp is 1h0m"},
-		{"no id", first, "", now, "  without id  boardVersion 42  signature wrong: webhook-id is missing\n"},
+		{"the first secret", first, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature valid\n"},
+		{"the second secret, again", second, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature valid  repeat\n"},
+		{"another secret", testSecret("c"), "other", now, "  other  boardVersion 42  signature invalid: no entry of webhook-signature is by this secret\n"},
+		{"an old delivery", first, "old", now.Add(-time.Hour), "  old  boardVersion 42  signature invalid: webhook-timestamp is 1h0m"},
+		{"no id", first, "", now, "  without id  boardVersion 42  signature invalid: webhook-id is missing\n"},
 	} {
 		before := len(l.out.String())
 		if status := l.send(c.secret, c.id, c.at, delivery); status != http.StatusNoContent {
@@ -227,7 +227,7 @@ func TestListenAsJSON(t *testing.T) {
 			t.Fatalf("%v in %s", err, l.out.String())
 		}
 	}
-	if g := got[0]; g.Type != "card.created" || g.ID != deliveryID || g.BoardVersion != 42 || g.Signature != "right" || g.Repeat || g.At == "" || g.Problem != "" ||
+	if g := got[0]; g.Type != "card.created" || g.ID != deliveryID || g.BoardVersion != 42 || g.Signature != "valid" || g.Repeat || g.At == "" || g.Problem != "" ||
 		fmt.Sprint(g.Body.(map[string]any)["data"]) != "map[cardId:crd_1]" {
 		t.Errorf("the first is %+v", g)
 	}
@@ -239,7 +239,7 @@ func TestListenAsJSON(t *testing.T) {
 func TestListenIsBounded(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{})
-	if status := l.send(testSecret("a"), "large", time.Now(), strings.Repeat("x", maxReceived+1)); status != http.StatusRequestEntityTooLarge {
+	if status := l.send(testSecret("a"), "large", time.Now(), strings.Repeat("x", maxBodySize+1)); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large body: answered %d", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked: the body is larger than 1 MiB\n") {
@@ -262,12 +262,12 @@ func TestListenIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are shown as %d", len(deep), grown)
 	}
 	var seen seenIDs
-	for i := range 2 * idsKept {
+	for i := range 2 * maxRememberedIDs {
 		if seen.repeat(strconv.Itoa(i)) {
 			t.Fatalf("%d is no repeat", i)
 		}
 	}
-	if len(seen.known) != idsKept || len(seen.line) != idsKept || !seen.repeat(strconv.Itoa(idsKept)) || seen.repeat(strconv.Itoa(idsKept-1)) {
+	if len(seen.known) != maxRememberedIDs || len(seen.ring) != maxRememberedIDs || !seen.repeat(strconv.Itoa(maxRememberedIDs)) || seen.repeat(strconv.Itoa(maxRememberedIDs-1)) {
 		t.Errorf("it knows %d ids", len(seen.known))
 	}
 }
@@ -311,7 +311,7 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 		append(signed(deliveryID, "1772460000", delivery, secret), "--at", "2026-03-02T15:00:00+01:00"),
 		append(signed(deliveryID, now, delivery, secret), "--secret", testSecret("b")),
 	} {
-		if status, out, problems := c.run(delivery, good...); status != 0 || out != "The signature is right." || problems != "" {
+		if status, out, problems := c.run(delivery, good...); status != 0 || out != "The signature is valid." || problems != "" {
 			t.Errorf("cardwall %v: status %d, printed %q and %q", good, status, out, problems)
 		}
 	}
@@ -321,17 +321,17 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 	}{
 		{"no entry of webhook-signature is by this secret", delivery, signed(deliveryID, now, delivery, testSecret("b"))},
 		{"no entry of webhook-signature is by this secret", strings.Replace(delivery, "crd_1", "crd_2", 1), signed(deliveryID, now, delivery, secret)},
-		{"ends in a line break", delivery + "\n", signed(deliveryID, now, delivery, secret)},
-		{"more than 5m0s is refused; the signature itself is right, and --at", delivery, signed(deliveryID, "1772460000", delivery, secret)},
+		{"ends with a line break", delivery + "\n", signed(deliveryID, now, delivery, secret)},
+		{"more than 5m0s is refused; the signature itself is valid, so use --at", delivery, signed(deliveryID, "1772460000", delivery, secret)},
 		{"more than 5m0s is refused", delivery, append(signed(deliveryID, "1772460000", delivery, secret), "--at", "1772459699")},
-		{"of another delivery than --id", strings.Replace(delivery, "v42", "v43", 1), signed(deliveryID, now, delivery, secret)},
+		{"belongs to another delivery than --id", strings.Replace(delivery, "v42", "v43", 1), signed(deliveryID, now, delivery, secret)},
 		{"has no entry of the form v1,", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID, "--timestamp", now, "--signature", "abc"}},
 		{"no Unix time in seconds", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID, "--timestamp", "soon", "--signature", "v1,abc"}},
 		{"webhook-id is missing", delivery, []string{"webhook", "verify", "--secret", secret, "--id", "", "--timestamp", now, "--signature", "v1,abc"}},
 		{"--secret: a signing secret is whsec_", delivery, append(signed(deliveryID, now, delivery, secret), "--secret", "hunter2")},
-		{"takes --secret", delivery, []string{"webhook", "verify", "--id", "x", "--timestamp", now, "--signature", "v1,abc"}},
+		{"needs --secret", delivery, []string{"webhook", "verify", "--id", "x", "--timestamp", now, "--signature", "v1,abc"}},
 		{"--at must be", delivery, append(signed(deliveryID, now, delivery, secret), "--at", "yesterday")},
-		{"larger than 1 MiB", strings.Repeat("x", maxReceived+1), signed(deliveryID, now, delivery, secret)},
+		{"larger than 1 MiB", strings.Repeat("x", maxBodySize+1), signed(deliveryID, now, delivery, secret)},
 		{"no such file", delivery, append(signed(deliveryID, now, delivery, secret), t.TempDir()+"/body.json")},
 	} {
 		status, out, problems := c.run(bad.body, bad.args...)

@@ -11,14 +11,14 @@ import (
 )
 
 type workspaceCommand struct {
-	Add    workspaceAddCommand    `cmd:"" help:"Make a workspace; prints its id."`
-	Member workspaceMemberCommand `cmd:"" help:"Put a person into a workspace, or change the person's role."`
+	Add    workspaceAddCommand    `cmd:"" help:"Create a workspace and print its id."`
+	Member workspaceMemberCommand `cmd:"" help:"Add a person to a workspace or change the person's role."`
 }
 
 type workspaceAddCommand struct {
-	Owner string `required:"" placeholder:"EMAIL" help:"Who owns it."`
-	Name  string `required:"" help:"Its name."`
-	Org   string `placeholder:"ID" help:"Organization that it belongs to; one of its own when absent."`
+	Owner string `required:"" placeholder:"EMAIL" help:"Owner of the workspace."`
+	Name  string `required:"" help:"Name of the workspace."`
+	Org   string `placeholder:"ID" help:"Organization of the workspace (default: a new one)."`
 }
 
 func (workspaceAddCommand) Help() string {
@@ -47,9 +47,9 @@ func (c *workspaceAddCommand) Run(ctx context.Context, g *globals) error {
 }
 
 type workspaceMemberCommand struct {
-	ID   string `arg:"" help:"The workspace's id (wsp_…)."`
-	User string `required:"" placeholder:"EMAIL" help:"The person."`
-	Role string `default:"member" enum:"owner,admin,member,guest" help:"Role: owner, admin, member or guest."`
+	ID   string `arg:"" help:"Id of the workspace (wsp_…)."`
+	User string `required:"" placeholder:"EMAIL" help:"Person to add or change."`
+	Role string `default:"member" enum:"owner,admin,member,guest" help:"owner, admin, member or guest (default ${default})."`
 }
 
 func (c *workspaceMemberCommand) Run(ctx context.Context, g *globals) error {
@@ -70,9 +70,9 @@ func (c *workspaceMemberCommand) Run(ctx context.Context, g *globals) error {
 }
 
 type orgCommand struct {
-	List     orgListCommand     `cmd:"" help:"List the organizations with their plans."`
-	Plan     orgPlanCommand     `cmd:"" help:"Change an organization's plan."`
-	ReadOnly orgReadOnlyCommand `cmd:"" name:"read-only" help:"Make an organization read-only, or lift that."`
+	List     orgListCommand     `cmd:"" help:"List organizations and their plans."`
+	Plan     orgPlanCommand     `cmd:"" help:"Change the plan of an organization."`
+	ReadOnly orgReadOnlyCommand `cmd:"" name:"read-only" help:"Make an organization read-only or writable again."`
 }
 
 type orgListCommand struct{}
@@ -94,7 +94,7 @@ func (orgListCommand) Run(ctx context.Context, g *globals) error {
 }
 
 type orgPlanCommand struct {
-	ID   string `arg:"" help:"The organization's id (org_…)."`
+	ID   string `arg:"" help:"Id of the organization (org_…)."`
 	Plan string `arg:"" enum:"free,team,business" help:"free, team or business."`
 }
 
@@ -104,7 +104,7 @@ func (c *orgPlanCommand) Run(ctx context.Context, g *globals) error {
 }
 
 type orgReadOnlyCommand struct {
-	ID    string `arg:"" help:"The organization's id (org_…)."`
+	ID    string `arg:"" help:"Id of the organization (org_…)."`
 	State string `arg:"" enum:"on,off" help:"on or off."`
 }
 
@@ -114,7 +114,9 @@ func (c *orgReadOnlyCommand) Run(ctx context.Context, g *globals) error {
 }
 
 func changeOrg(ctx context.Context, g *globals, id string, plan *board.Plan, readOnly *bool) error {
-	err := g.write(ctx, board.System(), func(tx *store.Tx) error { return tx.UpdateOrganization(ctx, id, plan, readOnly) })
+	err := g.write(ctx, board.System(), func(tx *store.Tx) error {
+		return tx.UpdateOrganization(ctx, id, plan, readOnly)
+	})
 	if board.IsCode(err, board.CodeNotFound) {
 		return fmt.Errorf("there is no organization %s", id)
 	}

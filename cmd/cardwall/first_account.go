@@ -9,9 +9,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// printFirstLink prints the link with which the first account can be made, if the
-// server has none. It goes to the standard output and not to the log, since it is
-// a secret.
+// printFirstLink prints the link that creates the first account, if the server
+// has no accounts. It prints to standard output and not to the log, because the
+// link is a secret.
 func printFirstLink(ctx context.Context, g *globals, db *store.DB) error {
 	empty, link := false, ""
 	err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -25,12 +25,12 @@ func printFirstLink(ctx context.Context, g *globals, db *store.DB) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("make the link to the first account: %w", err)
+		return fmt.Errorf("create the link for the first account: %w", err)
 	}
 	if link == "" {
 		return nil
 	}
-	_, err = fmt.Fprintf(g.stdout, "This server has no account yet. Open this link to create the first one, whose owner\n"+
-		"becomes an operator of the server. The link works for a week:\n\n  %s\n\n", link)
+	_, err = fmt.Fprintf(g.stdout, "This server has no accounts yet. Open this link to create the first one.\n"+
+		"Its owner becomes an operator of the server. The link expires in a week:\n\n  %s\n\n", link)
 	return err
 }

@@ -1,0 +1,50 @@
+package main
+
+import "github.com/alecthomas/kong"
+
+// flagHelp returns the help texts that are too long for a struct tag. A tag
+// refers to one as ${help_…}.
+func flagHelp() kong.Vars {
+	return kong.Vars{
+
+		"help_secret_key": "Encryption key of secrets in the database, or several separated by commas; the first one " +
+			"encrypts. Use the environment variable, because ps shows flags to every user " +
+			"(default: the file secret.key in the data folder).",
+		"help_litestream": "SQLite: let Litestream replicate the file and run all checkpoints. " +
+			"While Litestream is not running, the write-ahead log grows.",
+
+		"help_trusted_proxies": "Your own proxies in front of the server, such as 10.0.0.0/8. The server takes the client " +
+			"address for rate limits from their X-Forwarded-For header (default: none).",
+		"help_sign_up": "Who can create an account: open (anyone), invited (people with an invitation), " +
+			"domains:example.com,… (addresses of these domains, and people with an invitation) or closed (nobody). " +
+			"Default: open if --base-url is a loopback address, otherwise invited.",
+		"help_operators": "Email addresses of the operators, who can change the plans of organizations in the app " +
+			"(default: none).",
+		"help_drain": "How long a stopping server still serves requests while /readyz fails, so that a load balancer " +
+			"can move traffic to other servers (default 2s). With SQLite the server stops at once.",
+		"help_metrics_addr": "Second address, for operators only, with /metrics for Prometheus and /debug/pprof/ " +
+			"for profiles (default: none).",
+		"help_security_contact": "Contact for vulnerability reports, as mailto: or https:, in /.well-known/security.txt " +
+			"(default: security@ the host of --base-url).",
+		"help_database_replica": "Streaming replica of the PostgreSQL database, postgres://…, from which reports are read " +
+			"while it keeps up (default: none).",
+
+		"help_connect_registration": "Let apps register themselves (RFC 7591) before they ask people for access: on or off. " +
+			"With off, only apps with a client metadata document at an https address can connect (default on).",
+		"help_oidc_issuer": "Issuer of the OpenID Connect identity provider for sign-in (default: none). " +
+			"Its redirect URI is BASE-URL/api/app/v1/sign-in/oidc/callback.",
+		"help_oidc_client_secret": "Client secret at the identity provider. Use the environment variable, " +
+			"because ps shows flags to every user.",
+		"help_smtp_url": "Mail server: smtp://user:password@host:port or smtps://…. Use the environment variable, because " +
+			"the address contains a password (default: write emails to the folder outbox in the data folder).",
+		"help_webhook_allow": "Receivers to allow in addition to public https addresses: hosts, host:port, IP addresses or " +
+			"CIDRs, separated by commas. They can also use http.",
+		"help_webhook_ca_file": "PEM file of certificate authorities to trust for receivers, in addition to the system's.",
+		"help_webhook_retry_pauses": "Pauses between the attempts of a delivery " +
+			"(default 30s,2m,10m,30m,1h,3h,6h,12h).",
+		"help_webhook_secret": "Signing secret, or both separated by a comma during a rotation. " +
+			"Use the environment variable, because ps shows flags to every user.",
+		"help_listen_status": "Status code of the response (default 204). The sender retries after 500, " +
+			"and disables the webhook after 410.",
+	}
+}
