@@ -42,7 +42,7 @@ const (
 
 // TestSeventyTwoVirtualHours lets everything that works by itself beside the
 // requests work for three days, which take seconds here, while cards are made and
-// commented on: deliveries with their retries, rules, reminders, daily letters,
+// commented on: deliveries with their retries, rules, reminders, daily emails,
 // housekeeping and leases. After each day the server is another one on the same
 // data, a minute later. In the end each thing has happened once.
 func TestSeventyTwoVirtualHours(t *testing.T) {
@@ -59,7 +59,7 @@ func TestSeventyTwoVirtualHours(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		stop := d.serve("srv_last")
-		time.Sleep(24 * time.Hour) // retries, and the last letters
+		time.Sleep(24 * time.Hour) // retries, and the last emails
 		d.compare()
 		stop()
 	})
@@ -218,12 +218,12 @@ func (d *days) serve(holder string) (stop func()) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	post := mail.Post{Box: d.letterBox(), Sender: outbox, Log: d.log()}
+	emails := mail.Worker{Queue: d.emailQueue(), Sender: outbox, Log: d.log()}
 	ends := []func(){
 		startWorker(d.t.Context(), sender.Run),
 		startWorker(d.t.Context(), rules.Run),
 		startWorker(d.t.Context(), notify.New(d.db, holder, d.log()).Run),
-		startWorker(d.t.Context(), post.Run),
+		startWorker(d.t.Context(), emails.Run),
 		startWorker(d.t.Context(), func(ctx context.Context) { d.housekeep(ctx, holder) }),
 	}
 	return func() {
@@ -252,11 +252,11 @@ func (d *days) housekeep(ctx context.Context, holder string) {
 	}
 }
 
-// letterBox counts the daily letters that left.
-func (d *days) letterBox() mail.Box {
-	box := letterBox(d.db)
-	done := box.Done
-	box.Done = func(ctx context.Context, l board.Letter) error {
+// emailQueue counts the daily summaries that were sent.
+func (d *days) emailQueue() mail.Queue {
+	queue := emailQueue(d.db)
+	done := queue.Done
+	queue.Done = func(ctx context.Context, l board.Letter) error {
 		if l.Kind == board.LetterDigest {
 			d.mu.Lock()
 			d.digests[time.Now().UTC().Format(board.DateLayout)]++
@@ -264,7 +264,7 @@ func (d *days) letterBox() mail.Box {
 		}
 		return done(ctx, l)
 	}
-	return box
+	return queue
 }
 
 // dial connects to the receiver, within the process.
@@ -361,7 +361,7 @@ func (d *days) compare() {
 		want[d.began.UTC().AddDate(0, 0, day).Format(board.DateLayout)] = 1
 	}
 	if !maps.Equal(d.digests, want) {
-		d.t.Errorf("daily letters left %v, want %v", d.digests, want)
+		d.t.Errorf("daily emails sent: %v, want %v", d.digests, want)
 	}
 	if d.purged.Load() < int64(len(d.cards)) {
 		d.t.Errorf("%d answers to keys were forgotten, of more than %d", d.purged.Load(), len(d.cards))

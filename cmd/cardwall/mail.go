@@ -40,13 +40,13 @@ func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
 	return sender, nil
 }
 
-// letterBox is the store's letters, as mail takes them.
-func letterBox(db *store.DB) mail.Box {
+// emailQueue adapts the store's queue of emails to package mail.
+func emailQueue(db *store.DB) mail.Queue {
 	system := board.System()
-	return mail.Box{
+	return mail.Queue{
 		Next: func(ctx context.Context) (l *board.Letter, err error) {
 			due := false
-			// Looking costs no write, and is all that mostly happens.
+			// Usually no email is due. A read is cheaper than a write transaction.
 			if err := db.Read(ctx, system, func(v *store.View) (err error) { due, err = v.LettersDue(ctx); return err }); err != nil || !due {
 				return nil, err
 			}

@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// A letter that waits goes into the outbox of a server without SMTP.
+// Without SMTP, a queued email is written to the outbox.
 func TestLettersGoToTheOutbox(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -50,15 +50,15 @@ func TestLettersGoToTheOutbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer startWorker(ctx, (&mail.Post{Box: letterBox(db), Sender: sender, Log: g.log}).Run)()
+	defer startWorker(ctx, (&mail.Worker{Queue: emailQueue(db), Sender: sender, Log: g.log}).Run)()
 	for range 3000 {
 		if files, _ := filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml")); len(files) == 1 {
 			if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("the letter's mode: %v %v", info, err)
+				t.Errorf("the mode of the email file: %v %v", info, err)
 			}
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Error("no letter in the outbox")
+	t.Error("no email in the outbox")
 }

@@ -209,11 +209,13 @@ func (s *running) startWorkers(ctx context.Context) {
 	rules := automate.Options{
 		DB: s.db, Registry: s.operations, Holder: s.holder, Metrics: metrics.rules, Traces: traces, Log: s.log,
 	}
-	post := mail.Post{Box: letterBox(s.db), Sender: s.sender, Log: s.log, Sent: metrics.emails, Traces: traces}
+	emails := mail.Worker{
+		Queue: emailQueue(s.db), Sender: s.sender, Log: s.log, Metrics: metrics.emails, Traces: traces,
+	}
 	for _, run := range []func(context.Context){
 		hook.New(hooks).Run, // the next server repeats an attempt that was not recorded
 		automate.New(rules).Run,
-		post.Run, // another server sends the email when the lease expires
+		emails.Run, // another server sends the email when the lease expires
 		notify.New(s.db, s.holder, s.log).Run,
 	} {
 		s.stops = append(s.stops, startWorker(ctx, run))

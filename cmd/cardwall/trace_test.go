@@ -154,7 +154,7 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 					string(s.Links[0].SpanId) == string(transaction.SpanId) && string(s.TraceId) != string(transaction.TraceId)
 			}) != nil
 		})
-		for _, name := range []string{"automation run", "send letter", "GET /api/public/v1/cards/{cardId}", "GET /api/public/v1/search"} {
+		for _, name := range []string{"automation run", "send email", "GET /api/public/v1/cards/{cardId}", "GET /api/public/v1/search"} {
 			var found *otlp.Span
 			s.eventually("there is "+name, func() bool {
 				found = tree.find(func(s *otlp.Span) bool { return s.Name == name && len(s.ParentSpanId) == 0 })

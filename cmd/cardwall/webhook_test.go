@@ -231,7 +231,7 @@ func TestListenAsJSON(t *testing.T) {
 		fmt.Sprint(g.Body.(map[string]any)["data"]) != "map[cardId:crd_1]" {
 		t.Errorf("the first is %+v", g)
 	}
-	if g := got[1]; g.Signature != "wrong" || g.Problem == "" || !g.Repeat || g.Body != "text" {
+	if g := got[1]; g.Signature != "invalid" || g.Problem == "" || !g.Repeat || g.Body != "text" {
 		t.Errorf("the second is %+v", g)
 	}
 }

@@ -1,21 +1,19 @@
-// Package mail writes letters and sees to it that they are sent: what a letter
-// says (Write), how it leaves (Sender: through SMTP, or into a folder where
-// there is no server), and who tries again and when (Post).
+// Package mail composes and sends emails: Compose turns a queued email into a
+// Message, a Sender delivers it through SMTP or writes it to a folder, and a
+// Worker takes emails from the queue and retries failures.
 //
-// It imports board alone. Where letters wait is the store's business, and the
-// wiring in cmd hands it over as the functions of a Box.
+// The package imports only board. The queue is in the store; cmd passes it as
+// the functions of a Queue.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A letter is sent at least once, or given up with a line in the log: after
-//     a refusal that is final (SMTP 5xx), or when all retries failed.
-//   - Text that people wrote (names of people and workspaces) is one line in a
-//     letter, bounded, without control characters, and escaped in HTML. It
-//     cannot add a header, a recipient or a tag. A letter loads nothing from
-//     anywhere.
-//   - No letter holds content of a board, but for one about notifications: that
-//     has titles, names and one line of a comment, and of a confidential board
-//     nothing.
-//   - The link in a letter holds a secret. It is in the letter alone: not in the
-//     log, not in an error.
+//   - An email is sent at least once. It is dropped, with a line in the log,
+//     after a permanent rejection (SMTP 5xx) or when all retries failed.
+//   - Text that people wrote, such as the name of a workspace, is truncated to
+//     one line, has no control characters and is escaped in HTML. It cannot add
+//     a header, a recipient or a tag. An email loads no external content.
+//   - Only emails about notifications contain content of a board: titles, names
+//     and one line of a comment, and nothing of a confidential board.
+//   - The link in an email contains a secret. It is never logged and never part
+//     of an error.
 package mail

@@ -27,9 +27,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// post is a post office on a service, as cmd wires it, and its log.
-type post struct {
-	*mail.Post
+// worker is a mail.Worker on a service, wired as in cmd, with its log.
+type worker struct {
+	*mail.Worker
 	log *buffer
 }
 
@@ -41,7 +41,7 @@ type buffer struct {
 func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock(); return b.b.Write(p) }
 func (b *buffer) String() string              { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
 
-func newPost(s *apptest.Service, opts mail.Options) *post {
+func newWorker(s *apptest.Service, opts mail.Options) *worker {
 	s.T.Helper()
 	log := &buffer{}
 	opts.Log, opts.Clock = slog.New(slog.NewTextHandler(log, nil)), s.Clock.Now
@@ -55,7 +55,7 @@ func newPost(s *apptest.Service, opts mail.Options) *post {
 	write := func(ctx context.Context, fn func(tx *store.Tx) error) error {
 		return s.DB.Write(ctx, board.System(), fn)
 	}
-	return &post{log: log, Post: &mail.Post{Sender: sender, Log: opts.Log, Box: mail.Box{
+	return &worker{log: log, Worker: &mail.Worker{Sender: sender, Log: opts.Log, Queue: mail.Queue{
 		Next: func(ctx context.Context) (l *board.Letter, err error) {
 			err = write(ctx, func(tx *store.Tx) (err error) { l, err = app.NextLetter(ctx, tx, mail.Lease); return err })
 			return l, err
@@ -69,14 +69,14 @@ func newPost(s *apptest.Service, opts mail.Options) *post {
 	}}}
 }
 
-func (p *post) deliver(t *testing.T) {
+func (p *worker) deliver(t *testing.T) {
 	t.Helper()
-	if err := p.Deliver(t.Context()); err != nil {
-		t.Errorf("deliver: %v", err)
+	if err := p.SendDue(t.Context()); err != nil {
+		t.Errorf("send due emails: %v", err)
 	}
 }
 
-// read takes a message apart: its header and its two texts.
+// read parses a message into its header, text and HTML.
 func read(t *testing.T, data string) (header netmail.Header, text, html string) {
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))
@@ -108,7 +108,7 @@ func read(t *testing.T, data string) (header netmail.Header, text, html string) 
 	}
 }
 
-// linkOf is the secret of the link in a letter's plain text.
+// linkOf returns the secret of the invitation link in the plain text of an email.
 func linkOf(t *testing.T, text string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, apptest.BaseURL+"/invitation#")
@@ -130,35 +130,35 @@ func invite(p *apptest.Person, workspace, email string) {
 	p.Must("create_invitation", apptest.Fields{"workspaceId": workspace, "email": email, "role": "member"})
 }
 
-func TestLetterGoesThroughSMTP(t *testing.T) {
+func TestSendThroughSMTP(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		server := newSMTP(t)
-		p := newPost(s, mail.Options{SMTP: "smtp://ada:pass%20word@" + server.address})
+		p := newWorker(s, mail.Options{SMTP: "smtp://ada:pass%20word@" + server.address})
 		ada, grace := s.Person("Ada"), s.Person("Grace")
 		invite(ada, ada.Workspace("Ünïcode & Söhne", board.PlanTeam), "grace@example.com")
 		p.deliver(t)
 		p.deliver(t)
-		got := server.letters()
+		got := server.emails()
 		if len(got) != 1 || !strings.Contains(got[0].to, "<grace@example.com>") {
-			t.Fatalf("the server took %+v", got)
+			t.Fatalf("the server received %+v", got)
 		}
 		header, text, html := read(t, got[0].data)
 		subject, err := (&mime.WordDecoder{}).DecodeHeader(header.Get("Subject"))
-		if err != nil || subject != "You are invited to a workspace on Cardwall" {
+		if err != nil || subject != "You have been invited to a workspace on Cardwall" {
 			t.Errorf("the subject is %q %v", subject, err)
 		}
 		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<ltr_") || header.Get("Auto-Submitted") != "auto-generated" {
 			t.Errorf("the header is %v", header)
 		}
-		if !strings.Contains(text, "Ada invites you to the workspace Ünïcode & Söhne, as a member.") || !strings.Contains(html, "Ünïcode &amp; Söhne") {
-			t.Errorf("the letter is\n%s\n%s", text, html)
+		if !strings.Contains(text, "Ada invited you to join the workspace Ünïcode & Söhne as a member.") || !strings.Contains(html, "Ünïcode &amp; Söhne") {
+			t.Errorf("the email is\n%s\n%s", text, html)
 		}
 		if strings.Contains(html, "<img") || strings.Contains(html, "src=") || strings.Contains(html, "url(") {
-			t.Errorf("the letter loads something:\n%s", html)
+			t.Errorf("the email loads external content:\n%s", html)
 		}
 		token := linkOf(t, text)
-		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") || !strings.Contains(p.log.String(), "sent an email") {
+		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") || !strings.Contains(p.log.String(), "email sent") {
 			t.Errorf("the log is %s", p.log)
 		}
 		if err := accept(grace, token); err != nil {
@@ -167,31 +167,31 @@ func TestLetterGoesThroughSMTP(t *testing.T) {
 	})
 }
 
-func TestLetterIsTriedAgain(t *testing.T) {
+func TestTemporaryFailureIsRetried(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		server := newSMTP(t)
-		p := newPost(s, mail.Options{SMTP: "smtp://" + server.address})
+		p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 		ada, grace := s.Person("Ada"), s.Person("Grace")
 		invite(ada, ada.Workspace("Engines", board.PlanTeam), "grace@example.com")
 		steps := []struct {
-			command, answer string
-			pause           time.Duration
+			command, response string
+			pause             time.Duration
 		}{
 			{"RCPT", "450 4.2.0 busy", time.Minute}, {"MAIL", "530 5.7.0 say who you are", 5 * time.Minute}, {"CONTENT", "451 4.3.0 {data} looks odd", 15 * time.Minute},
 		}
 		for _, step := range steps {
-			server.answers(step.command, step.answer)
+			server.respond(step.command, step.response)
 			p.deliver(t)
-			server.answers(step.command, "")
+			server.respond(step.command, "")
 			s.Clock.Advance(step.pause - 10*time.Second)
 			p.deliver(t)
-			if n := len(server.letters()); n != 0 {
-				t.Fatalf("after %s: the pause was shorter than %v", step.answer, step.pause)
+			if n := len(server.emails()); n != 0 {
+				t.Fatalf("after %s: the pause was shorter than %v", step.response, step.pause)
 			}
 			s.Clock.Advance(20 * time.Second)
 		}
-		// The server takes the letter, and its answer is lost.
+		// The server accepts the email, but its response is lost.
 		server.mu.Lock()
 		server.drop = true
 		server.mu.Unlock()
@@ -201,9 +201,9 @@ func TestLetterIsTriedAgain(t *testing.T) {
 		server.mu.Unlock()
 		s.Clock.Advance(2 * time.Hour)
 		p.deliver(t)
-		got := server.letters()
+		got := server.emails()
 		if len(got) != 2 {
-			t.Fatalf("%d letters, want the lost one and its copy\n%s", len(got), p.log)
+			t.Fatalf("%d emails, want the email and its repetition\n%s", len(got), p.log)
 		}
 		_, first, _ := read(t, got[0].data)
 		_, second, _ := read(t, got[1].data)
@@ -212,63 +212,63 @@ func TestLetterIsTriedAgain(t *testing.T) {
 				t.Errorf("the log has the secret: %s", p.log)
 			}
 		}
-		if !strings.Contains(p.log.String(), "/invitation#…") || strings.Count(p.log.String(), "tried again") != 4 || !strings.Contains(p.log.String(), "looks odd") {
+		if !strings.Contains(p.log.String(), "/invitation#…") || strings.Count(p.log.String(), "will retry") != 4 || !strings.Contains(p.log.String(), "looks odd") {
 			t.Errorf("the log is %s", p.log)
 		}
-		// Nobody knows which copy arrived, so both links work.
+		// Either email may have arrived, so both links must work.
 		if err := accept(grace, linkOf(t, first)); err != nil {
-			t.Errorf("the first letter's link does not work: %v", err)
+			t.Errorf("the link of the first email does not work: %v", err)
 		}
 		if err := accept(grace, linkOf(t, second)); err != nil {
-			t.Errorf("the second letter's link does not work: %v", err)
+			t.Errorf("the link of the second email does not work: %v", err)
 		}
 	})
 }
 
-func TestLetterIsGivenUp(t *testing.T) {
+func TestEmailIsDroppedAfterPermanentFailure(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		server := newSMTP(t)
-		p := newPost(s, mail.Options{SMTP: "smtp://" + server.address})
+		p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		for i, final := range []struct{ command, answer string }{{"RCPT", "550 5.1.1 nobody here"}, {"CONTENT", "554 5.7.1 {data} is on a list"}} {
+		for i, final := range []struct{ command, response string }{{"RCPT", "550 5.1.1 nobody here"}, {"CONTENT", "554 5.7.1 {data} is on a list"}} {
 			invite(ada, workspace, string(rune('a'+i))+"@example.com")
-			server.answers(final.command, final.answer)
+			server.respond(final.command, final.response)
 			p.deliver(t)
-			server.answers(final.command, "")
+			server.respond(final.command, "")
 			s.Clock.Advance(72 * time.Hour)
 			p.deliver(t)
-			if n := len(server.letters()); n != 0 || strings.Count(p.log.String(), "gave an email up") != i+1 {
-				t.Errorf("after %s: %d letters\n%s", final.answer, n, p.log)
+			if n := len(server.emails()); n != 0 || strings.Count(p.log.String(), "email dropped") != i+1 {
+				t.Errorf("after %s: %d emails\n%s", final.response, n, p.log)
 			}
 		}
-		// A server that is never there: all retries, then no more.
+		// A server that never accepts the email: all retries fail, then the email is dropped.
 		invite(ada, workspace, "c@example.com")
-		server.answers("RCPT", "450 4.2.0 busy")
+		server.respond("RCPT", "450 4.2.0 busy")
 		for range 12 {
 			p.deliver(t)
 			s.Clock.Advance(25 * time.Hour)
 		}
 		server.mu.Lock()
-		attempts := strings.Count(strings.Join(server.said, "\n"), "RCPT TO:<c@example.com>")
+		attempts := strings.Count(strings.Join(server.commands, "\n"), "RCPT TO:<c@example.com>")
 		server.mu.Unlock()
-		if attempts != 9 || strings.Count(p.log.String(), "gave an email up") != 3 {
+		if attempts != 9 || strings.Count(p.log.String(), "email dropped") != 3 {
 			t.Errorf("%d attempts\n%s", attempts, p.log)
 		}
-		// An invitation can be sent again by inviting again.
-		server.answers("RCPT", "")
+		// Inviting again sends a new email.
+		server.respond("RCPT", "")
 		invite(ada, workspace, "c@example.com")
 		p.deliver(t)
-		if n := len(server.letters()); n != 1 {
-			t.Errorf("%d letters after inviting again", n)
+		if n := len(server.emails()); n != 1 {
+			t.Errorf("%d emails after inviting again", n)
 		}
 	})
 }
 
-// A subject holds nothing that a person typed, and an address in a name is no
-// link: else an email of ours says whatever somebody calls a workspace.
-func TestNamesAreNeitherSubjectsNorLinks(t *testing.T) {
+// A subject contains no text that a person typed, and an address in a name does not
+// become a link. Otherwise a workspace name could turn our email into phishing.
+func TestNamesAreNotInSubjectsOrLinks(t *testing.T) {
 	t.Parallel()
 	evil := "You won! http://evil.example/3 www.evil.example win@evil.example"
 	all := []board.Letter{
@@ -287,7 +287,7 @@ func TestNamesAreNeitherSubjectsNorLinks(t *testing.T) {
 	}
 	for _, l := range all {
 		l.ID, l.To, l.Link = "ltr_1", "grace@example.com", "https://cards.example.com/x#s3cret"
-		m, err := mail.Write(l)
+		m, err := mail.Compose(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,24 +297,24 @@ func TestNamesAreNeitherSubjectsNorLinks(t *testing.T) {
 		for _, body := range []string{m.Text, m.HTML} {
 			for _, link := range []string{"http://evil", "://evil", "evil.example", "www.evil", "win@evil"} {
 				if strings.Contains(body, link) {
-					t.Errorf("an email of the kind %s holds the link %s:\n%s", l.Kind, link, body)
+					t.Errorf("an email of kind %s contains the link %s:\n%s", l.Kind, link, body)
 				}
 			}
 			if !strings.Contains(body, "You won!") {
-				t.Errorf("an email of the kind %s does not hold the name:\n%s", l.Kind, body)
+				t.Errorf("an email of kind %s does not contain the name:\n%s", l.Kind, body)
 			}
 		}
 	}
 }
 
 // Names cannot add a header, a recipient, a line or a tag.
-func TestNamesStayNames(t *testing.T) {
+func TestNamesCannotInject(t *testing.T) {
 	t.Parallel()
 	server := newSMTP(t)
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
-	p := newPost(s, mail.Options{SMTP: "smtp://" + server.address})
+	p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 	evil := "Acme\x1b[31m\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028" + strings.Repeat("x", 300)
-	m, err := mail.Write(board.Letter{
+	m, err := mail.Compose(board.Letter{
 		ID: "ltr_1", Kind: board.LetterInvitation, To: "grace@example.com", Link: "https://cards.example.com/invitation#s3cret",
 		Invitation: &board.InvitationLetter{Workspace: evil, InvitedBy: "Eve\n\"><a href=x>", Role: board.WorkspaceMember},
 	})
@@ -324,7 +324,7 @@ func TestNamesStayNames(t *testing.T) {
 	if err := p.Sender.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	header, text, html := read(t, server.letters()[0].data)
+	header, text, html := read(t, server.emails()[0].data)
 	if header.Get("Bcc") != "" || strings.ContainsAny(m.Subject, "\x1b\r\n\u202e\u2028") || len(m.Subject) > 130 {
 		t.Errorf("the header is %v, the subject %q", header, m.Subject)
 	}
@@ -336,7 +336,7 @@ func TestNamesStayNames(t *testing.T) {
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()
-	if n := strings.Count(strings.Join(server.said, "\n"), "RCPT"); n != 1 {
+	if n := strings.Count(strings.Join(server.commands, "\n"), "RCPT"); n != 1 {
 		t.Errorf("%d recipients", n)
 	}
 }
@@ -345,13 +345,13 @@ func TestOutbox(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		outbox := filepath.Join(t.TempDir(), "data", "outbox")
-		p := newPost(s, mail.Options{Outbox: outbox})
+		p := newWorker(s, mail.Options{Outbox: outbox})
 		ada, grace := s.Person("Ada"), s.Person("Grace")
 		invite(ada, ada.Workspace("Engines", board.PlanTeam), "grace@example.com")
 		p.deliver(t)
 		files, err := filepath.Glob(outbox + "/*.eml")
 		if err != nil || len(files) != 1 {
-			t.Fatalf("the outbox holds %v %v", files, err)
+			t.Fatalf("the outbox contains %v %v", files, err)
 		}
 		if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file has the mode %v %v", info.Mode(), err)
@@ -374,15 +374,15 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// Several nodes share the letters: each leaves once.
-func TestNodesShareLetters(t *testing.T) {
+// Several servers share the queue: each email is sent once.
+func TestServersShareTheQueue(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		server := newSMTP(t)
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		const letters = 30
-		for i := range letters {
+		const emails = 30
+		for i := range emails {
 			invite(ada, workspace, string(rune('a'+i%26))+strings.Repeat("x", i)+"@example.com")
 		}
 		nodes := []*apptest.Service{s, s}
@@ -391,20 +391,20 @@ func TestNodesShareLetters(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for _, node := range nodes {
-			p := newPost(node, mail.Options{SMTP: "smtp://" + server.address})
+			p := newWorker(node, mail.Options{SMTP: "smtp://" + server.address})
 			wg.Go(func() {
-				for range 20 { // who loses a letter to another node looks again
+				for range 20 { // an email that another server took is skipped; poll again
 					p.deliver(t)
 				}
 			})
 		}
 		wg.Wait()
 		seen := map[string]int{}
-		for _, l := range server.letters() {
+		for _, l := range server.emails() {
 			seen[l.to]++
 		}
-		if len(seen) != letters || len(server.letters()) != letters {
-			t.Errorf("%d letters to %d people, want %d", len(server.letters()), len(seen), letters)
+		if len(seen) != emails || len(server.emails()) != emails {
+			t.Errorf("%d emails to %d people, want %d", len(server.emails()), len(seen), emails)
 		}
 	})
 }
@@ -412,7 +412,7 @@ func TestNodesShareLetters(t *testing.T) {
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
-	p := newPost(s, mail.Options{Outbox: filepath.Join(t.TempDir(), "outbox")})
+	p := newWorker(s, mail.Options{Outbox: filepath.Join(t.TempDir(), "outbox")})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { p.Run(ctx); close(done) }()

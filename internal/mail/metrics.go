@@ -2,24 +2,24 @@ package mail
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// What becomes of an attempt to send a letter.
+// The outcomes of an attempt to send an email.
 const (
 	sent    = "sent"
-	later   = "later" // it will be tried again
+	later   = "later" // to be retried
 	givenUp = "given_up"
 )
 
-// Metrics are what an operator watches of letters.
+// Metrics counts attempts to send emails.
 type Metrics struct{ attempts *prometheus.CounterVec }
 
-// NewMetrics makes the metrics of one server.
+// NewMetrics returns the metrics of one server.
 func NewMetrics() *Metrics {
 	return &Metrics{attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "cardwall_letters_total", Help: "Attempts to send an email, by what became of it (sent, later, given_up).",
+		Name: "cardwall_letters_total", Help: "Attempts to send an email, by outcome (sent, later, given_up).",
 	}, []string{"outcome"})}
 }
 
-// Collectors are the metrics, for a registry.
+// Collectors returns the metrics for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector { return []prometheus.Collector{m.attempts} }
 
 func (m *Metrics) attempted(outcome string) {

@@ -6,25 +6,25 @@ import (
 	"cardwall/internal/board"
 )
 
-// Notifications tells a person what happened, within minutes or once a day. Of
-// what happened on a confidential board it says that something did.
-func Notifications(kind board.LetterKind, link string, l board.NotificationLetter) (Message, error) {
+// composeNotifications composes an email about new notifications or a daily
+// summary. For a confidential board it says only that there is activity.
+func composeNotifications(kind board.LetterKind, link string, l board.NotificationLetter) (Message, error) {
 	all := len(l.Items) + l.More
-	subject, button := "", "Open it"
+	subject, button := "", "View notification"
 	switch {
 	case all == 1:
 		subject = subjectOf(l.Items[0])
 	case kind == board.LetterDigest:
-		subject = fmt.Sprintf("Your day: %d notifications", all)
+		subject = fmt.Sprintf("Your daily summary: %d notifications", all)
 	default:
 		subject = fmt.Sprintf("%s, and %d more", subjectOf(l.Items[0]), all-1)
 	}
 	if all > 1 {
-		button = "Open all notifications"
+		button = "View all notifications"
 	}
 	c := content{
 		Button: button, Link: link, Unsubscribe: l.Unsubscribe, Settings: l.SettingsLink,
-		Small: "You get this email because of your settings of notifications.",
+		Small: "You received this email because of your notification settings.",
 	}
 	for _, item := range l.Items {
 		entry := entry{Headline: headline(item), Link: item.Link}
@@ -33,7 +33,7 @@ func Notifications(kind board.LetterKind, link string, l board.NotificationLette
 		case item.Excerpt != nil:
 			entry.Text = oneLine(*item.Excerpt)
 		case item.Kind == board.NotifyDue && item.Card != nil:
-			entry.Text = dueOf(item.Card.Due)
+			entry.Text = dueText(item.Card.Due)
 		}
 		if !item.Confidential {
 			entry.Place = line(item.Board.Name)
@@ -41,17 +41,18 @@ func Notifications(kind board.LetterKind, link string, l board.NotificationLette
 		c.Entries = append(c.Entries, entry)
 	}
 	if l.More > 0 {
-		c.Paragraphs = []string{fmt.Sprintf("The newest %d of %d:", len(l.Items), all)}
+		c.Paragraphs = []string{fmt.Sprintf("The newest %d of %d notifications:", len(l.Items), all)}
 	}
-	m, err := compose(subject, c)
+	m, err := render(subject, c)
 	m.unsubscribe = l.Unsubscribe
 	return m, err
 }
 
-// entry is one notification in a letter.
+// entry is one notification in an email.
 type entry struct{ Headline, Text, Place, Link string }
 
-// subjectOf says what happened without the words of anybody.
+// subjectOf returns the subject for a notification. It contains no text that a
+// person typed.
 func subjectOf(n board.NotificationItem) string {
 	if n.Confidential {
 		return headline(n)
@@ -64,15 +65,15 @@ func subjectOf(n board.NotificationItem) string {
 	case board.NotifyInvitation:
 		return "A board was shared with you"
 	case board.NotifyDue:
-		return "A card of yours is due"
+		return "Reminder: your card is due"
 	case board.NotifyComment:
-		return "New comment on a card of yours"
+		return "New comment on your card"
 	case board.NotifyWatched:
 	}
-	return "A card that you watch changed"
+	return "A card you watch was updated"
 }
 
-// headline says in a sentence what happened.
+// headline returns one sentence about what happened.
 func headline(n board.NotificationItem) string {
 	if n.Confidential {
 		switch n.Kind {
@@ -83,12 +84,12 @@ func headline(n board.NotificationItem) string {
 		case board.NotifyInvitation:
 			return "A confidential board was shared with you"
 		case board.NotifyDue:
-			return "A card of yours on a confidential board is due"
+			return "Your card on a confidential board is due"
 		case board.NotifyComment, board.NotifyWatched:
 		}
-		return "Something happened on a confidential board"
+		return "New activity on a confidential board"
 	}
-	who, what := "Somebody", line(n.Board.Name)
+	who, what := "Someone", line(n.Board.Name)
 	switch {
 	case n.Actor.Name != nil:
 		who = line(*n.Actor.Name)
@@ -102,20 +103,20 @@ func headline(n board.NotificationItem) string {
 	case board.NotifyMention:
 		return fmt.Sprintf("%s mentioned you: %s", who, what)
 	case board.NotifyAssignment:
-		return fmt.Sprintf("%s assigned you: %s", who, what)
+		return fmt.Sprintf("%s assigned you to a card: %s", who, what)
 	case board.NotifyInvitation:
 		return fmt.Sprintf("%s shared a board with you: %s", who, what)
 	case board.NotifyDue:
-		return fmt.Sprintf("%s: %s", dueWords(n), what)
+		return fmt.Sprintf("%s: %s", reminderText(n), what)
 	case board.NotifyComment:
-		return fmt.Sprintf("%s commented: %s", who, what)
+		return fmt.Sprintf("%s commented on a card: %s", who, what)
 	case board.NotifyWatched:
 	}
-	return fmt.Sprintf("%s %s: %s", who, deed(n.Event), what)
+	return fmt.Sprintf("%s %s: %s", who, verb(n.Event), what)
 }
 
-// dueWords say how near the due date was when the reminder was written.
-func dueWords(n board.NotificationItem) string {
+// reminderText returns how close the due date was at the time of the reminder.
+func reminderText(n board.NotificationItem) string {
 	if n.Reminder == nil || n.Card == nil {
 		return "Due"
 	}
@@ -134,8 +135,8 @@ func dueWords(n board.NotificationItem) string {
 	return "Due now"
 }
 
-// dueOf says when a card is due, in the zone that its time was given in.
-func dueOf(d board.Due) string {
+// dueText returns when a card is due, in the time zone of the due date.
+func dueText(d board.Due) string {
 	if d.DueDate == nil {
 		return ""
 	}
@@ -149,15 +150,15 @@ func dueOf(d board.Due) string {
 	return "Due on " + d.DueAt.Time().In(zone).Format("2006-01-02 at 15:04") + " (" + *d.TimeZone + ")"
 }
 
-// deed is what somebody did to a card or board that is watched.
-func deed(k board.Kind) string {
+// verb returns what a person did with a watched card or board.
+func verb(k board.Kind) string {
 	switch k {
 	case board.KindCardCreated:
 		return "added a card"
 	case board.KindCardMoved:
 		return "moved a card"
 	case board.KindCardCompleted:
-		return "finished a card"
+		return "completed a card"
 	case board.KindCardReopened:
 		return "reopened a card"
 	case board.KindCardArchived:
@@ -169,5 +170,5 @@ func deed(k board.Kind) string {
 	case board.KindStatusPosted:
 		return "posted a status update"
 	}
-	return "changed something"
+	return "made a change"
 }

@@ -13,20 +13,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// A letter about notifications tells what happened, ends with one click, and of
-// a confidential board holds no word that people wrote.
-func TestLettersOfNotifications(t *testing.T) {
+// An email about notifications says what happened and has a one-click unsubscribe.
+// It contains no text from a confidential board.
+func TestNotificationEmails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		server := newSMTP(t)
-		p := newPost(s, mail.Options{SMTP: "smtp://" + server.address})
+		p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)
 		b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch <plan>"}).ID()
 		list := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID()
 		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Press kit"}).ID()
-		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // from before titles were checked
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // stored before titles were validated
 			c, err := tx.Card(ctx, card, board.Edit)
 			before := c
 			c.Title = "Press\u2028release & \"kit\""
@@ -36,11 +36,11 @@ func TestLettersOfNotifications(t *testing.T) {
 			t.Helper()
 			s.Clock.Advance(board.LetterPause)
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PostNotifications(ctx, 10); return err })
-			before := len(server.letters())
+			before := len(server.emails())
 			p.deliver(t)
-			sent := server.letters()
+			sent := server.emails()
 			if len(sent) != before+1 {
-				t.Fatalf("%d letters", len(sent)-before)
+				t.Fatalf("%d emails", len(sent)-before)
 			}
 			h, text, html := read(t, sent[len(sent)-1].data)
 			subject, err := (&mime.WordDecoder{}).DecodeHeader(h.Get("Subject"))
@@ -57,11 +57,11 @@ func TestLettersOfNotifications(t *testing.T) {
 			t.Errorf("the subject is %q", subject)
 		}
 		if !strings.Contains(text, "@Bob, look: Bcc: evil@example.com <script>\nLaunch <plan>\n"+apptest.BaseURL+"/cards/"+card) || strings.Contains(html, "<script>") || !strings.Contains(html, "Launch &lt;plan&gt;") {
-			t.Errorf("the letter says\n%s\n%s", text, html)
+			t.Errorf("the email says\n%s\n%s", text, html)
 		}
 		address, ok := strings.CutPrefix(strings.Trim(header["List-Unsubscribe"][0], "<>"), apptest.BaseURL+"/unsubscribe?token=")
 		if !ok || header["List-Unsubscribe-Post"][0] != "List-Unsubscribe=One-Click" || strings.Contains(p.log.String(), address) || !strings.Contains(text, address) {
-			t.Errorf("the end of it: %v\n%s", header, p.log)
+			t.Errorf("the unsubscribe links: %v\n%s", header, p.log)
 		}
 
 		ada.Must("update_board", apptest.Fields{"boardId": b, "visibility": "confidential"})
@@ -71,18 +71,18 @@ func TestLettersOfNotifications(t *testing.T) {
 		subject, text, html, _ = post()
 		for _, word := range []string{"Ada", "Launch", "Press", "secret"} {
 			if strings.Contains(subject+text+html, word) {
-				t.Errorf("a letter about a confidential board says %q:\n%s\n%s", word, subject, text)
+				t.Errorf("an email about a confidential board contains %q:\n%s\n%s", word, subject, text)
 			}
 		}
 		if subject != "You were assigned a card on a confidential board, and 2 more" || !strings.Contains(text, "A confidential board was shared with you") {
-			t.Errorf("the letter is %q\n%s", subject, text)
+			t.Errorf("the email is %q\n%s", subject, text)
 		}
-		// Letters of an account have no end.
+		// Account emails have no unsubscribe link.
 		s.Browser().Must("request_password_reset", apptest.Fields{"email": bob.Email})
 		p.deliver(t)
-		sent := server.letters()
+		sent := server.emails()
 		if h, _, _ := read(t, sent[len(sent)-1].data); h.Get("List-Unsubscribe") != "" {
-			t.Errorf("a letter of the account says List-Unsubscribe: %v", h)
+			t.Errorf("an account email has List-Unsubscribe: %v", h)
 		}
 	})
 }

@@ -16,34 +16,34 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// Options say how letters leave.
+// Options configures a Sender.
 type Options struct {
-	SMTP   string // smtp://user:password@host:port or smtps://…; empty: none leaves, all go to the outbox
-	From   string // the sender's address, with or without a name
-	Outbox string // a folder; used without SMTP
+	SMTP   string // smtp://user:password@host:port or smtps://…; if empty, messages are written to Outbox
+	From   string // address of the sender, with or without a name
+	Outbox string // folder, used only without SMTP
 	Log    *slog.Logger
-	Clock  func() time.Time // nil is time.Now
+	Clock  func() time.Time // default time.Now
 }
 
-// Sender sends messages.
+// Sender sends messages through SMTP or writes them to the outbox.
 type Sender struct {
 	opts   Options
 	from   *netmail.Address
-	client func() (*gomail.Client, error) // nil: to the outbox
+	client func() (*gomail.Client, error) // nil to use the outbox
 }
 
-// sendTimeout bounds one conversation with the server.
+// sendTimeout limits one SMTP conversation.
 const sendTimeout = 30 * time.Second
 
-// NewSender checks the options. Its errors don't repeat the server's address,
-// which holds a password.
+// NewSender returns a Sender, or an error if the options are invalid. The error
+// does not contain the address of the mail server, which includes a password.
 func NewSender(opts Options) (*Sender, error) {
 	if opts.Clock == nil {
 		opts.Clock = time.Now
 	}
 	from, err := netmail.ParseAddress(opts.From)
 	if err != nil {
-		return nil, fmt.Errorf("the sender of emails must be an address such as Cardwall <cards@example.com>: %w", err)
+		return nil, fmt.Errorf("the sender address must look like Cardwall <cards@example.com>: %w", err)
 	}
 	s := &Sender{opts: opts, from: from}
 	if opts.SMTP == "" {
@@ -58,13 +58,15 @@ func NewSender(opts Options) (*Sender, error) {
 	return s, err
 }
 
-// dialOptions reads the address of a server. With a password the connection is
-// encrypted, unless the server is on this machine; without one it is where the
-// server offers it.
+// dialOptions parses the address of a mail server. With a password, TLS is
+// required unless the server is on this machine. Without a password, TLS is used
+// if the server offers it.
 func dialOptions(address string) (host string, options []gomail.Option, err error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
-		return "", nil, errors.New("the address of the mail server must be smtp://user:password@host:port or smtps://user:password@host:port")
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" ||
+		u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		return "", nil, errors.New("the address of the mail server must be smtp://user:password@host:port " +
+			"or smtps://user:password@host:port")
 	}
 	options = []gomail.Option{gomail.WithTimeout(sendTimeout)}
 	port := 587
@@ -88,26 +90,27 @@ func dialOptions(address string) (host string, options []gomail.Option, err erro
 	if u.User != nil {
 		auth := gomail.SMTPAuthAutoDiscover
 		if local && u.Scheme == "smtp" {
-			auth = gomail.SMTPAuthPlain // go-mail discovers no plain password without encryption
+			auth = gomail.SMTPAuthPlain // go-mail does not discover PLAIN on an unencrypted connection
 		}
 		password, _ := u.User.Password()
-		options = append(options, gomail.WithSMTPAuth(auth), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
+		options = append(options,
+			gomail.WithSMTPAuth(auth), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
 	}
 	return u.Hostname(), options, nil
 }
 
-// errFinal marks a failure that a retry does not mend.
-var errFinal = errors.New("the email cannot be sent")
+// errPermanent marks a failure that a retry cannot fix.
+var errPermanent = errors.New("the email cannot be sent")
 
-// Send hands a message to the server, or puts it into the outbox. An error is
-// errFinal when the server will never take it.
+// Send sends a message through SMTP or writes it to the outbox. The error wraps
+// errPermanent if a retry would fail as well.
 func (s *Sender) Send(ctx context.Context, m Message) error {
 	msg, err := s.build(m)
 	if err != nil {
-		return fmt.Errorf("%w: %s", errFinal, m.redact(err.Error()))
+		return fmt.Errorf("%w: %s", errPermanent, m.redact(err.Error()))
 	}
 	if s.client == nil {
-		return s.keep(msg, m)
+		return s.writeToOutbox(msg, m)
 	}
 	client, err := s.client()
 	if err != nil {
@@ -115,25 +118,25 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	// What fails behind the delivery is the farewell alone.
+	// After delivery only QUIT can fail, which does not matter.
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
-		return failure(err, m)
+		return smtpError(err, m)
 	}
-	s.opts.Log.Info("sent an email", "letter", m.ID)
+	s.opts.Log.Info("email sent", "email", m.ID)
 	return nil
 }
 
-// failure keeps of a server's answer what an operator needs, without secrets.
-// Only a refusal of the recipient or of the letter itself is final. That the
-// server refuses us (our password, our sender's address) is for the operator to
-// mend, and every letter would be lost by it.
-func failure(err error, m Message) error {
-	var refused *gomail.SendError
+// smtpError returns the error of a mail server without secrets. It is permanent
+// only if the server rejects the recipient or the message. A rejected password or
+// sender address is not: the operator can fix it, and until then every email
+// would be lost.
+func smtpError(err error, m Message) error {
+	var rejected *gomail.SendError
 	text := m.redact(err.Error())
-	if errors.As(err, &refused) && refused.ErrorCode() >= 500 {
-		switch refused.Reason {
+	if errors.As(err, &rejected) && rejected.ErrorCode() >= 500 {
+		switch rejected.Reason {
 		case gomail.ErrSMTPRcptTo, gomail.ErrSMTPData, gomail.ErrSMTPDataClose:
-			return fmt.Errorf("%w: %s", errFinal, text)
+			return fmt.Errorf("%w: %s", errPermanent, text)
 		}
 	}
 	return errors.New(text)
@@ -144,16 +147,16 @@ func (s *Sender) build(m Message) (*gomail.Msg, error) {
 	msg.FromMailAddress(s.from)
 	to := &netmail.Address{Address: m.To}
 	if _, err := netmail.ParseAddress(to.String()); err != nil {
-		return nil, fmt.Errorf("the recipient is no address: %w", err)
+		return nil, fmt.Errorf("the recipient is not a valid address: %w", err)
 	}
 	msg.SetAddrHeaderFromMailAddress(gomail.HeaderTo, to)
 	msg.Subject(line(m.Subject))
 	msg.SetDateWithValue(s.opts.Clock().UTC())
 	_, domain, _ := strings.Cut(s.from.Address, "@")
 	msg.SetMessageIDWithValue(m.ID + "@" + domain)
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no out-of-office answers
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: prevents out-of-office replies
 	msg.SetUserAgent("Cardwall")
-	if m.unsubscribe != "" { // RFC 2369, and with one click by RFC 8058
+	if m.unsubscribe != "" { // RFC 2369, and RFC 8058 for one click
 		msg.SetGenHeader("List-Unsubscribe", "<"+m.unsubscribe+">")
 		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
 	}
@@ -162,21 +165,21 @@ func (s *Sender) build(m Message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// keep writes a message into the outbox, where only the operator reads it, and
-// says so in the log. Whom it goes to, and what it says, is in the file alone.
-func (s *Sender) keep(msg *gomail.Msg, m Message) (err error) {
+// writeToOutbox writes a message to the outbox, which only the operator can read.
+// The log contains neither the recipient nor the content.
+func (s *Sender) writeToOutbox(msg *gomail.Msg, m Message) (err error) {
 	if err := os.MkdirAll(s.opts.Outbox, 0o700); err != nil {
-		return fmt.Errorf("make the outbox: %w", err)
+		return fmt.Errorf("create outbox: %w", err)
 	}
 	name := filepath.Join(s.opts.Outbox, s.opts.Clock().UTC().Format("20060102T150405.000Z")+"-"+m.ID+".eml")
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("write to the outbox: %w", err)
+		return fmt.Errorf("write to outbox: %w", err)
 	}
 	_, err = msg.WriteTo(file)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("write to the outbox: %w", err)
+		return fmt.Errorf("write to outbox: %w", err)
 	}
-	s.opts.Log.Info("no mail server is configured: an email lies in the outbox", "letter", m.ID, "file", name)
+	s.opts.Log.Info("email written to the outbox, because no mail server is configured", "email", m.ID, "file", name)
 	return nil
 }

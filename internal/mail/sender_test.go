@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/mail"
 )
 
-func TestSettingsAreRefused(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for _, o := range []mail.Options{
 		{From: "nobody"}, {From: "a@example.com", SMTP: "http://mail"}, {From: "a@example.com", SMTP: "smtp://"},
@@ -23,22 +23,22 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// A password is never said on a connection that others can read.
+// A password is never sent over an unencrypted connection.
 func TestPasswordNeedsEncryption(t *testing.T) {
 	t.Parallel()
-	server := newSMTPAt(t, "127.0.0.2") // on this machine, but not known to be
+	server := newSMTPAt(t, "127.0.0.2") // local, but not recognized as local
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
-	p := newPost(s, mail.Options{SMTP: "smtp://ada:topsecret@" + server.address})
-	m, err := mail.Write(board.Letter{ID: "ltr_1", Kind: board.LetterInvitation, To: "a@example.com", Link: "https://x.example.com/#s", Invitation: &board.InvitationLetter{}})
+	p := newWorker(s, mail.Options{SMTP: "smtp://ada:topsecret@" + server.address})
+	m, err := mail.Compose(board.Letter{ID: "ltr_1", Kind: board.LetterInvitation, To: "a@example.com", Link: "https://x.example.com/#s", Invitation: &board.InvitationLetter{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Sender.Send(t.Context(), m); err == nil {
-		t.Error("a letter went out without encryption")
+		t.Error("an email was sent without encryption")
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()
-	if len(server.said) == 0 || strings.Contains(strings.Join(server.said, "\n"), "AUTH") {
-		t.Errorf("the password was said: %v", server.said)
+	if len(server.commands) == 0 || strings.Contains(strings.Join(server.commands, "\n"), "AUTH") {
+		t.Errorf("the password was sent: %v", server.commands)
 	}
 }

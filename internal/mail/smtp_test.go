@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// smtpServer is a mail server on this machine that keeps what it takes.
+// smtpServer is a local mail server that records the emails it receives.
 type smtpServer struct {
-	address string
-	mu      sync.Mutex
-	refuse  map[string]string // the answer to a command, such as "RCPT": "450 later"
-	drop    bool              // hang up after DATA, without an answer
-	taken   []letter
-	said    []string // every command
-	wg      sync.WaitGroup
+	address   string
+	mu        sync.Mutex
+	responses map[string]string // response to a command, such as "RCPT": "450 later"
+	drop      bool              // close the connection after DATA without a response
+	received  []email
+	commands  []string
+	wg        sync.WaitGroup
 }
 
-type letter struct{ to, data string }
+type email struct{ to, data string }
 
 func newSMTP(t *testing.T) *smtpServer { t.Helper(); return newSMTPAt(t, "127.0.0.1") }
 
@@ -30,7 +30,7 @@ func newSMTPAt(t *testing.T, host string) *smtpServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &smtpServer{address: listener.Addr().String(), refuse: map[string]string{}}
+	s := &smtpServer{address: listener.Addr().String(), responses: map[string]string{}}
 	s.wg.Go(func() {
 		for {
 			conn, err := listener.Accept()
@@ -44,17 +44,17 @@ func newSMTPAt(t *testing.T, host string) *smtpServer {
 	return s
 }
 
-// answers sets what a command is answered; "" is the ordinary answer.
-func (s *smtpServer) answers(command, answer string) {
+// respond sets the response to a command; "" restores the default.
+func (s *smtpServer) respond(command, response string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refuse[command] = answer
+	s.responses[command] = response
 }
 
-func (s *smtpServer) letters() []letter {
+func (s *smtpServer) emails() []email {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]letter{}, s.taken...)
+	return append([]email{}, s.received...)
 }
 
 func (s *smtpServer) talk(conn net.Conn) {
@@ -71,8 +71,8 @@ func (s *smtpServer) talk(conn net.Conn) {
 		line = strings.TrimRight(line, "\r\n")
 		command := strings.ToUpper(strings.SplitN(line, " ", 2)[0])
 		s.mu.Lock()
-		s.said = append(s.said, line)
-		refusal, drop := s.refuse[command], s.drop
+		s.commands = append(s.commands, line)
+		refusal, drop := s.responses[command], s.drop
 		s.mu.Unlock()
 		switch {
 		case command == "DATA" && refusal == "":
@@ -89,9 +89,9 @@ func (s *smtpServer) talk(conn net.Conn) {
 				data.WriteString(line)
 			}
 			s.mu.Lock()
-			refusal = s.refuse["CONTENT"]
+			refusal = s.responses["CONTENT"]
 			if refusal == "" {
-				s.taken = append(s.taken, letter{to, data.String()})
+				s.received = append(s.received, email{to, data.String()})
 			}
 			s.mu.Unlock()
 			if drop {
@@ -101,7 +101,7 @@ func (s *smtpServer) talk(conn net.Conn) {
 				say(strings.ReplaceAll(refusal, "{data}", quotedLink(data.String())))
 				continue
 			}
-			say("250 taken")
+			say("250 accepted")
 		case refusal != "":
 			say(refusal)
 		case command == "EHLO":
@@ -122,7 +122,7 @@ func (s *smtpServer) talk(conn net.Conn) {
 	}
 }
 
-// quotedLink is the link of a letter as a server might quote it.
+// quotedLink returns the link of an email as a server might quote it.
 func quotedLink(data string) string {
 	_, rest, _ := strings.Cut(strings.ReplaceAll(data, "=\r\n", ""), "https://")
 	link, _, _ := strings.Cut(rest, "\r\n")
