@@ -49,7 +49,7 @@ func TestHelpListsTheLimits(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	run([]string{"serve", "--help"}, strings.NewReader(""), &out, &out)
-	for _, flag := range []string{"Limits of a board:", "--max-open-cards", "--max-rule-actions"} {
+	for _, flag := range []string{"Limits of each board:", "--max-open-cards", "--max-rule-actions"} {
 		if !strings.Contains(out.String(), flag) {
 			t.Errorf("serve --help does not show %s", flag)
 		}
