@@ -13,7 +13,7 @@ OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-ap
 ARGS ?=
 # What `make test-go` runs, and how; TESTFLAGS="-run MoveCard" narrows it. The
 # longest packages stand first, so that none is left over at the end.
-PACKAGES ?= ./internal/app ./internal/transfer ./internal/hook ./internal/store ./cmd/... ./...
+PACKAGES ?= ./internal/app ./internal/transfer ./internal/hook ./internal/store ./internal/dbtool ./cmd/... ./...
 TESTFLAGS ?=
 # What the race detector leaves alone, because watching it took most of the
 # time: SQLite translated from C, whose memory is outside of Go's and never
@@ -107,7 +107,7 @@ check-format:
 check-vet:
 	go vet ./...
 	go vet -tags conformance ./cmd/cardwall
-	go vet -tags torture ./cmd/cardwall ./internal/store
+	go vet -tags torture ./cmd/cardwall ./internal/sqldb
 
 .PHONY: check-staticcheck
 check-staticcheck:

@@ -36,7 +36,7 @@ var (
 	everything = []string{"*"}
 )
 
-// layers is the dependency rule: board <- query <- store <- op <- app, and the
+// layers is the dependency rule: board <- query <- sqldb <- store <- op <- app, and the
 // doors beside each other. "…/*" stands for all packages below a folder.
 var layers = []layer{
 	{"internal/board", nothing, nothing, "it is the language that all others speak, so it depends on the standard library alone"},
@@ -45,7 +45,10 @@ var layers = []layer{
 	{"internal/password", nothing, []string{"golang.org/x/text"}, "it judges a text and knows nothing of accounts"},
 	{"internal/backoff", nothing, nothing, "any task that runs again and again may use it"},
 	{"internal/trace", nothing, []string{"google.golang.org/protobuf/encoding/protowire"}, "what watches the work knows nothing of it, and costs nothing while nobody watches"},
-	{"internal/store", []string{"internal/backoff", "internal/board", "internal/query", "internal/seal", "internal/trace"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
+	{"internal/sqldb", []string{"internal/backoff", "internal/trace"}, nil, "it runs transactions and knows no table of the product"},
+	{"internal/store/search", []string{"internal/board", "internal/query", "internal/sqldb"}, nothing, "it translates queries to SQL and runs none"},
+	{"internal/store", []string{"internal/board", "internal/query", "internal/seal", "internal/sqldb", "internal/store/search", "internal/trace"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
+	{"internal/dbtool", []string{"internal/board", "internal/seal", "internal/sqldb", "internal/store", "internal/store/search"}, nil, "it works on whole databases, whatever is in them"},
 	{"internal/filename", nothing, nothing, "a file is named alike whoever writes it"},
 	{"internal/op", []string{"internal/board", "internal/filename", "internal/store", "internal/trace"}, nil, "the engine runs any operation and knows none"},
 	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "an operation does not know through which door it was called"},
@@ -92,10 +95,10 @@ var bans = []ban{
 	{"math/rand/*", []string{"bench", "torture"}, false, "what it gives can be guessed; use crypto/rand for ids and secrets, and take other chance as an argument so that a test can fix it"},
 	// board has the standard library alone; rest/docs reads no input but our own document.
 	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench", "torture"}, false, "it takes duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
-	{"database/sql/*", []string{"internal/store", "internal/apptest", "bench"}, false, "loading is authorizing: only the store talks to a database"},
-	{"modernc.org/sqlite/*", []string{"internal/store", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
-	{"github.com/jackc/pgx/v5/*", []string{"internal/store", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
-	{"github.com/pressly/goose/v3/*", []string{"internal/store"}, false, "migrations are the store's business"},
+	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "loading is authorizing: only the store talks to a database"},
+	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
+	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
+	{"github.com/pressly/goose/v3/*", []string{"internal/sqldb"}, false, "only sqldb runs migrations"},
 	{"os/exec", []string{"internal/apptest", "tools", "bench", "torture"}, false, "the server starts no other program"},
 	{"testing/*", []string{"internal/apptest"}, false, "it puts the test flags into the program"},
 	{module + "/internal/apptest", nil, false, "it is for tests alone"},
@@ -114,6 +117,9 @@ var vagueNames = []string{
 	"manager", "managers", "helper", "helpers", "misc", "shared",
 }
 
+// unauthorized are the packages that may run statements without a loader.
+var unauthorized = []string{"internal/dbtool", "internal/apptest"}
+
 // maxLines is where a file is asked whether it is two things.
 const maxLines = 500
 
@@ -129,6 +135,7 @@ type source struct {
 	name    string
 	lines   int
 	hasInit bool
+	hasRaw  bool // calls Raw or Engine of package store
 }
 
 func TestArchitecture(t *testing.T) {
@@ -218,6 +225,9 @@ func looks(p goPackage) []string {
 		if s.lines > maxLines {
 			found = append(found, fmt.Sprintf("%s/%s has %d lines, more than %d: is it two things?", path, s.name, s.lines, maxLines))
 		}
+		if s.hasRaw && !slices.Contains(unauthorized, path) {
+			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records by a loader.", path, s.name))
+		}
 	}
 	return found
 }
@@ -265,7 +275,21 @@ func readSource(dir, name string) (source, error) {
 			f, ok := d.(*ast.FuncDecl)
 			return ok && f.Recv == nil && f.Name.Name == "init"
 		}),
+		hasRaw: hasRaw(parsed),
 	}, nil
+}
+
+// hasRaw reports whether a file calls a method Raw or Engine without arguments.
+func hasRaw(f *ast.File) (found bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 0 {
+			if s, ok := call.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "Raw" || s.Sel.Name == "Engine") {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 func relative(path string) string { return strings.TrimPrefix(path, module+"/") }
@@ -324,6 +348,8 @@ func TestRulesCanFail(t *testing.T) {
 		"cmd on everything":               {made("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
 		"bench on its own":                {made("bench", "math/rand/v2", "database/sql"), ""},
 		"a tool below tools":              {made("tools/gotest", "os/exec", "encoding/json"), ""},
+		"raw access in the doctor":        {spoiled(made("internal/dbtool"), func(p *goPackage) { p.sources[0].hasRaw = true }), ""},
+		"raw access in an operation":      {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasRaw = true }), "authorize nothing"},
 		"a package of tests alone":        {goPackage{ImportPath: module + "/internal", XTestImports: []string{"os/exec"}}, ""},
 		"a test has more freedom":         {spoiled(made("internal/app"), func(p *goPackage) { p.XTestImports = []string{"math/rand", "cardwall/internal/apptest"} }), ""},
 		"a name that begins like another": {made("internal/rest", "logger.example/log"), ""},

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"cardwall/internal/dbtool"
 	"cardwall/internal/seal"
-	"cardwall/internal/store"
+	"cardwall/internal/sqldb"
 )
 
 type backupCommand struct {
@@ -107,24 +108,24 @@ func (g *globals) pruneBackups(folder string, keep int) error {
 // noteBackup records the time of the backup in the database, for the metric of
 // the servers that shows its age. A failure is only logged, because the backup
 // itself is complete.
-func (g *globals) noteBackup(ctx context.Context, m store.Manifest) error {
+func (g *globals) noteBackup(ctx context.Context, m dbtool.Manifest) error {
 	database, err := g.address()
 	if err != nil {
 		return err
 	}
-	if err := store.NoteBackup(ctx, database, m.MadeAt); err != nil {
+	if err := dbtool.NoteBackup(ctx, database, m.MadeAt); err != nil {
 		g.log.Warn("backup complete, but its time was not recorded for the metrics", "error", err)
 	}
 	return nil
 }
 
 // backup writes a backup of the command's database.
-func (g *globals) backup(ctx context.Context, file string) (store.Manifest, error) {
+func (g *globals) backup(ctx context.Context, file string) (dbtool.Manifest, error) {
 	database, err := g.address()
 	if err != nil {
-		return store.Manifest{}, err
+		return dbtool.Manifest{}, err
 	}
-	return store.Backup(ctx, store.BackupOptions{
+	return dbtool.Backup(ctx, dbtool.BackupOptions{
 		Database: database, File: file, Program: apiVersion(), Clock: time.Now, Progress: g.reportProgress,
 	})
 }
@@ -142,7 +143,7 @@ func (g *globals) temporary() string {
 func (g *globals) reportProgress(message string) { _, _ = fmt.Fprintln(g.stderr, message) }
 
 // describe returns a summary of a backup for a person.
-func describe(m store.Manifest, file string) string {
+func describe(m dbtool.Manifest, file string) string {
 	text := fmt.Sprintf("%s: %d rows of %d tables (schema %d, %s) in %s, complete and verified.",
 		file, m.Rows(), len(m.Tables), m.Schema, m.Source, size(m.Bytes))
 	if len(m.Keys) > 0 {
@@ -186,7 +187,7 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Replace && store.IsPostgres(database) {
+	if c.Replace && sqldb.IsPostgres(database) {
 		return errors.New("--replace works only with SQLite; for PostgreSQL create a new database and pass its address")
 	}
 	file := c.File
@@ -200,7 +201,7 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	m, kept, err := store.Restore(ctx, store.RestoreOptions{
+	m, kept, err := dbtool.Restore(ctx, dbtool.RestoreOptions{
 		Backup: file, Database: database, Replace: c.Replace, Keys: keys, Clock: time.Now, Progress: g.reportProgress,
 	})
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
+	"cardwall/internal/dbtool"
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
 	"cardwall/internal/mail"
@@ -366,7 +367,7 @@ func (d *days) compare() {
 	if d.purged.Load() < int64(len(d.cards)) {
 		d.t.Errorf("%d answers to keys were forgotten, of more than %d", d.purged.Load(), len(d.cards))
 	}
-	findings, err := d.db.Examine(d.t.Context())
+	findings, err := dbtool.Examine(d.t.Context(), d.db)
 	if err != nil || len(findings) > 0 {
 		d.t.Errorf("the data is not sound: %v %v", findings, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"cardwall/internal/dbtool"
 	"cardwall/internal/store"
 )
 
@@ -36,13 +37,13 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 	}
 	return g.with(ctx, func(db *store.DB) error {
 		if c.Repair {
-			n, err := db.Mend(ctx)
+			n, err := dbtool.Repair(ctx, db)
 			g.print("Repaired %d problems.", n)
 			if err != nil {
 				return err
 			}
 		}
-		findings, err := db.Examine(ctx)
+		findings, err := dbtool.Examine(ctx, db)
 		if err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 		case len(findings) == 0:
 			g.print("No problems found.")
 			return nil
-		case slices.ContainsFunc(findings, func(f store.Finding) bool { return f.Mendable }):
+		case slices.ContainsFunc(findings, func(f dbtool.Finding) bool { return f.Repairable }):
 			return errors.New("problems found; cardwall doctor --repair makes a backup, then repairs what it can without data loss")
 		}
 		return errors.New("problems found; the lines above say what to do")

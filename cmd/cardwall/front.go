@@ -12,6 +12,7 @@ import (
 
 	"cardwall/internal/backoff"
 	"cardwall/internal/rest"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -110,7 +111,7 @@ func (g *globals) awaitDatabase(ctx context.Context, starting *rest.Starting) (*
 		if ctx.Err() != nil {
 			return nil, nil
 		}
-		reason, wait := store.WaitReason(err)
+		reason, wait := sqldb.WaitReason(err)
 		if !wait {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 					t.Fatalf("writes do not return:\n%s", b.log)
 				}
 			}
-			if ended == "killed with a long log" && !strings.Contains(b.log.String(), "the disk is full: the server starts for reading") {
+			if ended == "killed with a long log" && !strings.Contains(b.log.String(), "disk full: starting read-only") {
 				t.Errorf("the log is:\n%s", b.log)
 			}
 			b.ends()

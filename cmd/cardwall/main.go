@@ -18,6 +18,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/seal"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 	"cardwall/internal/trace"
 )
@@ -198,7 +199,7 @@ func (g *globals) address() (string, error) {
 	switch {
 	case g.Database == "sqlite":
 		return filepath.Join(g.Data, "cardwall.db"), nil
-	case !store.IsPostgres(g.Database):
+	case !sqldb.IsPostgres(g.Database):
 		return "", errors.New("--database must be sqlite or postgres://…")
 	}
 	return g.Database, nil

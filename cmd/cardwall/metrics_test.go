@@ -17,6 +17,7 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/catalog"
 	"cardwall/internal/live"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -112,13 +113,13 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 			`cardwall_imports_total{format="trello",outcome="invalid_request"} 1`, `cardwall_rate_limit_refusals_total{limit="address"}`,
 			`cardwall_http_requests_total{door="api",status="429"}`, `cardwall_credential_lookups_total{source="cache"}`, `cardwall_credential_lookups_total{source="database"}`,
 			`cardwall_transactions_total{kind="write",outcome="ok"}`, `cardwall_commit_seconds_count`, "cardwall_changes_total 3", "cardwall_live_streams 0", "cardwall_letters_waiting 0",
-			"cardwall_http_requests_in_flight 0", `cardwall_build_info{database="` + map[bool]string{true: "postgres", false: "sqlite"}[store.IsPostgres(database)] + `"`,
+			"cardwall_http_requests_in_flight 0", `cardwall_build_info{database="` + map[bool]string{true: "postgres", false: "sqlite"}[sqldb.IsPostgres(database)] + `"`,
 		} {
 			if !strings.Contains(text, "\n"+want) {
 				t.Errorf("the metrics do not say %s", want)
 			}
 		}
-		if store.IsPostgres(database) == strings.Contains(text, "cardwall_sqlite_") {
+		if sqldb.IsPostgres(database) == strings.Contains(text, "cardwall_sqlite_") {
 			t.Error("a database tells of the other's parts")
 		}
 		s.keepsSecrets("a metric", text)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"cardwall/internal/dbtool"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -40,14 +42,14 @@ func (c *migrateCommand) Run(ctx context.Context, g *globals) error {
 
 func (c *migrateCommand) move(ctx context.Context, g *globals) error {
 	switch {
-	case !store.IsPostgres(c.To):
+	case !sqldb.IsPostgres(c.To):
 		return errors.New("--to must be postgres://…; to move from PostgreSQL to SQLite, use cardwall backup and cardwall restore")
 	case c.From != "" && c.From != "sqlite":
 		return errors.New("--from must be sqlite, which is the file cardwall.db in the data folder")
 	}
-	done, err := store.Relocate(ctx, store.RelocateOptions{
+	done, err := dbtool.Relocate(ctx, dbtool.RelocateOptions{
 		From: filepath.Join(g.Data, "cardwall.db"), To: c.To, DryRun: c.DryRun, Clock: time.Now, Progress: g.reportProgress,
-		Plan: func(p store.Plan) {
+		Plan: func(p dbtool.Plan) {
 			g.print("To move: %d rows of %d tables, %s in SQLite. Estimated time, from a sample: %s.",
 				p.Rows, p.Tables, size(p.Bytes), p.Takes.Round(100*time.Millisecond))
 		},

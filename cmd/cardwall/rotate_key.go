@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"cardwall/internal/dbtool"
 	"cardwall/internal/seal"
 	"cardwall/internal/store"
 )
@@ -89,7 +90,7 @@ func rotate(ctx context.Context, db *store.DB, keys *seal.Keyring, held func() e
 			return 0, err
 		}
 	}
-	if done, err = db.Reseal(ctx, held); err != nil || !keys.InFile() {
+	if done, err = dbtool.Reseal(ctx, db, held); err != nil || !keys.InFile() {
 		return done, err
 	}
 	if err := held(); err != nil {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"cardwall/internal/apptest"
+	"cardwall/internal/dbtool"
 	"cardwall/internal/seal"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -107,7 +109,7 @@ func TestRotateKeyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Reseal(t.Context(), func() error { return nil }); err != nil {
+	if _, err := dbtool.Reseal(t.Context(), db, func() error { return nil }); err != nil {
 		t.Error(err)
 	}
 	// While another rotates, nobody else writes the file.
@@ -167,7 +169,7 @@ func TestWarningOfTheKeyFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			g.warnOfKeyFile(db)
-			if said := strings.Contains(out.String(), "CARDWALL_SECRET_KEY"); said != (store.IsPostgres(database) && key == "") {
+			if said := strings.Contains(out.String(), "CARDWALL_SECRET_KEY"); said != (sqldb.IsPostgres(database) && key == "") {
 				t.Errorf("with the key %q it says %q", key, &out)
 			}
 			if err := db.Close(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"cardwall/internal/store"
+	"cardwall/internal/sqldb"
 )
 
 // What must be in no log, no trace and no metric of a station.
@@ -41,7 +41,7 @@ func newStation(t *testing.T, database string, variables map[string]string, flag
 	t.Helper()
 	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{}}}
 	t.Cleanup(s.client.CloseIdleConnections)
-	if store.IsPostgres(database) {
+	if sqldb.IsPostgres(database) {
 		s.flags = []string{"--data", t.TempDir(), "--database", database}
 	} else {
 		s.flags = []string{"--data", filepath.Dir(database)}

@@ -15,6 +15,7 @@ import (
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 	"cardwall/internal/trace"
 	"cardwall/internal/transfer"
@@ -119,7 +120,7 @@ func (m *diskMetrics) Describe(to chan<- *prometheus.Desc) { to <- m.free; to <-
 
 // Collect implements prometheus.Collector.
 func (m *diskMetrics) Collect(to chan<- prometheus.Metric) {
-	free, total, err := store.DiskRoom(m.folder)
+	free, total, err := sqldb.DiskRoom(m.folder)
 	if err != nil {
 		return // the folder does not exist yet, or the system cannot tell
 	}

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"cardwall/internal/apptest"
-	"cardwall/internal/store"
+	"cardwall/internal/sqldb"
 )
 
 // spanTree is what a collector got.
@@ -132,7 +132,7 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			t.Fatal("below the operation there is no transaction")
 		}
 		system, parts := "sqlite", []string{"queue", "commit", "INSERT cards", "UPDATE boards", "SELECT"}
-		if store.IsPostgres(database) {
+		if sqldb.IsPostgres(database) {
 			system, parts[0] = "postgresql", "begin"
 		}
 		for _, name := range parts {

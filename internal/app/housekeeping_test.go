@@ -7,6 +7,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
 )
 
 func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
@@ -34,7 +35,7 @@ func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
 		}
 		ada.Refused(board.CodeNotFound, "restore_board", apptest.Fields{"boardId": trashed})
 		ada.Must("get_board", apptest.Fields{"boardId": kept})
-		if findings, err := s.DB.Examine(t.Context()); err != nil || len(findings) > 0 {
+		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)
 		}
 	})

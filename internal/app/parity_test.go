@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/op"
-	"cardwall/internal/store"
+	"cardwall/internal/sqldb"
 )
 
 // Both doors are one road: two worlds that are made alike go through every
@@ -25,7 +25,7 @@ func TestToolsAreTheOperations(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		another := filepath.Join(t.TempDir(), "another.db")
-		if store.IsPostgres(database) {
+		if sqldb.IsPostgres(database) {
 			another = apptest.PostgresURL(t)
 		}
 		s, other := apptest.New(t, database, apptest.Options{}), apptest.New(t, another, apptest.Options{})

@@ -10,6 +10,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
 	"cardwall/internal/store"
 )
 
@@ -64,7 +65,7 @@ func TestDeletedWorkspaceIsReachedByNobodyAndComesBackWhole(t *testing.T) {
 		if ids := trashedOf(admin); len(ids) != 0 {
 			t.Errorf("the admin's trash is %v", ids)
 		}
-		if findings, err := s.DB.Examine(t.Context()); err != nil || len(findings) > 0 {
+		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)
 		}
 		for _, p := range []*apptest.Person{w.other, admin} {
@@ -107,7 +108,7 @@ func TestWorkspaceLeavesTheTrashAfterThirtyDays(t *testing.T) {
 		if ids := trashedOf(w.owner); len(ids) != 0 {
 			t.Errorf("the trash still has %v", ids)
 		}
-		if findings, err := s.DB.Examine(t.Context()); err != nil || len(findings) > 0 {
+		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)
 		}
 	})
@@ -141,7 +142,7 @@ func TestRestoredWorkspaceHasNobodyWhoIsGone(t *testing.T) {
 		if m := ada.All("list_board_members", "id", fields{"boardId": own}); !slices.Equal(m, []string{ada.ID}) {
 			t.Errorf("the members are %v", m)
 		}
-		if findings, err := s.DB.Examine(t.Context()); err != nil || len(findings) > 0 {
+		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)
 		}
 	})

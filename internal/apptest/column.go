@@ -10,6 +10,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx; the store brings the driver sqlite
 
 	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -18,7 +20,7 @@ import (
 func (s *Service) Column(text string, args ...any) []string {
 	s.T.Helper()
 	driver := "sqlite"
-	if store.IsPostgres(s.Database) {
+	if sqldb.IsPostgres(s.Database) {
 		driver = "pgx"
 	}
 	db, err := sql.Open(driver, s.Database)
@@ -109,7 +111,7 @@ func (s *Service) Outbox(boardID string) []string {
 // Sound fails the test when what is counted is not what is there.
 func (s *Service) Sound() {
 	s.T.Helper()
-	findings, err := s.DB.Examine(s.T.Context())
+	findings, err := dbtool.Examine(s.T.Context(), s.DB)
 	if err != nil || len(findings) > 0 {
 		s.T.Errorf("the data is not sound: %v %v", findings, err)
 	}
@@ -122,7 +124,7 @@ func (s *Service) Everything() map[string][]string {
 	s.T.Helper()
 	columns := `SELECT t.name || ' ' || c.name || ' ' || c.type FROM pragma_table_list t JOIN pragma_table_info(t.name) c
 		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'texts_words%'`
-	if store.IsPostgres(s.Database) {
+	if sqldb.IsPostgres(s.Database) {
 		columns = `SELECT c.table_name || ' ' || c.column_name || ' ' || c.data_type FROM information_schema.columns c
 			WHERE c.table_schema = current_schema() AND c.data_type IN ('text', 'bytea')`
 	}

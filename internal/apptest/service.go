@@ -31,6 +31,7 @@ import (
 	"cardwall/internal/rest"
 	"cardwall/internal/seal"
 	"cardwall/internal/session"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
 )
@@ -126,7 +127,7 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, 
 // patient, unless the options or the address say otherwise.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
-	if store.IsPostgres(database) && !opts.Impatient && !strings.Contains(database, "lock_timeout") {
+	if sqldb.IsPostgres(database) && !opts.Impatient && !strings.Contains(database, "lock_timeout") {
 		database = LockWait(t, database, patience)
 	}
 	accounts, err := account.New(account.Options{
@@ -165,7 +166,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 			t.Fatalf("make the keyring: %v", err)
 		}
 	}
-	if !store.IsPostgres(database) {
+	if !sqldb.IsPostgres(database) {
 		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{

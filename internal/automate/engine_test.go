@@ -17,6 +17,7 @@ import (
 	"cardwall/internal/apptest"
 	"cardwall/internal/automate"
 	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
 	"cardwall/internal/hook"
 	"cardwall/internal/store"
 )
@@ -271,7 +272,7 @@ func TestARefusedActionLeavesNothing(t *testing.T) {
 		if after := w.ada.Must("get_board", fields{"boardId": w.board}).Get("version").(float64); after != before+1 {
 			t.Errorf("the board went from %v to %v", before, after)
 		}
-		if findings, err := w.DB.Examine(t.Context()); err != nil || len(findings) > 0 {
+		if findings, err := dbtool.Examine(t.Context(), w.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)
 		}
 	})

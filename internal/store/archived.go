@@ -1,13 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
 
-// A card is archived when it was archived itself or its list is archived. Every
-// reader asks by these conditions over the card c and its list l; nothing is
-// written to the cards of a list that is archived or restored.
-const (
-	openCard     = "c.archived_at IS NULL AND l.archived_at IS NULL"
-	archivedCard = "(c.archived_at IS NOT NULL OR l.archived_at IS NOT NULL)"
+	"cardwall/internal/store/search"
 )
 
 // fillOpenCards counts the open cards of the boards that have archived lists,
@@ -17,6 +13,6 @@ func (db *DB) fillOpenCards(ctx context.Context) error {
 	return db.fillBoards(ctx, "open_cards", boards, "counting the open cards of boards with archived lists",
 		func(ctx context.Context, tx *Tx, boardID, _ string) (string, bool, error) {
 			return "", false, tx.exec(ctx, `UPDATE boards SET open_cards = (SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id
-				WHERE l.board_id = $1 AND `+openCard+") WHERE id = $1", boardID)
+				WHERE l.board_id = $1 AND `+search.OpenCard+") WHERE id = $1", boardID)
 		})
 }

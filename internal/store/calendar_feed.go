@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 // CalendarFeed is the caller's calendar feed, which may be none. Of its boards it
@@ -20,7 +22,7 @@ func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 		return feed, err
 	}
 	feed.Active = true
-	var a arguments
+	var a sqldb.Args
 	seen, err := v.texts(ctx, v.boardsOf(CardPage{PutAway: true}, &a), a...)
 	for _, id := range strings.Fields(boards) {
 		if slices.Contains(seen, id) {
@@ -70,23 +72,23 @@ func (v *View) FeedOwner(ctx context.Context, hash []byte) (userID string, board
 // the boards named, or those assigned to the caller. They come by id.
 func (v *View) FeedCards(ctx context.Context, boards []string, from, to string, limit int) ([]board.FeedCard, error) {
 	var (
-		a   arguments
+		a   sqldb.Args
 		out []board.FeedCard
 	)
 	calendar := board.Features{Calendar: true}.Bits()
-	user := a.add(v.caller.UserID)
+	user := a.Add(v.caller.UserID)
 	text := `SELECT c.id, c.title, c.description, b.name, l.name, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone, c.created_at, c.updated_at
 		FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
 		JOIN cards c ON c.board_id = b.id JOIN lists l ON l.id = c.list_id
-		WHERE wm.user_id = ` + user + " AND " + visible + " AND b.visibility <> 'confidential' AND b.features & " + a.add(calendar) + ` <> 0
-		AND b.archived_at IS NULL AND b.trashed_at IS NULL AND ` + openCard + ` AND c.done_at IS NULL
-		AND c.due_date >= ` + a.add(from) + " AND c.due_date <= " + a.add(to)
+		WHERE wm.user_id = ` + user + " AND " + visible + " AND b.visibility <> 'confidential' AND b.features & " + a.Add(calendar) + ` <> 0
+		AND b.archived_at IS NULL AND b.trashed_at IS NULL AND ` + search.OpenCard + ` AND c.done_at IS NULL
+		AND c.due_date >= ` + a.Add(from) + " AND c.due_date <= " + a.Add(to)
 	if len(boards) > 0 {
-		text += " AND b.id IN (" + a.list(boards) + ")"
+		text += " AND b.id IN (" + a.In(boards) + ")"
 	} else {
 		text += " AND c.id IN (SELECT k.card_id FROM card_assignees k WHERE k.user_id = " + user + ")"
 	}
-	err := v.each(ctx, text+" ORDER BY c.due_date, c.id LIMIT "+a.add(limit), a, func(rows *sql.Rows) error {
+	err := v.each(ctx, text+" ORDER BY c.due_date, c.id LIMIT "+a.Add(limit), a, func(rows *sql.Rows) error {
 		var c board.FeedCard
 		err := rows.Scan(&c.ID, &c.Title, &c.Description, &c.Board, &c.List, &c.DueDate, &c.DueAt, &c.StartDate, &c.StartAt, &c.TimeZone, &c.CreatedAt, &c.UpdatedAt)
 		out = append(out, c)

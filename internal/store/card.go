@@ -6,11 +6,10 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
 )
 
 const (
@@ -66,7 +65,7 @@ func archivedFault(c board.Card) error {
 // dress gives cards what stands in other tables: labels, assignees, address,
 // and whether the list is archived.
 func (v *View) dress(ctx context.Context, cards []board.Card) error {
-	for piece := range slices.Chunk(cards, placesMost) {
+	for piece := range slices.Chunk(cards, 1024) {
 		if err := v.dressPiece(ctx, piece); err != nil {
 			return err
 		}
@@ -80,7 +79,7 @@ func (v *View) dressPiece(ctx context.Context, cards []board.Card) error {
 		since int64
 	}
 	byID, people := make(map[string]*board.Card, len(cards)), map[*board.Card][]person{}
-	ids := make([]any, len(cards))
+	ids := make([]string, len(cards))
 	for i := range cards {
 		c := &cards[i]
 		c.Done = c.DoneAt != nil
@@ -89,10 +88,10 @@ func (v *View) dressPiece(ctx context.Context, cards []board.Card) error {
 		c.Labels, c.Assignees = []board.LabelRef{}, []board.UserRef{}
 		byID[c.ID], ids[i] = c, c.ID
 	}
-	labelled, ids := placeholders(ids)
-	assigned, again := placeholdersBehind(len(ids), ids) // none comes twice, see steady
+	var a sqldb.Args
+	labelled, assigned := a.In(ids), a.In(ids) // no parameter twice: SQLite is faster then
 	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id WHERE k.card_id IN (`+labelled+`)
-		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id WHERE k.card_id IN (`+assigned+`)`, append(ids, again...), func(rows *sql.Rows) error {
+		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id WHERE k.card_id IN (`+assigned+`)`, a, func(rows *sql.Rows) error {
 		var (
 			which, at               int64
 			cardID, id, name, color string
@@ -124,41 +123,11 @@ func (v *View) dressPiece(ctx context.Context, cards []board.Card) error {
 	return nil
 }
 
-// placesMost is how many values the inside of an IN (…) has at most.
-const placesMost = 1024
-
-// placeholders makes the inside of IN (…) for the values, filled up to one of
-// a few lengths with the last value, so that few texts are ever prepared.
-func placeholders(values []any) (string, []any) { return placeholdersBehind(0, values) }
-
-// placeholdersBehind are placeholders behind so many others.
-func placeholdersBehind(others int, values []any) (string, []any) {
-	length := len(values)
-	for _, l := range []int{1, 4, 16, 64, 256, placesMost} {
-		if length <= l {
-			length = l
-			break
-		}
-	}
-	var b strings.Builder
-	for i := range length {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('$')
-		b.WriteString(strconv.Itoa(others + i + 1))
-	}
-	for len(values) < length {
-		values = append(values, values[len(values)-1])
-	}
-	return b.String(), values
-}
-
 // InsertCard writes a new card with its labels and assignees into its list,
 // numbers it, and returns the open card that it stands behind. The board was
 // loaded.
 func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) (after string, err error) {
-	p, err := tx.find(ctx, cardShelf(), c.ListID, "", "", at)
+	p, err := tx.find(ctx, cardSiblings(), c.ListID, "", "", at)
 	if err != nil {
 		return "", err
 	}
@@ -198,7 +167,7 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 	if listID != c.ListID {
 		current = ""
 	}
-	p, err := tx.find(ctx, cardShelf(), listID, c.ID, current, at)
+	p, err := tx.find(ctx, cardSiblings(), listID, c.ID, current, at)
 	if err != nil || p.same {
 		return p.after, false, err
 	}
@@ -253,7 +222,7 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 
 // CardBefore is the open card that stands before a card in its list.
 func (tx *Tx) CardBefore(ctx context.Context, c board.Card) (string, error) {
-	return tx.before(ctx, cardShelf(), c.ListID, c.Rank)
+	return tx.before(ctx, cardSiblings(), c.ListID, c.Rank)
 }
 
 // CountOpenCards counts the cards of a list that are not archived themselves:
@@ -285,7 +254,7 @@ func (tx *Tx) RemoveAssignee(ctx context.Context, cardID, userID string) error {
 // LabelsOf finds those of the ids that are labels of the board, by id.
 func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[string]board.LabelRef, error) {
 	out := map[string]board.LabelRef{}
-	err := chunks(ids, func(in string, args []any) error {
+	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, fmt.Sprintf("SELECT id, name, color FROM labels WHERE id IN (%s) AND board_id = $%d", in, len(args)+1), append(args, boardID), func(rows *sql.Rows) error {
 			var l board.LabelRef
 			err := rows.Scan(&l.ID, &l.Name, &l.Color)
@@ -300,7 +269,7 @@ func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[
 func (v *View) PeopleOf(ctx context.Context, boardID string, ids []string) (map[string]board.UserRef, error) {
 	a := v.On(boardID)
 	out := map[string]board.UserRef{}
-	err := chunks(ids, func(in string, args []any) error {
+	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		n := len(args)
 		text := fmt.Sprintf(`SELECT u.id, u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id AND wm.workspace_id = $%d
 			LEFT JOIN board_members bm ON bm.user_id = u.id AND bm.board_id = $%d WHERE u.id IN (%s) AND u.deleted_at IS NULL`, n+1, n+2, in)
@@ -320,18 +289,4 @@ func (v *View) PeopleOf(ctx context.Context, boardID string, ids []string) (map[
 		})
 	})
 	return out, err
-}
-
-// chunks calls fn with the ids in pieces that one IN (…) can take.
-func chunks(ids []string, fn func(in string, args []any) error) error {
-	for piece := range slices.Chunk(ids, 256) {
-		args := make([]any, len(piece))
-		for i, id := range piece {
-			args[i] = id
-		}
-		if err := fn(placeholders(args)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
 )
 
 // CardPage says which cards to read: of one board, or of all that the caller
@@ -90,10 +91,10 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 		if err != nil {
 			return nil, nil, err
 		}
-		var a arguments
-		text := "SELECT " + p.columns() + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = " + a.add(p.Mark.ListID) + " AND c.board_id = " + a.add(p.BoardID) +
-			" AND c.rank " + dir.beyond + a.add(at.Rank) + " AND " + plan.condition(&a) +
-			" ORDER BY c.rank" + dir.order + ", c.id" + dir.order + " LIMIT " + a.add(p.Limit)
+		var a sqldb.Args
+		text := "SELECT " + p.columns() + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = " + a.Add(p.Mark.ListID) + " AND c.board_id = " + a.Add(p.BoardID) +
+			" AND c.rank " + dir.beyond + a.Add(at.Rank) + " AND " + plan.condition(&a) +
+			" ORDER BY c.rank" + dir.order + ", c.id" + dir.order + " LIMIT " + a.Add(p.Limit)
 		err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 			c, err := p.scan(rows)
 			cards = append(cards, c)
@@ -104,16 +105,16 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 			return cards, marks, err
 		}
 	}
-	var a arguments
-	condition, limit := plan.condition(&a), a.add(p.Limit-len(cards))
+	var a sqldb.Args
+	condition, limit := plan.condition(&a), a.Add(p.Limit-len(cards))
 	text := "SELECT " + p.columns() + ", l.rank FROM lists l JOIN cards c ON c.list_id = l.id AND " + condition
-	if plan.dialect.lock { // PostgreSQL would sort all cards of the board for their first ones
+	if plan.dialect.RowLocks { // PostgreSQL would sort all cards of the board for their first ones
 		text = "SELECT " + p.columns() + ", l.rank FROM lists l CROSS JOIN LATERAL (SELECT * FROM cards c WHERE c.list_id = l.id AND " + condition +
 			" ORDER BY c.rank" + dir.order + " LIMIT " + limit + ") AS c"
 	}
-	text += " WHERE l.board_id = " + a.add(p.BoardID) + " AND l.id <> " + a.add(p.Mark.ListID)
+	text += " WHERE l.board_id = " + a.Add(p.BoardID) + " AND l.id <> " + a.Add(p.Mark.ListID)
 	if p.Mark.ListID != "" {
-		text += " AND l.rank " + dir.beyond + a.add(lists.Rank)
+		text += " AND l.rank " + dir.beyond + a.Add(lists.Rank)
 	}
 	text += " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + limit
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -210,7 +211,7 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 }
 
 func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardMark, error) {
-	var a arguments
+	var a sqldb.Args
 	dir := direction(p.Query.Sort.Desc)
 	keys := sortKeys(p.Query.Sort)
 	text := "SELECT " + p.columns() + ", " + strings.Join(keys, ", ") + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE " + p.scope(v, &a)
@@ -220,11 +221,11 @@ func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardMark
 			if number, ok := value.(float64); ok {
 				value = int64(number)
 			}
-			marks[i] = a.add(value)
+			marks[i] = a.Add(value)
 		}
 		text += fmt.Sprintf(" AND (%s) %s(%s)", strings.Join(keys, ", "), dir.beyond, strings.Join(marks, ", "))
 	}
-	text += " AND " + p.condition(&a) + orderBy(p.Query.Sort) + " LIMIT " + a.add(p.Limit)
+	text += " AND " + p.condition(&a) + orderBy(p.Query.Sort) + " LIMIT " + a.Add(p.Limit)
 	cards := []board.Card{}
 	var marks []CardMark
 	err := v.each(ctx, text, a, func(rows *sql.Rows) error {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 // plan is how a page of cards is read: its query with names resolved, and the
@@ -15,7 +18,7 @@ import (
 type plan struct {
 	CardPage
 	caller  board.Caller
-	dialect dialect
+	dialect sqldb.Dialect
 	where   query.And
 	indexed []string      // what the index of words is asked for, see indexedIn
 	lead    int           // the term whose index the cards are read from; -1 for none
@@ -31,7 +34,7 @@ func (v *View) plan(ctx context.Context, p CardPage) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	out := plan{CardPage: p, caller: v.caller, dialect: v.db.engine.dialect(), where: where.(query.And)}
+	out := plan{CardPage: p, caller: v.caller, dialect: v.db.dialect(), where: where.(query.And)}
 	if out.indexed, err = v.indexedIn(ctx, p, out.where); err != nil {
 		return plan{}, fmt.Errorf("read workspaces: %w", err)
 	}
@@ -40,19 +43,19 @@ func (v *View) plan(ctx context.Context, p CardPage) (plan, error) {
 }
 
 // condition is the SQL of the query over the card c and its list l.
-func (p plan) condition(a *arguments) string {
-	c := compiler{a, p.caller, p.indexed}
-	text := c.archived(p.Query.Archived)
+func (p plan) condition(a *sqldb.Args) string {
+	c := search.Compiler{Args: a, Caller: p.caller, Workspaces: p.indexed}
+	text := c.Archived(p.Query.Archived)
 	for i, n := range p.where {
 		if i != p.lead {
-			text += " AND " + c.node(n)
+			text += " AND " + c.Condition(n)
 			continue
 		}
-		candidates, _ := c.candidates(p.dialect, n, false)
+		candidates, _ := c.Candidates(p.dialect, n, false)
 		if p.since > 0 { // in the order of their change, see recent
 			text += " AND (c.id IN (" + candidates + ")) IS TRUE"
 		} else {
-			text += " AND c.id " + p.dialect.among(candidates)
+			text += " AND c.id " + p.dialect.Among(candidates)
 		}
 	}
 	return text
@@ -60,14 +63,14 @@ func (p plan) condition(a *arguments) string {
 
 // scope is the SQL of the boards that the page is of. IS TRUE keeps a database
 // from reading the cards board by board where the plan has a better way.
-func (p plan) scope(v *View, a *arguments) string {
+func (p plan) scope(v *View, a *sqldb.Args) string {
 	if p.BoardID != "" {
-		return "c.board_id = " + a.add(p.BoardID)
+		return "c.board_id = " + a.Add(p.BoardID)
 	}
 	boards, text := v.boardsOf(p.CardPage, a), ""
 	switch {
 	case p.bySpan:
-		text = "c.board_id " + p.dialect.among(boards)
+		text = "c.board_id " + p.dialect.Among(boards)
 	case p.byBoard:
 		text = "c.board_id IN (" + boards + ")"
 	case p.Assigned || p.lead >= 0 || p.since > 0:
@@ -76,10 +79,10 @@ func (p plan) scope(v *View, a *arguments) string {
 		text = "c.board_id IN (" + boards + ")"
 	}
 	if p.Assigned {
-		text += " AND c.id " + p.dialect.among("SELECT k.card_id FROM card_assignees k WHERE k.user_id = "+a.add(p.caller.UserID))
+		text += " AND c.id " + p.dialect.Among("SELECT k.card_id FROM card_assignees k WHERE k.user_id = "+a.Add(p.caller.UserID))
 	}
 	if p.since > 0 {
-		text += " AND c.updated_at >= " + a.add(int64(p.since))
+		text += " AND c.updated_at >= " + a.Add(int64(p.since))
 	}
 	return text
 }
@@ -114,7 +117,7 @@ func (v *View) recent(ctx context.Context, p plan) (parts []look, err error) {
 	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 && p.found < manyFound || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
 		return nil, nil
 	}
-	var a arguments
+	var a sqldb.Args
 	text := "SELECT CAST(COALESCE(sum(n.all_cards), 0) AS BIGINT) FROM boards n WHERE n.id IN (" + v.boardsOf(p.CardPage, &a) + ")"
 	seen, err := v.count(ctx, text, a...)
 	if err != nil || seen < manyCards {
@@ -135,7 +138,7 @@ func (v *View) recent(ctx context.Context, p plan) (parts []look, err error) {
 	}
 	// Where most cards are of others, those of the caller's boards are fewer to look
 	// through than what the lead finds is to read: a find costs as much as five of them.
-	if len(parts) == 0 && p.lead >= 0 && !p.dialect.lock {
+	if len(parts) == 0 && p.lead >= 0 && !p.dialect.RowLocks {
 		if own := 4 * p.Limit * seen / (3 * p.found); share(own) <= mostNewest && own <= 5*p.found {
 			parts = append(parts, look{newest: share(own), most: 2 * own})
 		}
@@ -156,9 +159,9 @@ func (p plan) upTo() (at int64, first bool) {
 // fewChanged tells whether no more than so many cards of the caller's boards are
 // newer than the plan's horizon: its share may be another than that of all cards.
 func (v *View) fewChanged(ctx context.Context, p plan, most int) (bool, error) {
-	var a arguments
+	var a sqldb.Args
 	upTo, _ := p.upTo()
-	text := "SELECT 1 FROM cards c WHERE c.board_id IN (" + v.boardsOf(p.CardPage, &a) + ") AND c.updated_at BETWEEN " + a.add(int64(p.since)) + " AND " + a.add(upTo)
+	text := "SELECT 1 FROM cards c WHERE c.board_id IN (" + v.boardsOf(p.CardPage, &a) + ") AND c.updated_at BETWEEN " + a.Add(int64(p.since)) + " AND " + a.Add(upTo)
 	n, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, most+1), a...)
 	return n <= most, err
 }
@@ -234,4 +237,36 @@ func (v *View) allCards(ctx context.Context) (int, error) {
 		v.db.cards.Store(&cardCount{n, v.now})
 	}
 	return n, err
+}
+
+// indexedIn returns the keys of a page's workspaces in the search index; nil if the
+// index cannot serve the page.
+func (v *View) indexedIn(ctx context.Context, p CardPage, where query.And) ([]string, error) {
+	isText := func(n query.Node) bool { _, ok := n.(query.Text); return ok }
+	if !slices.ContainsFunc(slices.Collect(query.Leaves(where)), isText) {
+		return nil, nil
+	}
+	var a sqldb.Args
+	text := "SELECT b.workspace_id FROM boards b WHERE b.id = "
+	if p.BoardID != "" {
+		text += a.Add(p.BoardID)
+	} else {
+		text = "SELECT m.workspace_id FROM workspace_members m WHERE m.user_id = " + a.Add(v.caller.UserID)
+		for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
+			if w != "" {
+				text += " AND m.workspace_id = " + a.Add(w)
+			}
+		}
+	}
+	in, err := v.texts(ctx, fmt.Sprintf("%s LIMIT %d", text, search.MaxWorkspaces+1), a...)
+	if err != nil || len(in) > search.MaxWorkspaces {
+		return nil, err
+	}
+	for i, id := range in {
+		var ok bool
+		if in[i], ok = search.WorkspaceKey(id); !ok {
+			return nil, nil
+		}
+	}
+	return in, nil
 }

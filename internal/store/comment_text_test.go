@@ -9,6 +9,7 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -31,17 +32,15 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 				ada.Must("edit_comment", apptest.Fields{"commentId": m, "text": fmt.Sprint("Number ", n, " again")})
 			}
 		}
-		change(t, s.DB, `UPDATE activity SET changes = json_patch(changes, '{"text":{"from":"quagga","to":"zebra \u0000 \ud83d\ude00"},"guestName":{"to":"\"text\":"}}')
+		apptest.Change(t, s.DB, `UPDATE activity SET changes = json_patch(changes, '{"text":{"from":"quagga","to":"zebra \u0000 \ud83d\ude00"},"guestName":{"to":"\"text\":"}}')
 			WHERE type IN ('comment.added', 'comment.edited')`)
 		// One board has more comments than are redacted at once.
-		change(t, s.DB, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+		apptest.Change(t, s.DB, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
 			INSERT INTO activity (board_id, version, id, type, at, actor_type, changes) SELECT a.board_id, a.version + 1000 + i, a.id || i, a.type, a.at, a.actor_type, a.changes
 			FROM n, (SELECT * FROM activity WHERE type = 'comment.added' ORDER BY board_id, version LIMIT 1) a`)
 		older := filepath.Join(t.TempDir(), "older.db")
-		if err := store.CopyAsOf(t.Context(), file, older, database, 25); err != nil {
-			t.Fatal(err)
-		}
-		if !store.IsPostgres(database) {
+		apptest.CopyAsOf(t, file, older, database, 25)
+		if !sqldb.IsPostgres(database) {
 			database = older
 		}
 		var said []string
@@ -50,7 +49,7 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := rows(t, db, "SELECT type || ' ' || changes FROM activity")
+			all := apptest.Select(t, db, "SELECT type || ' ' || changes FROM activity")
 			if len(all) < 1216 {
 				t.Errorf("the activity has %d entries", len(all))
 			}
@@ -65,13 +64,13 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 			if okapis != 6 { // in two boards: one made, one changed from and to
 				t.Errorf("%d descriptions are left of 6", okapis)
 			}
-			if left := rows(t, db, "SELECT value FROM settings WHERE key = 'comment_texts'"); len(left) > 0 {
+			if left := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'comment_texts'"); len(left) > 0 {
 				t.Error("the next start would redact again")
 			}
-			if store.IsPostgres(database) { // a server of the version before still writes texts
-				change(t, db, `INSERT INTO activity (board_id, version, id, type, at, actor_type, changes)
+			if sqldb.IsPostgres(database) { // a server of the version before still writes texts
+				apptest.Change(t, db, `INSERT INTO activity (board_id, version, id, type, at, actor_type, changes)
 					SELECT id, version + 100000, 'act_' || id, 'comment.added', 1, 'person', '{"commentId":{"from":null,"to":"cmt_x"},"guestName":0,"text":{"from":null,"to":"zebra"}}' FROM boards ON CONFLICT DO NOTHING`)
-				if late := rows(t, db, "SELECT changes FROM activity WHERE version > 100000 AND changes LIKE '%zebra%'"); len(late) > 0 {
+				if late := apptest.Select(t, db, "SELECT changes FROM activity WHERE version > 100000 AND changes LIKE '%zebra%'"); len(late) > 0 {
 					t.Errorf("an older server left %q", late)
 				}
 			}

@@ -5,11 +5,12 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 // A copy and a move to another board read and write many cards at once, each
@@ -29,7 +30,7 @@ const cardsAtOnce = 256
 func (v *View) CardsOf(ctx context.Context, listID string, archived bool) ([]WholeCard, error) {
 	text := "SELECT " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1"
 	if !archived {
-		text += " AND " + openCard
+		text += " AND " + search.OpenCard
 	}
 	var cards []board.Card
 	err := v.each(ctx, text+" ORDER BY c.rank, c.id", []any{listID}, func(rows *sql.Rows) error {
@@ -74,7 +75,7 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 	}
 	type place struct{ card, checklist int }
 	places := map[string]place{}
-	return chunks(ids, func(in string, args []any) error {
+	return sqldb.InChunks(ids, func(in string, args []any) error {
 		err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id IN ("+in+") ORDER BY k.card_id, k.id", args, func(rows *sql.Rows) error {
 			k := board.Checklist{Items: []board.ChecklistItem{}}
 			if err := rows.Scan(checklistDest(&k)...); err != nil {
@@ -106,7 +107,7 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 // CardPlace is the rank of a new card at a position of a list, and the open
 // card that it will stand behind.
 func (tx *Tx) CardPlace(ctx context.Context, listID string, at board.Position) (rank, after string, err error) {
-	p, err := tx.find(ctx, cardShelf(), listID, "", "", at)
+	p, err := tx.find(ctx, cardSiblings(), listID, "", "", at)
 	return p.rank, p.after, err
 }
 
@@ -188,7 +189,7 @@ func (r *newRows) add(c *WholeCard, now int64) error {
 }
 
 func (r *newRows) text(cardID string, place query.Place, ref, text string) {
-	if words := indexed(text); words != "" {
+	if words := search.IndexedText(text); words != "" {
 		r.texts = append(r.texts, []any{cardID, string(place), ref, words})
 	}
 }
@@ -217,51 +218,7 @@ func (r *newRows) write(ctx context.Context, tx *Tx) error {
 // insert writes rows into a table, many with one statement. Into is the table
 // and its columns, in the order of the values of each row.
 func (tx *Tx) insert(ctx context.Context, into string, rows [][]any) error {
-	return batches(rows, func(n int, args []any) error {
-		return tx.exec(ctx, "INSERT INTO "+into+" VALUES "+valuesOf(n, len(rows[0])), args...)
+	return sqldb.Batches(rows, func(n int, args []any) error {
+		return tx.exec(ctx, "INSERT INTO "+into+" VALUES "+sqldb.Values(n, len(rows[0])), args...)
 	})
-}
-
-// batchValues bounds the parameters of one statement: SQLite looks each of them
-// up in a list of all.
-const batchValues = 256
-
-// batches calls fn with the values of many rows at a time. The numbers of rows
-// are of few sizes, so that few texts are ever prepared.
-func batches(rows [][]any, fn func(n int, args []any) error) error {
-	for len(rows) > 0 {
-		n := 1
-		for _, size := range []int{64, 16, 8, 4, 2} {
-			if len(rows) >= size && size*len(rows[0]) <= batchValues {
-				n = size
-				break
-			}
-		}
-		var args []any
-		for _, row := range rows[:n] {
-			args = append(args, row...)
-		}
-		if err := fn(n, args); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// valuesOf is ($1, $2), ($3, $4) … for so many rows of so many columns.
-func valuesOf(rows, columns int) string {
-	b := make([]byte, 0, len("$1234, ")*rows*columns+len("(), ")*rows)
-	for i := range rows * columns {
-		switch {
-		case i == 0:
-			b = append(b, '(')
-		case i%columns == 0:
-			b = append(b, "), ("...)
-		default:
-			b = append(b, ", "...)
-		}
-		b = strconv.AppendInt(append(b, '$'), int64(i+1), 10)
-	}
-	return string(append(b, ')'))
 }

@@ -3,10 +3,11 @@ package store
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
+	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -14,10 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"cardwall/internal/board"
 	"cardwall/internal/seal"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/trace"
 )
 
@@ -48,7 +48,7 @@ type Options struct {
 // DB is the store of one server process.
 type DB struct {
 	opts     Options
-	engine   engine
+	engine   sqldb.Engine
 	cursors  []byte // the key that signs cursors, the same on every node
 	sender   atomic.Pointer[Sender]
 	teller   atomic.Pointer[func(userIDs []string)]
@@ -59,33 +59,16 @@ type DB struct {
 	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
 }
 
-// engine is what differs between the two databases: how a transaction runs.
-// Its text of SQL is the same.
-type engine interface {
-	read(ctx context.Context, fn func(runner) error) error
-	report(ctx context.Context, fn func(runner) error) error
-	stream(ctx context.Context, fn func(runner) error) error
-	write(ctx context.Context, fn func(runner) error) error
-	fit() error // refuses while nothing can be written here
-	close() error
-	dialect() dialect
-	places() (reads, writes int)
-	collectors() []prometheus.Collector // of what is looked at when somebody asks
-}
+//go:embed migrations/*.sql
+var migrations embed.FS
 
-// runner runs SQL inside one transaction.
-type runner interface {
-	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
-	exec(ctx context.Context, text string, args ...any) (sql.Result, error)
-	put(ctx context.Context, text string, args ...any) error // exec before the next query or exec, or at the end; its failure may come as late
-	forget()                                                 // what was put and is not done yet
-}
-
-// dialect holds the few words in which the databases differ.
-type dialect struct {
-	name   string
-	system string // as OpenTelemetry calls it
-	lock   bool   // rows are locked by hand (FOR UPDATE); SQLite has one writer
+// Migrations returns the migrations of both databases.
+func Migrations() fs.FS {
+	sub, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // only if the name above is not a valid path
+	}
+	return sub
 }
 
 // Open connects to the database, and brings its schema up to date when asked
@@ -116,55 +99,61 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		opts.CountTime = countTime
 	}
 	opts.BaseURL = strings.TrimSuffix(opts.BaseURL, "/")
-	var (
-		e   engine
-		err error
-	)
-	if IsPostgres(opts.Database) {
-		e, err = openPostgres(ctx, opts)
-	} else if opts.Replica != "" {
-		return nil, errors.New("--database-replica is for PostgreSQL")
-	} else {
-		e, err = openSQLite(ctx, opts)
-	}
+	e, err := sqldb.Open(ctx, sqldb.Options{
+		Database: opts.Database, Replica: opts.Replica, Readers: opts.Readers, Litestream: opts.Litestream,
+		Migrations: Migrations(), Migrate: opts.Migrate, Progress: opts.Progress,
+		Clock: opts.Clock, Log: opts.Log, Metrics: opts.Metrics.engine, Refused: refused,
+	})
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{opts: opts, engine: e}
-	if err := db.checkMoved(ctx); err != nil {
-		return nil, errors.Join(err, e.close())
+	if err := db.checkHere(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
 	if err := db.loadCursorKey(ctx); err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(err, e.Close())
 	}
 	if err := db.checkKeys(ctx); err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(err, e.Close())
 	}
 	if err := db.fillTexts(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.close())
+		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.Close())
 	}
 	if err := db.fillOpenCards(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("count open cards: %w", err), e.close())
+		return nil, errors.Join(fmt.Errorf("count open cards: %w", err), e.Close())
 	}
 	if err := db.fillWorkspaces(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index texts by workspace: %w", err), e.close())
+		return nil, errors.Join(fmt.Errorf("index texts by workspace: %w", err), e.Close())
 	}
 	if err := db.redactComments(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("redact comments: %w", err), e.close())
+		return nil, errors.Join(fmt.Errorf("redact comments: %w", err), e.Close())
 	}
 	return db, nil
 }
 
-// IsPostgres tells which of the two databases an address means.
-func IsPostgres(database string) bool {
-	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
+// refused reports whether an error is a refusal by a rule of the service.
+func refused(err error) bool {
+	_, ok := board.AsFault(err)
+	return ok
 }
 
 // Close ends all connections, after the writes under way.
-func (db *DB) Close() error { return db.engine.close() }
+func (db *DB) Close() error { return db.engine.Close() }
 
-// Dialect is "sqlite" or "postgres".
-func (db *DB) Dialect() string { return db.engine.dialect().name }
+// checkHere refuses to open a database whose data is elsewhere.
+func (db *DB) checkHere(ctx context.Context) error {
+	return db.engine.Read(ctx, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
+}
+
+func (db *DB) dialect() sqldb.Dialect { return db.engine.Dialect() }
+
+// Engine returns the engine below the store. It is for package dbtool alone:
+// statements that run on it are authorized by nothing.
+func (db *DB) Engine() sqldb.Engine { return db.engine }
+
+// Dialect returns "sqlite" or "postgres".
+func (db *DB) Dialect() string { return db.dialect().Name }
 
 // CursorKey signs the cursors of lists.
 func (db *DB) CursorKey() []byte { return db.cursors }
@@ -175,7 +164,7 @@ func (db *DB) Now() time.Time { return db.opts.Clock() }
 // Read runs fn on one consistent state of the data.
 func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "read transaction", trace.Internal)
-	err := fault(db.engine.read(ctx, func(r runner) error {
+	err := fault(db.engine.Read(ctx, func(r sqldb.Runner) error {
 		return fn(db.view(r, caller, span))
 	}))
 	db.ended(span, "read", err)
@@ -187,7 +176,7 @@ func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) erro
 // may run twice, so it must take its results from its last run.
 func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "report transaction", trace.Internal)
-	err := fault(db.engine.report(ctx, func(r runner) error {
+	err := fault(db.engine.Report(ctx, func(r sqldb.Runner) error {
 		return fn(db.view(r, caller, span))
 	}))
 	db.ended(span, "report", err)
@@ -198,7 +187,7 @@ func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) er
 // its own, so that short reads never wait for it, and fn runs once.
 func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "long read transaction", trace.Internal)
-	err := fault(db.engine.stream(ctx, func(r runner) error {
+	err := fault(db.engine.Stream(ctx, func(r sqldb.Runner) error {
 		return fn(db.view(r, caller, span))
 	}))
 	db.ended(span, "stream", err)
@@ -214,7 +203,7 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 	ended := func(bool) {} // of the deliveries that were announced
 	defer func() { ended(false) }()
 	ctx, span := trace.Begin(ctx, "write transaction", trace.Internal)
-	err := fault(db.engine.write(ctx, func(r runner) error {
+	err := fault(db.engine.Write(ctx, func(r sqldb.Runner) error {
 		tx = &Tx{View: db.view(r, caller, span)}
 		ended(false) // by an earlier run of fn
 		ended = func(bool) {}
@@ -289,20 +278,20 @@ func (db *DB) OnDispatch(s Sender) {
 }
 
 // Shared tells whether several servers may work on this database at once.
-func (db *DB) Shared() bool { return db.engine.dialect().lock }
+func (db *DB) Shared() bool { return db.dialect().RowLocks }
 
 // Places is how much the database does at once, beyond which more work makes
 // all of it late and nothing faster.
-func (db *DB) Places() (reads, writes int) { return db.engine.places() }
+func (db *DB) Places() (reads, writes int) { return db.engine.Concurrency() }
 
-func (db *DB) view(r runner, caller board.Caller, span *trace.Span) *View {
+func (db *DB) view(r sqldb.Runner, caller board.Caller, span *trace.Span) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock()), span: span}
 }
 
 // Ping tells whether the database answers, takes writes as far as is known, and is
 // still where the data is.
 func (db *DB) Ping(ctx context.Context) error {
-	if err := db.engine.fit(); err != nil {
+	if err := db.engine.CheckWritable(); err != nil {
 		return fault(err)
 	}
 	return db.Read(ctx, board.System(), func(v *View) error {
@@ -312,19 +301,9 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// errUnavailable marks what a retry may mend: a full disk, a lost connection.
-var errUnavailable = errors.New("the database is not available")
-
-// errLocked is errUnavailable because another transaction held a lock too long.
-var errLocked = fmt.Errorf("%w: waited too long for a lock", errUnavailable)
-
-// errMoved is that a record was moved to another board between the lock of the
-// one and the reading of the record. Running the transaction again mends it.
-var errMoved = errors.New("the record was moved to another board meanwhile")
-
 // fault turns what a retry may mend into the fault that says so.
 func fault(err error) error {
-	if err == nil || !errors.Is(err, errUnavailable) {
+	if err == nil || !errors.Is(err, sqldb.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", &board.Fault{

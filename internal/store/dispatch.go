@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // What the sender of deliveries reads and writes. It acts for the service.
@@ -192,7 +193,7 @@ func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, err
 			at[i] = place
 		}
 		found := make([]webhookNow, len(rows))
-		err := batches(rows, func(n int, args []any) error { return v.webhooksNow(ctx, n, args, found) })
+		err := sqldb.Batches(rows, func(n int, args []any) error { return v.webhooksNow(ctx, n, args, found) })
 		for i := range deliveries {
 			if err == nil {
 				out[i] = v.target(&deliveries[i], &found[at[i]])
@@ -391,7 +392,7 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 		}
 		highest = max(highest, o.ID)
 	}
-	return recorded, batches(rows, func(n int, args []any) error {
+	return recorded, sqldb.Batches(rows, func(n int, args []any) error {
 		first, last := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
 		text := `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (` + typedValues(n, "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT") + `)
 			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
@@ -418,8 +419,8 @@ func typedValues(rows int, types ...string) string {
 	for i, t := range types {
 		fmt.Fprintf(&first, ", CAST($%d AS %s)", i+1, t)
 	}
-	bare := len(valuesOf(1, len(types)))
-	return "VALUES (" + first.String()[2:] + ")" + valuesOf(rows, len(types))[bare:]
+	bare := len(sqldb.Values(1, len(types)))
+	return "VALUES (" + first.String()[2:] + ")" + sqldb.Values(rows, len(types))[bare:]
 }
 
 // recordFailures counts failed deliveries in a row and does what follows: ten

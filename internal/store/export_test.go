@@ -6,6 +6,8 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 // Lead is which term of the query leads on all boards that the caller sees.
@@ -15,7 +17,7 @@ func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 }
 
 // MostWorkspaces is in how many workspaces a word is looked up at once.
-const MostWorkspaces = mostWorkspaces
+const MostWorkspaces = search.MaxWorkspaces
 
 // Led is how many texts or cards the lead of a page finds; 0 without one.
 func (v *View) Led(ctx context.Context, p CardPage) (int, error) {
@@ -26,7 +28,7 @@ func (v *View) Led(ctx context.Context, p CardPage) (int, error) {
 // CanLead tells whether a term of the query has an index.
 func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 	p, err := v.plan(ctx, CardPage{Query: q})
-	_, ok := compiler{&arguments{}, v.caller, p.indexed}.candidates(p.dialect, p.where[i], false)
+	_, ok := search.Compiler{Args: &sqldb.Args{}, Caller: v.caller, Workspaces: p.indexed}.Candidates(p.dialect, p.where[i], false)
 	return err == nil && ok
 }
 
@@ -42,7 +44,7 @@ func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest boo
 	if newest {
 		p.since = 1
 	}
-	var a arguments
+	var a sqldb.Args
 	return v.texts(ctx, "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }
 
@@ -66,7 +68,7 @@ func (v *View) Newest(ctx context.Context, p CardPage, newest, most int) (cards 
 
 // ExplainNewest is the plan of what Newest reads.
 func (v *View) ExplainNewest(ctx context.Context, p CardPage, newest int) ([]string, error) {
-	spy := &explainer{runner: v.run, postgres: v.db.engine.dialect().lock}
+	spy := &explainer{Runner: v.run, postgres: v.db.dialect().RowLocks}
 	other := *v
 	other.run = spy
 	_, _, _, err := other.Newest(ctx, p, newest, 0)
@@ -92,7 +94,7 @@ func (v *View) Looks(ctx context.Context, p CardPage, found int) (parts [][2]int
 
 // Explain is the plan of the page's query.
 func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err error) {
-	spy := &explainer{runner: v.run, postgres: v.db.engine.dialect().lock}
+	spy := &explainer{Runner: v.run, postgres: v.db.dialect().RowLocks}
 	other := *v
 	other.run = spy
 	_, _, err = other.Cards(ctx, p)
@@ -100,17 +102,17 @@ func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err err
 }
 
 type explainer struct {
-	runner
+	sqldb.Runner
 	postgres bool
 	plans    []string
 }
 
-func (e *explainer) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (e *explainer) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	explain, columns := "EXPLAIN QUERY PLAN ", 4
 	if e.postgres {
 		explain, columns = "EXPLAIN (ANALYZE, COSTS OFF) ", 1
 	}
-	rows, err := e.runner.query(ctx, explain+text, args...)
+	rows, err := e.Runner.Query(ctx, explain+text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -128,23 +130,5 @@ func (e *explainer) query(ctx context.Context, text string, args ...any) (*sql.R
 		return nil, err
 	}
 	e.plans = append(e.plans, plan)
-	return e.runner.query(ctx, text, args...)
-}
-
-// The steps of Reseal, for tests that stop between them.
-func (db *DB) SealUnder(ctx context.Context, id string) error { return db.sealUnder(ctx, id) }
-
-// ResealAfter reads a page of sealed answers, calls change, and then re-seals
-// what it had read.
-func (db *DB) ResealAfter(ctx context.Context, first string, change func()) (done int, err error) {
-	var values []sealedValue
-	if err := db.Read(ctx, board.System(), func(v *View) (err error) {
-		values, _, err = sealedAnswers(ctx, v, []any{"", ""})
-		return err
-	}); err != nil {
-		return 0, err
-	}
-	change()
-	done, _, err = db.reseal(ctx, first, values)
-	return done, err
+	return e.Runner.Query(ctx, text, args...)
 }

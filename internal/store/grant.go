@@ -11,7 +11,7 @@ import (
 // forUpdate is a query that keeps the row it finds to this transaction; SQLite
 // has one writer and needs no word for it.
 func (tx *Tx) forUpdate(text string) string {
-	if tx.db.engine.dialect().lock {
+	if tx.db.dialect().RowLocks {
 		return text + " FOR UPDATE"
 	}
 	return text

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // TrashLifetime is how long a board or a workspace stays in the trash.
@@ -42,8 +43,8 @@ func (tx *Tx) lease(ctx context.Context, holder string, length time.Duration, na
 		rows[i] = []any{name, holder, int64(tx.now) + length.Milliseconds()}
 	}
 	now := fmt.Sprintf("excluded.until - %d", length.Milliseconds())
-	err = batches(rows, func(n int, args []any) error {
-		return tx.each(ctx, "INSERT INTO leases (name, holder, until) VALUES "+valuesOf(n, 3)+` ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+	err = sqldb.Batches(rows, func(n int, args []any) error {
+		return tx.each(ctx, "INSERT INTO leases (name, holder, until) VALUES "+sqldb.Values(n, 3)+` ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
 			WHERE leases.holder = excluded.holder OR leases.until < `+now+` OR leases.until > `+now+fmt.Sprintf(" + %d", leaseMost.Milliseconds())+" RETURNING name", args, func(rows *sql.Rows) error {
 			var name string
 			err := rows.Scan(&name)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // KeyLifetime is how long the answer to an idempotency key is kept.
@@ -34,7 +35,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT (user_id, key) DO UPDATE SET operation = excluded.operation,
 		fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE idempotency.created_at < $7`,
 		tx.caller.KeyOwner(), key, operation, fingerprint, []byte{}, int64(tx.now), int64(tx.now)-KeyLifetime.Milliseconds())
-	if errors.Is(err, errLocked) {
+	if errors.Is(err, sqldb.ErrLocked) {
 		return nil, board.InFlight()
 	}
 	if err != nil || n == 1 {
@@ -45,7 +46,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		sealed int64
 	)
 	text := "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2"
-	if tx.db.engine.dialect().lock {
+	if tx.db.dialect().RowLocks {
 		// A lock is written, so the commit waits for a synchronous standby: the
 		// first call may have ended before that had what it did.
 		text += " FOR UPDATE"
@@ -63,7 +64,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		return nil, board.Invalid("Idempotency-Key %q was used for another request; a new request needs a new key.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
-		s.Answer, err = tx.opened(placeOfAnswer(tx.caller.KeyOwner(), key), s.Answer)
+		s.Answer, err = tx.opened(AnswerSealPlace(tx.caller.KeyOwner(), key), s.Answer)
 	}
 	return &s, err
 }
@@ -71,16 +72,13 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 // Keep stores the answer to a claimed key.
 func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 	if s.Sealed {
-		if s.Answer, err = tx.sealed(ctx, placeOfAnswer(tx.caller.KeyOwner(), key), s.Answer); err != nil {
+		if s.Answer, err = tx.sealed(ctx, AnswerSealPlace(tx.caller.KeyOwner(), key), s.Answer); err != nil {
 			return err
 		}
 	}
 	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5, comment_id = $6 WHERE user_id = $7 AND key = $8",
 		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), optional(tx.comment), tx.caller.KeyOwner(), key)
 }
-
-// placeOfAnswer is what a sealed answer is bound to.
-func placeOfAnswer(userID, key string) string { return "idempotency:" + userID + ":" + key }
 
 // Attempt runs fn in a savepoint: when it fails, all that it did is undone and
 // the transaction can go on.
@@ -92,7 +90,7 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	if err != nil {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
 		tx.noted, tx.notedBoard, tx.audited, tx.comment = nil, "", 0, ""
-		tx.run.forget()
+		tx.run.Discard()
 		if _, err := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err
 		}

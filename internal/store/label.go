@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 const (
@@ -92,7 +93,7 @@ func (tx *Tx) RemoveLabel(ctx context.Context, labelID string, cards []board.Car
 	for i, c := range cards {
 		ids[i] = c.ID
 	}
-	return chunks(ids, func(in string, args []any) error {
+	return sqldb.InChunks(ids, func(in string, args []any) error {
 		n := len(args) + 1
 		remove := fmt.Sprintf("DELETE FROM card_labels WHERE card_id IN (%s) AND label_id = $%d", in, n)
 		if err := tx.exec(ctx, remove, append(args, labelID)...); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/store/search"
 )
 
 const (
@@ -76,7 +77,7 @@ func (v *View) Lists(ctx context.Context, boardID string, archived bool, behind 
 // InsertList puts a new list on its board, which a loader has loaded, and
 // returns the open list that it stands behind.
 func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) (after string, err error) {
-	p, err := tx.find(ctx, listShelf(), l.BoardID, "", "", at)
+	p, err := tx.find(ctx, listSiblings(), l.BoardID, "", "", at)
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +93,7 @@ func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) 
 
 // PlaceList moves a list on its board. Moved is false when it stood there.
 func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (after string, moved bool, err error) {
-	p, err := tx.find(ctx, listShelf(), l.BoardID, l.ID, l.Rank, at)
+	p, err := tx.find(ctx, listSiblings(), l.BoardID, l.ID, l.Rank, at)
 	if err != nil || p.same {
 		return p.after, false, err
 	}
@@ -110,18 +111,18 @@ func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 // RecountOpenCards counts the open cards of a board, which a loader has loaded,
 // after a list of it was archived or restored.
 func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) (err error) {
-	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = $1 AND "+openCard, boardID)
+	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = $1 AND "+search.OpenCard, boardID)
 	return err
 }
 
 // ListBefore is the open list that stands before a list, "" for the first.
 func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
-	return tx.before(ctx, listShelf(), l.BoardID, l.Rank)
+	return tx.before(ctx, listSiblings(), l.BoardID, l.Rank)
 }
 
 // before is the open row before a rank.
-func (tx *Tx) before(ctx context.Context, s shelf, parentID, rank string) (id string, err error) {
-	_, err = tx.one(ctx, "SELECT id FROM "+s.table+" WHERE "+s.parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1", []any{parentID, rank}, &id)
+func (tx *Tx) before(ctx context.Context, s Siblings, parentID, rank string) (id string, err error) {
+	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1", []any{parentID, rank}, &id)
 	return id, err
 }
 

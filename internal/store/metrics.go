@@ -2,22 +2,19 @@ package store
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // Metrics are what an operator watches of the database. Their labels have few
 // values, whatever is stored.
 type Metrics struct {
+	engine        *sqldb.Metrics
 	transactions  *prometheus.CounterVec
-	again         prometheus.Counter
-	queued        prometheus.Histogram
-	batch         prometheus.Histogram
-	commit        prometheus.Histogram
 	changes       prometheus.Counter
 	notifications prometheus.Counter
 	switchedOff   *prometheus.CounterVec
@@ -25,23 +22,11 @@ type Metrics struct {
 
 // NewMetrics makes the metrics of one store.
 func NewMetrics() *Metrics {
-	times := []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
 	m := &Metrics{
+		engine: sqldb.NewMetrics(),
 		transactions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cardwall_transactions_total", Help: "Transactions, by kind (read, write, report, stream) and by what became of them (ok, refused, unavailable, failed).",
 		}, []string{"kind", "outcome"}),
-		again: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cardwall_transaction_retries_total", Help: "Transactions that lost a race and ran again (PostgreSQL).",
-		}),
-		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_sqlite_queue_seconds", Help: "Time that a write waits for the writer (SQLite).", Buckets: times,
-		}),
-		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_sqlite_batch_writes", Help: "Writes that share one commit (SQLite).", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, writeBatch},
-		}),
-		commit: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_commit_seconds", Help: "Time that a commit takes, until it is on disk.", Buckets: times,
-		}),
 		changes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "cardwall_changes_total", Help: "Changes of boards that were committed.",
 		}),
@@ -75,55 +60,13 @@ func (m *Metrics) committed(tx *Tx) {
 // Collectors are the metrics, for a registry.
 func (db *DB) Collectors() []prometheus.Collector {
 	m := db.opts.Metrics
-	own := []prometheus.Collector{m.transactions, m.commit, m.changes, m.notifications, m.switchedOff, newBacklog(db)}
-	if db.Shared() {
-		own = append(own, m.again)
-	} else {
-		own = append(own, m.queued, m.batch)
-	}
-	return append(own, db.engine.collectors()...)
+	own := []prometheus.Collector{m.transactions, m.changes, m.notifications, m.switchedOff, newBacklog(db)}
+	return append(own, db.engine.Collectors()...)
 }
 
-// gauge is a number that is looked at when somebody asks.
-func gauge(name, help string, value func() float64) prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
-}
-
-// counter is gauge for what only grows.
-func counter(name, help string, value func() float64) prometheus.Collector {
-	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value)
-}
-
-func (e *sqliteEngine) collectors() []prometheus.Collector {
-	size := func(file string) func() float64 {
-		return func() float64 {
-			info, err := os.Stat(file)
-			if err != nil {
-				return 0 // the log is not there while nothing is in it
-			}
-			return float64(info.Size())
-		}
-	}
-	return []prometheus.Collector{
-		gauge("cardwall_sqlite_queued_writes", "Writes that wait for the writer (SQLite).", func() float64 { return float64(len(e.jobs)) }),
-		gauge("cardwall_sqlite_readers", "Connections that read (SQLite).", func() float64 { return float64(cap(e.readers)) }),
-		gauge("cardwall_sqlite_readers_busy", "Connections that are reading (SQLite).", func() float64 { return float64(cap(e.readers) - len(e.readers)) }),
-		gauge("cardwall_sqlite_database_bytes", "Size of the database's file.", size(e.path)),
-		gauge("cardwall_sqlite_wal_bytes", "Size of the write-ahead log beside it.", size(e.path+"-wal")),
-	}
-}
-
-func (e *postgresEngine) collectors() []prometheus.Collector {
-	return []prometheus.Collector{
-		gauge("cardwall_postgres_connections_in_use", "Connections of the pool that a transaction has.", func() float64 { return float64(e.pool.Stat().AcquiredConns()) }),
-		gauge("cardwall_postgres_connections_idle", "Connections of the pool that nobody has.", func() float64 { return float64(e.pool.Stat().IdleConns()) }),
-		gauge("cardwall_postgres_connections_max", "Connections that the pool may open.", func() float64 { return float64(e.pool.Stat().MaxConns()) }),
-		counter("cardwall_postgres_acquires_total", "Times that a connection was taken from the pool.", func() float64 { return float64(e.pool.Stat().AcquireCount()) }),
-		counter("cardwall_postgres_acquire_waits_total", "Times that one was waited for, because none was free.", func() float64 { return float64(e.pool.Stat().EmptyAcquireCount()) }),
-		counter("cardwall_postgres_acquire_seconds_total", "Time spent on taking connections from the pool.", func() float64 { return e.pool.Stat().AcquireDuration().Seconds() }),
-		counter("cardwall_postgres_acquires_cancelled_total", "Times that a wait for one was given up.", func() float64 { return float64(e.pool.Stat().CanceledAcquireCount()) }),
-	}
-}
+// BackedUpSetting is the setting with the time of the last successful backup, in
+// milliseconds since 1970.
+const BackedUpSetting = "backed_up_at"
 
 // backlog is what waits in the database: the same on every server that shares it.
 type backlog struct {
@@ -167,7 +110,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		if waiting, late, err = v.LettersWaiting(ctx, backlogMost); err != nil {
 			return err
 		}
-		_, err = v.one(ctx, "SELECT CAST(value AS BIGINT) FROM settings WHERE key = $1", []any{backedUpSetting}, &backup)
+		_, err = v.one(ctx, "SELECT CAST(value AS BIGINT) FROM settings WHERE key = $1", []any{BackedUpSetting}, &backup)
 		return err
 	})
 	if err != nil {

@@ -13,7 +13,10 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"cardwall/internal/apptest"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -21,8 +24,8 @@ import (
 func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
-		db := open(t, database)
-		change(t, db, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, TRUE)")
+		db := apptest.OpenStore(t, database)
+		apptest.Change(t, db, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, TRUE)")
 		for _, migrate := range []bool{true, false} {
 			again, err := store.Open(t.Context(), store.Options{Database: database, Migrate: migrate})
 			if err == nil || !strings.Contains(err.Error(), "newer") || !strings.Contains(err.Error(), "999") {
@@ -56,10 +59,7 @@ func TestBackupBeforeMigration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
-	version, err := store.MigrateBeforeLast(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	version := apptest.MigrateBeforeLast(t, file)
 	if version == 0 {
 		t.Skip("there is one migration only, so no older schema to come from")
 	}
@@ -73,7 +73,7 @@ func TestBackupBeforeMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(t, db, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
+	if got := apptest.Select(t, db, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
 		t.Errorf("the migrated file holds %q", got)
 	}
 	if err := db.Close(); err != nil {
@@ -89,14 +89,14 @@ func TestBackupBeforeMigration(t *testing.T) {
 	if info, err := os.Stat(copies[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v: mode %v", err, info.Mode())
 	}
-	again := open(t, file)
-	rows(t, again, "SELECT name FROM organizations")
+	again := apptest.OpenStore(t, file)
+	apptest.Select(t, again, "SELECT name FROM organizations")
 	if after, _ := filepath.Glob(file + ".before-migration-*"); len(after) != 1 {
 		t.Errorf("a start without a migration left %v", after)
 	}
 	// The copy is whole, and what it was: it can be migrated itself.
-	restored := open(t, copies[0])
-	if got := rows(t, restored, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
+	restored := apptest.OpenStore(t, copies[0])
+	if got := apptest.Select(t, restored, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
 		t.Errorf("the copy holds %q", got)
 	}
 }
@@ -137,7 +137,7 @@ func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := rows(t, db, "PRAGMA wal_autocheckpoint"); !slices.Equal(got, []string{want}) {
+		if got := apptest.Select(t, db, "PRAGMA wal_autocheckpoint"); !slices.Equal(got, []string{want}) {
 			t.Errorf("with Litestream (%v): checkpoints after %v pages, want %s", litestream, got, want)
 		}
 		if err := db.Close(); err != nil {
@@ -243,9 +243,7 @@ func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
-	if _, err := store.MigrateBeforeLast(t.Context(), file); err != nil {
-		t.Fatal(err)
-	}
+	apptest.MigrateBeforeLast(t, file)
 	half := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
 	old := []string{file + ".before-migration-7-20240101T000000", file + ".before-migration-8-20250101T000000", file + ".before-migration-10-20240601T000000"}
 	for _, name := range append(old, half) {
@@ -253,7 +251,7 @@ func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	open(t, file)
+	apptest.OpenStore(t, file)
 	copies, _ := filepath.Glob(file + ".before-migration-*")
 	if len(copies) != 2 || !slices.Contains(copies, old[1]) {
 		t.Errorf("the copies are %v", copies)
@@ -269,17 +267,14 @@ func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
-	version, err := store.MigrateBeforeLast(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	version := apptest.MigrateBeforeLast(t, file)
 	first := fmt.Sprintf("cardwall.db.before-migration-%d-20260101T000000", version-3)
 	for name, text := range map[string]string{first: "x", "cardwall.db.migrating": fmt.Sprintf("%d %s\n", version-3, first)} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	open(t, file)
+	apptest.OpenStore(t, file)
 	copies, _ := filepath.Glob(file + ".before-migration-*")
 	if len(copies) != 1 || filepath.Base(copies[0]) != first {
 		t.Errorf("the copies are %v", copies)
@@ -294,16 +289,27 @@ func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
 func TestSecondMigrationWaits(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
-	release, err := store.HoldMigration(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = store.Open(t.Context(), store.Options{Database: file, Migrate: true})
-	if reason, wait := store.WaitReason(err); !wait || !strings.Contains(reason, "migrating") {
+	release := holdMigration(t, file)
+	_, err := store.Open(t.Context(), store.Options{Database: file, Migrate: true})
+	if reason, wait := sqldb.WaitReason(err); !wait || !strings.Contains(reason, "migrating") {
 		t.Errorf("%v: %q %v", err, reason, wait)
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	open(t, file)
+	apptest.OpenStore(t, file)
+}
+
+// holdMigration locks the migrations of a file as another process does, until the
+// returned function is called.
+func holdMigration(t *testing.T, file string) (release func() error) {
+	t.Helper()
+	f, err := os.OpenFile(file+".migrating", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	return f.Close
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // countedMost is how many unread notifications are counted.
@@ -146,7 +147,7 @@ func (db *DB) OnNotify(fn func(userIDs []string)) {
 func (db *DB) NotificationMarks(ctx context.Context, userIDs []string) (map[string]string, error) {
 	out := map[string]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		return chunks(userIDs, func(in string, args []any) error {
+		return sqldb.InChunks(userIDs, func(in string, args []any) error {
 			return v.each(ctx, "SELECT user_id, count(*), max(id) FROM notifications WHERE read_at IS NULL AND user_id IN ("+in+") GROUP BY user_id", args, func(rows *sql.Rows) error {
 				var (
 					user, newest string

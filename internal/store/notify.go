@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // Who is told of a change is written with the change, from the same events as
@@ -132,18 +133,18 @@ func (tx *Tx) watchers(ctx context.Context, cards, boards []string) (watchers, e
 		return w, nil
 	}
 	for len(boards) > 0 || len(cards) > 0 {
-		var a arguments
+		var a sqldb.Args
 		someBoards, someCards := boards[:min(len(boards), 64)], cards[:min(len(cards), 128)]
 		boards, cards = boards[len(someBoards):], cards[len(someCards):]
 		text := ""
 		if len(someBoards) > 0 {
-			text = "SELECT 1, board_id, user_id FROM board_visits WHERE watching = 1 AND board_id IN (" + a.list(someBoards) + ")"
+			text = "SELECT 1, board_id, user_id FROM board_visits WHERE watching = 1 AND board_id IN (" + a.In(someBoards) + ")"
 		}
 		if len(someCards) > 0 {
 			if text != "" {
 				text += " UNION ALL "
 			}
-			text += "SELECT 2 + watching, card_id, user_id FROM card_watches WHERE card_id IN (" + a.list(someCards) + ")"
+			text += "SELECT 2 + watching, card_id, user_id FROM card_watches WHERE card_id IN (" + a.In(someCards) + ")"
 		}
 		if err := tx.each(ctx, text, a, func(rows *sql.Rows) error {
 			var (
@@ -281,7 +282,7 @@ type recipient struct {
 
 // recipients are those of the people who see a board, in the order of their ids.
 func (v *View) recipients(ctx context.Context, boardID string, ids []string) (out []recipient, err error) {
-	err = chunks(ids, func(in string, args []any) error {
+	err = sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, fmt.Sprintf(`SELECT u.id, u.time_zone, `+settingsColumns+` FROM users u JOIN boards b ON b.id = $%d
 			JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = u.id
 			LEFT JOIN notification_settings s ON s.user_id = u.id WHERE u.id IN (%s) AND u.deleted_at IS NULL AND b.trashed_at IS NULL AND `+visible+" ORDER BY u.id", len(args)+1, in),

@@ -8,6 +8,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
 )
 
 const organizationColumns = "o.id, o.name, o.plan, o.read_only, o.created_at"
@@ -231,8 +232,8 @@ func (v *View) countOrganizations(ctx context.Context, all []board.OperatedOrgan
 	if len(all) == 0 {
 		return nil
 	}
-	var a arguments
-	day := a.add(v.Time().Format(board.DateLayout))
+	var a sqldb.Args
+	day := a.Add(v.Time().Format(board.DateLayout))
 	ids, at := make([]string, len(all)), map[string]int{}
 	for i, o := range all {
 		ids[i], at[o.ID] = o.ID, i
@@ -241,7 +242,7 @@ func (v *View) countOrganizations(ctx context.Context, all []board.OperatedOrgan
 		(SELECT count(DISTINCT m.user_id) FROM workspaces w JOIN workspace_members m ON m.workspace_id = w.id WHERE w.organization_id = o.id),
 		(SELECT count(*) FROM webhooks h WHERE h.organization_id = o.id),
 		COALESCE((SELECT d.used FROM delivery_days d WHERE d.organization_id = o.id AND d.day = `+day+`), 0)
-		FROM organizations o WHERE o.id IN (`+a.list(ids)+")", a, func(rows *sql.Rows) error {
+		FROM organizations o WHERE o.id IN (`+a.In(ids)+")", a, func(rows *sql.Rows) error {
 		var (
 			id string
 			o  board.OperatedOrganization
@@ -260,7 +261,7 @@ func (tx *Tx) OnOrganization(ctx context.Context, id string) (board.OperatedOrga
 	if err := tx.Operator(ctx); err != nil {
 		return o, err
 	}
-	if tx.db.engine.dialect().lock {
+	if tx.db.dialect().RowLocks {
 		if _, err := tx.texts(ctx, organizationLock, id); err != nil {
 			return o, err
 		}

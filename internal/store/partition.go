@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // On PostgreSQL, tables that grow without end are held in parts by the time in
@@ -166,7 +167,7 @@ func (db *DB) alter(ctx context.Context, steps ...string) (err error) {
 			}
 			return nil
 		})
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, sqldb.ErrLocked) {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -61,9 +62,9 @@ func makeAudit(t *testing.T, db *store.DB) {
 func partsOf(t *testing.T, db *store.DB, table string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
-	for _, name := range rows(t, db, "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass($1)", table) {
+	for _, name := range apptest.Select(t, db, "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass($1)", table) {
 		out[name] = 0
-		for range rows(t, db, "SELECT id FROM "+name) {
+		for range apptest.Select(t, db, "SELECT id FROM "+name) {
 			out[name]++
 		}
 	}
@@ -99,7 +100,7 @@ func TestPartsComeAndGo(t *testing.T) {
 			done.Made, done.Dropped = append(done.Made, kept.Made...), append(done.Dropped, kept.Dropped...)
 		}
 		there := map[string]bool{}
-		for _, id := range rows(t, db, "SELECT id FROM deliveries") {
+		for _, id := range apptest.Select(t, db, "SELECT id FROM deliveries") {
 			there[id] = true
 		}
 		for id, at := range made {
@@ -132,12 +133,12 @@ func TestPartsComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	oldest := clock.Now().Add(-board.DeliveryLifetime - 8*day)
-	for _, id := range rows(t, db, "SELECT id FROM deliveries WHERE due_at IS NULL") {
+	for _, id := range apptest.Select(t, db, "SELECT id FROM deliveries WHERE due_at IS NULL") {
 		if made[id].Before(oldest) {
 			t.Errorf("a delivery of %s is still there", made[id].Format(time.DateOnly))
 		}
 	}
-	if n := len(rows(t, db, "SELECT id FROM audit")); n != audits {
+	if n := len(apptest.Select(t, db, "SELECT id FROM audit")); n != audits {
 		t.Errorf("of %d entries the audit has %d", audits, n)
 	}
 	if parts := partsOf(t, db, "audit"); len(parts) < 3 {
@@ -239,7 +240,7 @@ func TestPartsAreKeptBesideWork(t *testing.T) {
 	if err != nil || !slices.Contains(dropped, "deliveries_first") {
 		t.Fatalf("dropped %v: %v", dropped, err)
 	}
-	there := rows(t, db, "SELECT id FROM deliveries")
+	there := apptest.Select(t, db, "SELECT id FROM deliveries")
 	slices.Sort(there)
 	slices.Sort(ids)
 	if !slices.Equal(there, ids) {
@@ -255,7 +256,7 @@ func TestPartsAreKeptBesideWork(t *testing.T) {
 func TestOldRowsBecomeTheFirstPart(t *testing.T) {
 	t.Parallel()
 	address := apptest.EmptyPostgresURL(t)
-	if err := store.MigratePostgresTo(t.Context(), address, 18); err != nil {
+	if err := sqldb.MigratePostgres(t.Context(), address, store.Migrations(), 18); err != nil {
 		t.Fatal(err)
 	}
 	exec := func(text string) {
@@ -278,8 +279,8 @@ func TestOldRowsBecomeTheFirstPart(t *testing.T) {
 	if err := apptest.ExecPostgres(address, "SELECT * FROM deliveries_first"); err == nil {
 		t.Fatal("half of the migration was done")
 	}
-	db := open(t, address)
-	if bodies := rows(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies, []string{"body 0", "body 1", "body 2", "body 3"}) {
+	db := apptest.OpenStore(t, address)
+	if bodies := apptest.Select(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies, []string{"body 0", "body 1", "body 2", "body 3"}) {
 		t.Errorf("the deliveries are %q", bodies)
 	}
 	if parts := partsOf(t, db, "deliveries"); parts["deliveries_first"] != 3 || parts["deliveries_rest"] != 1 {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
 )
 
 // People returns a function that loads, once, the people whom the caller sees
@@ -20,17 +21,17 @@ func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, e
 		if loaded {
 			return out, nil
 		}
-		var a arguments
-		me := a.add(v.caller.UserID)
+		var a sqldb.Args
+		me := a.Add(v.caller.UserID)
 		boards := v.namedOn(p, &a)
 		within := "true"
 		for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
 			if w != "" {
-				within += " AND me.workspace_id = " + a.add(w)
+				within += " AND me.workspace_id = " + a.Add(w)
 			}
 		}
 		if p.BoardID != "" {
-			within += " AND me.workspace_id = (SELECT h.workspace_id FROM boards h WHERE h.id = " + a.add(p.BoardID) + ")"
+			within += " AND me.workspace_id = (SELECT h.workspace_id FROM boards h WHERE h.id = " + a.Add(p.BoardID) + ")"
 		}
 		seen := `SELECT m.user_id FROM workspace_members m JOIN workspace_members me ON me.workspace_id = m.workspace_id
 				WHERE me.user_id = ` + me + " AND me.role <> 'guest' AND " + within + `
@@ -62,8 +63,8 @@ func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, e
 // names a person: one who left may still have made it, or have commented.
 func (v *View) Named(ctx context.Context, p CardPage) func(ref query.Ref, id string) (bool, error) {
 	return func(ref query.Ref, id string) (bool, error) {
-		var a arguments
-		person, boards := a.add(id), v.namedOn(p, &a)
+		var a sqldb.Args
+		person, boards := a.Add(id), v.namedOn(p, &a)
 		text := ""
 		switch ref {
 		case query.RefMember:
@@ -79,9 +80,9 @@ func (v *View) Named(ctx context.Context, p CardPage) func(ref query.Ref, id str
 }
 
 // namedOn selects the boards of a page, archived ones too.
-func (v *View) namedOn(p CardPage, a *arguments) string {
+func (v *View) namedOn(p CardPage, a *sqldb.Args) string {
 	if p.BoardID != "" {
-		return "SELECT p.id FROM boards p WHERE p.id = " + a.add(p.BoardID)
+		return "SELECT p.id FROM boards p WHERE p.id = " + a.Add(p.BoardID)
 	}
 	p.PutAway = true
 	return v.boardsOf(p, a)

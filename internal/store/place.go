@@ -8,25 +8,29 @@ import (
 	"cardwall/internal/board"
 )
 
-// shelf is a table whose rows stand in an order below a parent: lists on a
+// Siblings describe a table whose rows are ordered below a parent: lists on a
 // board, cards in a list, items in a checklist.
-type shelf struct {
-	table  string
-	parent string // the column that names the parent
-	noun   string // as it is called in a refusal
+type Siblings struct {
+	Table  string
+	Parent string // the column of the parent's id
+	Noun   string // what messages call a row
 	open   string // the condition of a row that people see
+	lock   string // locks the board of a parent
 }
 
-func listShelf() shelf {
-	return shelf{table: "lists", parent: "board_id", noun: "list", open: " AND archived_at IS NULL"}
+// AllSiblings returns all tables with an order.
+func AllSiblings() []Siblings { return []Siblings{listSiblings(), cardSiblings(), itemSiblings()} }
+
+func listSiblings() Siblings {
+	return Siblings{Table: "lists", Parent: "board_id", Noun: "list", open: " AND archived_at IS NULL", lock: boardLock}
 }
 
-func cardShelf() shelf {
-	return shelf{table: "cards", parent: "list_id", noun: "card", open: " AND archived_at IS NULL"}
+func cardSiblings() Siblings {
+	return Siblings{Table: "cards", Parent: "list_id", Noun: "card", open: " AND archived_at IS NULL", lock: listLock}
 }
 
-func itemShelf() shelf {
-	return shelf{table: "checklist_items", parent: "checklist_id", noun: "item"}
+func itemSiblings() Siblings {
+	return Siblings{Table: "checklist_items", Parent: "checklist_id", Noun: "item", lock: checklistLock}
 }
 
 // place is where a row goes: its rank, and the open neighbour that it stands
@@ -40,7 +44,7 @@ type place struct {
 // find works out a place. The parent's board is locked, so the neighbours
 // stay. Self is the row that moves and current its rank below this parent
 // (both empty for a new row); it is never its own neighbour.
-func (tx *Tx) find(ctx context.Context, s shelf, parentID, self, current string, at board.Position) (place, error) {
+func (tx *Tx) find(ctx context.Context, s Siblings, parentID, self, current string, at board.Position) (place, error) {
 	lo, hi, err := tx.gap(ctx, s, parentID, self, at)
 	if err != nil {
 		return place{}, err
@@ -49,7 +53,7 @@ func (tx *Tx) find(ctx context.Context, s shelf, parentID, self, current string,
 	if current != "" && lo < current && (hi == "" || current < hi) {
 		p.same = true
 	} else if p.rank, err = board.RankBetween(lo, hi); err != nil {
-		return place{}, fmt.Errorf("rank in %s %s: %w", s.table, parentID, err)
+		return place{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
 	}
 	if len(p.rank) > board.RankLimit && !p.same {
 		if err := tx.rerank(ctx, s, parentID); err != nil {
@@ -59,20 +63,20 @@ func (tx *Tx) find(ctx context.Context, s shelf, parentID, self, current string,
 			return place{}, err
 		}
 		if p.rank, err = board.RankBetween(lo, hi); err != nil {
-			return place{}, fmt.Errorf("rank in %s %s: %w", s.table, parentID, err)
+			return place{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
 		}
 	}
-	_, err = tx.one(ctx, "SELECT id FROM "+s.table+" WHERE "+s.parent+" = $1 AND rank < $2 AND id <> $3"+s.open+" ORDER BY rank DESC LIMIT 1",
+	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2 AND id <> $3"+s.open+" ORDER BY rank DESC LIMIT 1",
 		[]any{parentID, p.rank, self}, &p.after)
 	return p, err
 }
 
 // gap finds the ranks on both sides of a position; archived rows count, since
 // they keep their ranks.
-func (tx *Tx) gap(ctx context.Context, s shelf, parentID, self string, at board.Position) (lo, hi string, err error) {
+func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at board.Position) (lo, hi string, err error) {
 	edge := func(dest *string, aggregate, condition string, args ...any) error {
 		var rank sql.NullString
-		_, err := tx.one(ctx, "SELECT "+aggregate+"(rank) FROM "+s.table+" WHERE "+s.parent+" = $1 AND id <> $2"+condition, append([]any{parentID, self}, args...), &rank)
+		_, err := tx.one(ctx, "SELECT "+aggregate+"(rank) FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND id <> $2"+condition, append([]any{parentID, self}, args...), &rank)
 		*dest = rank.String
 		return err
 	}
@@ -93,13 +97,13 @@ func (tx *Tx) gap(ctx context.Context, s shelf, parentID, self string, at board.
 	return lo, hi, err
 }
 
-func (tx *Tx) neighbour(ctx context.Context, s shelf, parentID, self, id string) (rank string, err error) {
-	found, err := tx.one(ctx, "SELECT rank FROM "+s.table+" WHERE id = $1 AND "+s.parent+" = $2"+s.open, []any{id, parentID}, &rank)
+func (tx *Tx) neighbour(ctx context.Context, s Siblings, parentID, self, id string) (rank string, err error) {
+	found, err := tx.one(ctx, "SELECT rank FROM "+s.Table+" WHERE id = $1 AND "+s.Parent+" = $2"+s.open, []any{id, parentID}, &rank)
 	if err != nil {
 		return "", err
 	}
 	if !found || id == self {
-		return "", board.Invalid("position must name another open %s that stands in the same place; %q does not.", s.noun, id)
+		return "", board.Invalid("position must name another open %s that stands in the same place; %q does not.", s.Noun, id)
 	}
 	return rank, nil
 }
@@ -107,9 +111,9 @@ func (tx *Tx) neighbour(ctx context.Context, s shelf, parentID, self, id string)
 // rerank gives everything below a parent short ranks in the same order, and
 // notes where each rank went for the cursors that are under way. It is no
 // change of the board: nobody sees a rank.
-func (tx *Tx) rerank(ctx context.Context, s shelf, parentID string) error {
+func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	var ids, old []string
-	err := tx.each(ctx, "SELECT id, rank FROM "+s.table+" WHERE "+s.parent+" = $1 ORDER BY rank", []any{parentID}, func(rows *sql.Rows) error {
+	err := tx.each(ctx, "SELECT id, rank FROM "+s.Table+" WHERE "+s.Parent+" = $1 ORDER BY rank", []any{parentID}, func(rows *sql.Rows) error {
 		var id, rank string
 		err := rows.Scan(&id, &rank)
 		ids, old = append(ids, id), append(old, rank)
@@ -129,7 +133,7 @@ func (tx *Tx) rerank(ctx context.Context, s shelf, parentID string) error {
 	// The first pass writes each rank behind a mark that no rank begins with,
 	// since (parent, rank) is unique at every moment.
 	for i, id := range ids {
-		if err := tx.exec(ctx, "UPDATE "+s.table+" SET rank = $1 WHERE id = $2", "!"+ranks[i], id); err != nil {
+		if err := tx.exec(ctx, "UPDATE "+s.Table+" SET rank = $1 WHERE id = $2", "!"+ranks[i], id); err != nil {
 			return fmt.Errorf("rerank: %w", err)
 		}
 		if err := tx.exec(ctx, "INSERT INTO reranks (parent_id, epoch, old_rank, new_rank, at) VALUES ($1, $2, $3, $4, $5)",
@@ -137,7 +141,7 @@ func (tx *Tx) rerank(ctx context.Context, s shelf, parentID string) error {
 			return fmt.Errorf("rerank: %w", err)
 		}
 	}
-	return tx.exec(ctx, "UPDATE "+s.table+" SET rank = substr(rank, 2) WHERE "+s.parent+" = $1", parentID)
+	return tx.exec(ctx, "UPDATE "+s.Table+" SET rank = substr(rank, 2) WHERE "+s.Parent+" = $1", parentID)
 }
 
 // rankEpoch counts how often what is below a parent was ranked anew.

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"strings"
 
 	"cardwall/internal/board"
@@ -31,9 +29,6 @@ func (s *publicPageScan) result() board.PublicPageSettings {
 	return p
 }
 
-// placeOfPage is what the sealed key of a board's page is bound to.
-func placeOfPage(boardID string) string { return "public-page:" + boardID + ":secret" }
-
 // PublicPage is the public page of a board that a loader has loaded for one who
 // administers it: its address is what lets guests in. Without one it is a new
 // page, which is off and nowhere.
@@ -45,7 +40,7 @@ func (v *View) PublicPage(ctx context.Context, boardID string) (board.PublicPage
 	}
 	p := s.result()
 	p.On = v.On(boardID).Features.PublicPage
-	key, err := v.opened(placeOfPage(boardID), s.secret)
+	key, err := v.opened(PageSealPlace(boardID), s.secret)
 	url := v.publicAddress(string(key))
 	p.URL = &url
 	return p, err
@@ -113,7 +108,7 @@ func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, re
 		return tx.exec(ctx, "UPDATE public_pages SET mode = $2, list_id = $3, all_lists = $4, lists = $5, comments = $6, names = $7, welcome = $8, updated_at = $9 WHERE board_id = $1", settings...)
 	}
 	key := board.NewSecret()
-	sealed, err := tx.sealed(ctx, placeOfPage(p.BoardID), []byte(key))
+	sealed, err := tx.sealed(ctx, PageSealPlace(p.BoardID), []byte(key))
 	if err != nil {
 		return err
 	}
@@ -123,25 +118,4 @@ func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, re
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (board_id) DO UPDATE SET mode = excluded.mode, list_id = excluded.list_id,
 		all_lists = excluded.all_lists, lists = excluded.lists, comments = excluded.comments, names = excluded.names, welcome = excluded.welcome,
 		updated_at = excluded.updated_at, hash = excluded.hash, secret = excluded.secret`, append(settings, board.SecretHash(key), sealed)...)
-}
-
-// sealedPages are what is sealed of some public pages behind a mark, and the
-// next mark, nil at the end.
-func sealedPages(ctx context.Context, v *View, mark []any) (out []sealedValue, next []any, err error) {
-	err = v.each(ctx, "SELECT board_id, secret FROM public_pages WHERE board_id > $1 ORDER BY board_id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
-		var (
-			id     string
-			secret []byte
-		)
-		if err := rows.Scan(&id, &secret); err != nil {
-			return fmt.Errorf("read a sealed page: %w", err)
-		}
-		next = []any{id}
-		out = append(out, sealedValue{placeOfPage(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 AND board_id = $3", next})
-		return nil
-	})
-	if len(out) < resealBatch {
-		next = nil
-	}
-	return out, next, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 const countTime = 500 * time.Millisecond // for which somebody waits
@@ -35,8 +36,8 @@ func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCo
 	}
 	err = db.Write(ctx, board.System(), func(tx *Tx) error {
 		sums = nil
-		return batches(rows, func(n int, args []any) error {
-			return tx.each(ctx, "INSERT INTO rate_counts (key, used, ends, at) VALUES "+valuesOf(n, 4)+` ON CONFLICT (key) DO UPDATE SET
+		return sqldb.Batches(rows, func(n int, args []any) error {
+			return tx.each(ctx, "INSERT INTO rate_counts (key, used, ends, at) VALUES "+sqldb.Values(n, 4)+` ON CONFLICT (key) DO UPDATE SET
 				used = CASE WHEN rate_counts.ends > excluded.at THEN rate_counts.used + excluded.used ELSE excluded.used END,
 				ends = CASE WHEN rate_counts.ends > excluded.at THEN rate_counts.ends ELSE excluded.ends END,
 				at = excluded.at RETURNING key, used, ends`, args, func(rows *sql.Rows) error {

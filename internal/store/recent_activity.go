@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // ActivityMark is where a page of the activity of all boards ended: entries are
@@ -20,8 +21,8 @@ type ActivityMark struct {
 // one entry of each board, then at the first n entries of no more than n
 // boards: all n lie on the boards whose newest entries are the newest.
 func (v *View) RecentActivity(ctx context.Context, mark ActivityMark, limit int) ([]board.Entry, error) {
-	var a arguments
-	at, id, version, n := a.add(int64(mark.At)), a.add(mark.BoardID), a.add(mark.Version), a.add(limit)
+	var a sqldb.Args
+	at, id, version, n := a.Add(int64(mark.At)), a.Add(mark.BoardID), a.Add(mark.Version), a.Add(limit)
 	behind := func(alias string) string {
 		return fmt.Sprintf("%[1]s.at <= %[2]s AND (%[1]s.at < %[2]s OR %[1]s.board_id < %[3]s OR %[1]s.board_id = %[3]s AND %[1]s.version < %[4]s)", alias, at, id, version)
 	}

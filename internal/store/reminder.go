@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/store/search"
 )
 
 // RemindedUntil is until when reminders were looked for; 0 for never.
@@ -43,7 +44,7 @@ const remindersFrom = ` FROM cards c JOIN lists l ON l.id = c.list_id
 	JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id
 	LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = u.id
 	LEFT JOIN notification_settings s ON s.user_id = u.id
-	WHERE c.done_at IS NULL AND ` + openCard + ` AND ` + visible
+	WHERE c.done_at IS NULL AND ` + search.OpenCard + ` AND ` + visible
 
 // AnybodyToRemind tells whether Remind has something to do. Looking costs no
 // write, and is all that mostly happens.

@@ -53,10 +53,10 @@ func replicated(t *testing.T, primary, replica string) (*store.DB, *said) {
 func report(t *testing.T, db *store.DB) (names []string, elsewhere bool) {
 	t.Helper()
 	if err := db.Report(t.Context(), board.System(), func(v *store.View) (err error) {
-		if names, err = v.Select(t.Context(), "SELECT name FROM organizations ORDER BY id"); err != nil {
+		if names, err = v.Raw().Strings(t.Context(), "SELECT name FROM organizations ORDER BY id"); err != nil {
 			return err
 		}
-		where, err := v.Select(t.Context(), "SELECT CAST(pg_is_in_recovery() AS TEXT)")
+		where, err := v.Raw().Strings(t.Context(), "SELECT CAST(pg_is_in_recovery() AS TEXT)")
 		elsewhere = len(where) == 1 && where[0] == "true"
 		return err
 	}); err != nil {
@@ -75,7 +75,7 @@ func TestReportsAreReadOnTheReplica(t *testing.T) {
 	next := func(want bool) (got bool) {
 		t.Helper()
 		n++
-		change(t, db, fmt.Sprintf("INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_%03d', 'O%d', 'team', 1)", n, n))
+		apptest.Change(t, db, fmt.Sprintf("INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_%03d', 'O%d', 'team', 1)", n, n))
 		names, elsewhere := report(t, db)
 		if len(names) != n || names[n-1] != fmt.Sprintf("O%d", n) {
 			t.Fatalf("change %d is not in the report that follows it, on the replica: %v", n, elsewhere)
@@ -91,7 +91,7 @@ func TestReportsAreReadOnTheReplica(t *testing.T) {
 		}
 	}
 	comes(true)
-	behind := func() bool { return log.contains("reports are read on the primary") && log.contains("behind") }
+	behind := func() bool { return log.contains("reports read from the primary") && log.contains("behind") }
 	for round := 1; round == 1 || round <= 5 && !behind(); round++ { // the replica may be slow for another reason, too
 		both.Exec(both.Replica, "SELECT pg_wal_replay_pause()")
 		comes(false)
@@ -108,7 +108,7 @@ func TestReportsAreReadOnTheReplica(t *testing.T) {
 	both.Exec(both.Replica, "SELECT pg_reload_conf()")
 	comes(true)
 	// Short reads stay on the primary.
-	if where := rows(t, db, "SELECT CAST(pg_is_in_recovery() AS TEXT)"); where[0] != "false" {
+	if where := apptest.Select(t, db, "SELECT CAST(pg_is_in_recovery() AS TEXT)"); where[0] != "false" {
 		t.Error("a read that is no report was done on the replica")
 	}
 	both.KillReplica()
@@ -125,7 +125,7 @@ func TestReplicaOfSomethingElseIsNotRead(t *testing.T) {
 	both := apptest.NewReplicated(t)
 	both.Exec(both.Primary, "CREATE DATABASE another")
 	other := func(address string) string { return strings.Replace(address, "/postgres?", "/another?", 1) }
-	open(t, other(both.Primary))
+	apptest.OpenStore(t, other(both.Primary))
 	for what, c := range map[string]struct{ primary, replica, because string }{
 		"another installation": {both.Primary, other(both.Replica), "another installation"},
 		"a primary":            {both.Primary, both.Primary, "primary itself"},

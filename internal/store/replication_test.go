@@ -14,7 +14,7 @@ import (
 // trigger at the commit gives the same one.
 func TestACommitThatDidNotWaitForItsStandbyIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
-	db := open(t, apptest.PostgresURL(t))
+	db := apptest.OpenStore(t, apptest.PostgresURL(t))
 	ctx := t.Context()
 	change := func(texts ...string) error {
 		return db.Write(ctx, board.System(), func(tx *store.Tx) error {
@@ -35,7 +35,7 @@ func TestACommitThatDidNotWaitForItsStandbyIsNotAcknowledged(t *testing.T) {
 	if err := change("INSERT INTO settings (key, value) VALUES ('alone', 'x')"); !errors.As(err, &f) || f.Code != board.CodeUnavailable {
 		t.Errorf("a commit that no standby has ended with %v, want unavailable", err)
 	}
-	if got := rows(t, db, "SELECT value FROM settings WHERE key = 'alone'"); len(got) != 1 {
+	if got := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'alone'"); len(got) != 1 {
 		t.Errorf("the commit is not there (%q): the trigger did not stand for what PostgreSQL does", got)
 	}
 	if err := change("INSERT INTO settings (key, value) VALUES ('together', 'x')"); err != nil {
@@ -47,7 +47,7 @@ func TestACommitThatDidNotWaitForItsStandbyIsNotAcknowledged(t *testing.T) {
 // first call did. PostgreSQL waits for it at the end of a transaction that wrote.
 func TestARepeatedAnswerWaitsForTheStandbyLikeAWrite(t *testing.T) {
 	t.Parallel()
-	db := open(t, apptest.PostgresURL(t))
+	db := apptest.OpenStore(t, apptest.PostgresURL(t))
 	claim := func() (stored *store.Stored, wrote []string) {
 		t.Helper()
 		if err := db.Write(t.Context(), board.Person("usr_x"), func(tx *store.Tx) (err error) {
@@ -57,7 +57,7 @@ func TestARepeatedAnswerWaitsForTheStandbyLikeAWrite(t *testing.T) {
 			if stored == nil {
 				return tx.Keep(t.Context(), "key", store.Stored{Answer: []byte("{}")})
 			}
-			wrote, err = tx.Select(context.WithoutCancel(t.Context()), "SELECT pg_current_xact_id_if_assigned()::text WHERE pg_current_xact_id_if_assigned() IS NOT NULL")
+			wrote, err = tx.Raw().Strings(context.WithoutCancel(t.Context()), "SELECT pg_current_xact_id_if_assigned()::text WHERE pg_current_xact_id_if_assigned() IS NOT NULL")
 			return err
 		}); err != nil {
 			t.Fatal(err)

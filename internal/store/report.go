@@ -10,6 +10,8 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 // Reports read many cards to tell a few numbers. A list's cards come as one
@@ -33,9 +35,9 @@ type ReportCard struct {
 }
 
 // state is a letter that says where the card c stands in time.
-func (cut ReportCut) state(a *arguments) string {
-	today, in7, todayAt := a.add(cut.Today.Day), a.add(cut.In7.Day), a.add(int64(cut.Today.At))
-	now, in7At := a.add(int64(cut.Now)), a.add(int64(cut.In7.At))
+func (cut ReportCut) state(a *sqldb.Args) string {
+	today, in7, todayAt := a.Add(cut.Today.Day), a.Add(cut.In7.Day), a.Add(int64(cut.Today.At))
+	now, in7At := a.Add(int64(cut.Now)), a.Add(int64(cut.In7.At))
 	return "CASE WHEN c.done_at IS NOT NULL THEN 'd' WHEN c.due_date IS NULL THEN 'u'" +
 		" WHEN c.due_at IS NULL THEN CASE WHEN c.due_date < " + today + " THEN 'o' WHEN c.due_date < " + in7 + " THEN 's' ELSE 'l' END" +
 		" WHEN c.due_at < " + todayAt + " THEN 'o' WHEN c.due_at < " + now + " THEN 'b' WHEN c.due_at < " + in7At + " THEN 's' ELSE 'l' END"
@@ -67,7 +69,7 @@ type ReportBoard struct {
 // ReportBoards are the open boards of a workspace that the caller sees.
 func (v *View) ReportBoards(ctx context.Context, workspaceID string) ([]ReportBoard, error) {
 	var (
-		a   arguments
+		a   sqldb.Args
 		out []ReportBoard
 	)
 	text := "SELECT r.id, r.name, r.features FROM boards r WHERE r.id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
@@ -121,9 +123,9 @@ func (l *ReportList) Between() (oldest, newest string) {
 
 // ReportLists calls fn for every open list of those boards.
 func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCut, fn func(ReportList)) error {
-	var a arguments
+	var a sqldb.Args
 	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(concat(" + cut.state(&a) + ", c.updated_at, ':', c.id), ' ') FROM cards c" +
-		" WHERE c.list_id = l.id AND " + openCard + ") FROM lists l WHERE l.archived_at IS NULL" +
+		" WHERE c.list_id = l.id AND " + search.OpenCard + ") FROM lists l WHERE l.archived_at IS NULL" +
 		" AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
 		l := ReportList{cut: cut}
@@ -162,7 +164,7 @@ func (v *View) ReportPeople(ctx context.Context, workspaceID, oldest, newest str
 // ReportLabels calls fn for every label of the report's boards, with the ids of
 // the cards that carry it.
 func (v *View) ReportLabels(ctx context.Context, workspaceID string, fn func(name string, color board.Color, cards string)) error {
-	var a arguments
+	var a sqldb.Args
 	text := `SELECT a.name, a.color, (SELECT string_agg(k.card_id, ' ') FROM card_labels k WHERE k.label_id = a.id) FROM labels a
 		WHERE a.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -207,8 +209,8 @@ func (f ReportFlow) Each(fn func(created, done, moved board.Instant)) error {
 // ReportFlows calls fn for every list of the report's boards, archived or not,
 // with its cards, archived or not.
 func (v *View) ReportFlows(ctx context.Context, workspaceID string, since board.Instant, fn func(ReportFlow)) error {
-	var a arguments
-	from := a.add(int64(since))
+	var a sqldb.Args
+	from := a.Add(int64(since))
 	text := "SELECT (SELECT string_agg(CASE WHEN c.done_at >= " + from + ` THEN concat_ws(':', c.created_at, c.done_at, c.moved_at) ELSE CAST(c.created_at AS TEXT) END, ' ')
 		FROM cards c WHERE c.list_id = l.id AND (c.created_at >= ` + from + " OR c.done_at >= " + from + `))
 		FROM lists l WHERE l.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
@@ -241,8 +243,8 @@ func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error
 		return []board.Card{}, nil
 	}
 	found := map[string]board.Card{}
-	var a arguments
-	err := v.each(ctx, "SELECT "+(CardPage{}).columns()+" FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id IN ("+a.list(ids)+")", a, func(rows *sql.Rows) error {
+	var a sqldb.Args
+	err := v.each(ctx, "SELECT "+(CardPage{}).columns()+" FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id IN ("+a.In(ids)+")", a, func(rows *sql.Rows) error {
 		c, err := CardPage{}.scan(rows)
 		found[c.ID] = c
 		return err
@@ -349,16 +351,16 @@ const monthsOver = "12 * CAST(substr(c.due_date, 1, 4) AS INTEGER) + CAST(substr
 // lies before the date of the start in the caller's zone, the span is that
 // between the two. An error of fn ends it.
 func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarBoard) error) error {
-	var a arguments
+	var a sqldb.Args
 	touches := func(comparison string, e query.Edge) string {
-		at, day := a.add(int64(e.At)), a.add(e.Day)
+		at, day := a.Add(int64(e.At)), a.Add(e.Day)
 		return fmt.Sprintf("(c.due_at %[1]s %[2]s OR c.due_at IS NULL AND c.due_date %[1]s %[3]s OR c.start_at %[1]s %[2]s OR c.start_at IS NULL AND c.start_date %[1]s %[3]s)",
 			comparison, at, day)
 	}
-	earliest, after, monthBefore := a.add(w.Earliest), a.add(w.After), a.add(w.MonthBefore)
+	earliest, after, monthBefore := a.Add(w.Earliest), a.Add(w.After), a.Add(w.MonthBefore)
 	touch := " AND c.archived_at IS NULL AND c.list_id NOT IN (SELECT g.id FROM away g) AND " + touches(">=", w.From) + " AND " + touches("<", w.To)
 	lines := func(which string) string {
-		return "(SELECT string_agg(" + calendarLine + ", " + a.add("\n") + ") FROM cards c WHERE c.board_id = t.id AND " + which + touch + ")"
+		return "(SELECT string_agg(" + calendarLine + ", " + a.Add("\n") + ") FROM cards c WHERE c.board_id = t.id AND " + which + touch + ")"
 	}
 	// What ends in the window, and what begins before its end and outlasts it, in
 	// its month or the one before, or long ago. Each has an index: cards_span,
@@ -387,17 +389,17 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarB
 // CountUndated counts the cards of the calendar's boards that are not done and
 // have neither due date nor start.
 func (v *View) CountUndated(ctx context.Context, workspaceID string) (int, error) {
-	var a arguments
+	var a sqldb.Args
 	undated := "c.archived_at IS NULL AND COALESCE(c.due_date, c.start_date) IS NULL AND COALESCE(c.start_date, c.due_date) IS NULL AND c.done_at IS NULL"
-	text := v.onCalendar(workspaceID, &a) + "SELECT (SELECT count(*) FROM cards c WHERE c.board_id " + v.db.engine.dialect().among("SELECT t.id FROM taking t") + " AND " + undated +
+	text := v.onCalendar(workspaceID, &a) + "SELECT (SELECT count(*) FROM cards c WHERE c.board_id " + v.db.dialect().Among("SELECT t.id FROM taking t") + " AND " + undated +
 		") - (SELECT count(*) FROM away g JOIN cards c ON c.list_id = g.id WHERE " + undated + ")"
 	return v.count(ctx, text, a...)
 }
 
 // onCalendar begins a query with taking, the boards that take part in a
 // calendar, and away, their lists in the archive.
-func (v *View) onCalendar(workspaceID string, a *arguments) string {
-	return "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.add(board.Features{Calendar: true}.Bits()) + `) <> 0),
+func (v *View) onCalendar(workspaceID string, a *sqldb.Args) string {
+	return "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.Add(board.Features{Calendar: true}.Bits()) + `) <> 0),
 		away AS MATERIALIZED (SELECT l.id FROM lists l WHERE l.archived_at IS NOT NULL AND l.board_id IN (SELECT t.id FROM taking t)) `
 }
 
@@ -408,7 +410,7 @@ func (v *View) FirstCards(ctx context.Context, p CardPage) (int, []board.Card, e
 	if err != nil {
 		return 0, nil, err
 	}
-	var a arguments
+	var a sqldb.Args
 	text := "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE " + plan.scope(v, &a) + " AND " + plan.condition(&a)
 	ids, err := v.texts(ctx, text+orderBy(p.Query.Sort), a...)
 	if err != nil {
@@ -421,10 +423,10 @@ func (v *View) FirstCards(ctx context.Context, p CardPage) (int, []board.Card, e
 // RecentlyAssigned are the first few of the open cards that were assigned to
 // the caller since an instant, latest first, and how many there are.
 func (v *View) RecentlyAssigned(ctx context.Context, since board.Instant, limit int) (int, []board.Card, error) {
-	var a arguments
+	var a sqldb.Args
 	text := `SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id JOIN lists l ON l.id = c.list_id
-		WHERE k.user_id = ` + a.add(v.caller.UserID) + " AND k.assigned_at >= " + a.add(int64(since)) + `
-		AND ` + openCard + ` AND c.done_at IS NULL AND (c.board_id IN (` + v.boardsOf(CardPage{}, &a) + `)) IS TRUE
+		WHERE k.user_id = ` + a.Add(v.caller.UserID) + " AND k.assigned_at >= " + a.Add(int64(since)) + `
+		AND ` + search.OpenCard + ` AND c.done_at IS NULL AND (c.board_id IN (` + v.boardsOf(CardPage{}, &a) + `)) IS TRUE
 		ORDER BY k.assigned_at DESC, k.card_id DESC`
 	ids, err := v.texts(ctx, text, a...)
 	if err != nil {
@@ -437,7 +439,7 @@ func (v *View) RecentlyAssigned(ctx context.Context, since board.Instant, limit 
 // BoardStates are the first few of the open boards that the caller sees, with
 // their latest status, what changed last first, and how many there are.
 func (v *View) BoardStates(ctx context.Context, limit int) (int, []board.BoardState, error) {
-	var a arguments
+	var a sqldb.Args
 	boards := v.boardsOf(CardPage{}, &a)
 	count, err := v.count(ctx, "SELECT count(*) FROM boards r WHERE r.id IN ("+boards+")", a...)
 	if err != nil {
@@ -446,7 +448,7 @@ func (v *View) BoardStates(ctx context.Context, limit int) (int, []board.BoardSt
 	out := []board.BoardState{}
 	text := `SELECT r.id, r.workspace_id, r.name, r.open_cards, r.updated_at, s.id, s.status, s.title, s.created_at FROM boards r
 		LEFT JOIN status_updates s ON s.id = (SELECT x.id FROM status_updates x WHERE x.board_id = r.id ORDER BY x.created_at DESC, x.id DESC LIMIT 1)
-		WHERE r.id IN (` + boards + ") ORDER BY r.updated_at DESC, r.id DESC LIMIT " + a.add(limit)
+		WHERE r.id IN (` + boards + ") ORDER BY r.updated_at DESC, r.id DESC LIMIT " + a.Add(limit)
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var (
 			b                 board.BoardState

@@ -9,6 +9,8 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 const (
@@ -215,8 +217,8 @@ func (v *View) Matches(ctx context.Context, boardID, cardID string, q query.Quer
 	if err != nil {
 		return false, err
 	}
-	var a arguments
-	c := compiler{args: &a, caller: v.caller}
-	n, err := v.count(ctx, "SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id = "+a.add(cardID)+" AND c.board_id = "+a.add(boardID)+" AND "+c.archived(q.Archived)+" AND "+c.node(where), a...)
+	var a sqldb.Args
+	c := search.Compiler{Args: &a, Caller: v.caller}
+	n, err := v.count(ctx, "SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id = "+a.Add(cardID)+" AND c.board_id = "+a.Add(boardID)+" AND "+c.Archived(q.Archived)+" AND "+c.Condition(where), a...)
 	return n == 1, err
 }

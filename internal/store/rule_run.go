@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // What automation reads of changes, and writes of what came of them.
@@ -76,7 +77,7 @@ func (db *DB) Backlogs(ctx context.Context, ids []string) (out []Backlog, err er
 		if ids == nil {
 			return v.each(ctx, text+"b.version > a.handled AND b.trashed_at IS NULL", nil, scan)
 		}
-		return chunks(ids, func(in string, args []any) error {
+		return sqldb.InChunks(ids, func(in string, args []any) error {
 			return v.each(ctx, text+"a.board_id IN ("+in+")", args, scan)
 		})
 	})

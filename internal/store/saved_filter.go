@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // A filter is seen by its owner and, when it is shared, by the people of the
@@ -118,7 +119,7 @@ func (v *View) Known(ctx context.Context, workspace board.Workspace, ids []strin
 	for prefix, ids := range kinds {
 		for len(ids) > 0 {
 			n := min(len(ids), 256)
-			var a arguments
+			var a sqldb.Args
 			found, err := v.texts(ctx, v.knownText(prefix, workspace.ID, ids[:n], &a), a...)
 			if err != nil {
 				return nil, fmt.Errorf("known ids: %w", err)
@@ -132,15 +133,15 @@ func (v *View) Known(ctx context.Context, workspace board.Workspace, ids []strin
 	return known, nil
 }
 
-func (v *View) knownText(prefix, workspaceID string, ids []string, a *arguments) string {
+func (v *View) knownText(prefix, workspaceID string, ids []string, a *sqldb.Args) string {
 	if prefix == "usr" {
 		return `SELECT wm.user_id FROM workspace_members wm JOIN users u ON u.id = wm.user_id
-			WHERE wm.workspace_id = ` + a.add(workspaceID) + " AND u.deleted_at IS NULL AND wm.user_id IN (" + a.list(ids) + ")"
+			WHERE wm.workspace_id = ` + a.Add(workspaceID) + " AND u.deleted_at IS NULL AND wm.user_id IN (" + a.In(ids) + ")"
 	}
 	boards := v.boardsOf(CardPage{WorkspaceID: workspaceID, PutAway: true}, a)
 	if prefix == "brd" {
-		return boards + " AND b.id IN (" + a.list(ids) + ")"
+		return boards + " AND b.id IN (" + a.In(ids) + ")"
 	}
 	table := map[string]string{"lst": "lists", "lbl": "labels"}[prefix]
-	return "SELECT x.id FROM " + table + " x WHERE x.id IN (" + a.list(ids) + ") AND x.board_id IN (" + boards + ")"
+	return "SELECT x.id FROM " + table + " x WHERE x.id IN (" + a.In(ids) + ") AND x.board_id IN (" + boards + ")"
 }

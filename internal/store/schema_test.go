@@ -14,40 +14,6 @@ import (
 	"cardwall/internal/store"
 )
 
-// open opens a store and closes it with the test.
-func open(t *testing.T, database string) *store.DB {
-	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
-}
-
-// rows reads what one query of the system says.
-func rows(t *testing.T, db *store.DB, text string, args ...any) (out []string) {
-	t.Helper()
-	if err := db.Read(t.Context(), board.System(), func(v *store.View) (err error) {
-		out, err = v.Select(t.Context(), text, args...)
-		return err
-	}); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return out
-}
-
-func change(t *testing.T, db *store.DB, text string, args ...any) {
-	t.Helper()
-	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error { return tx.Change(t.Context(), text, args...) }); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-}
-
 // What a word of SQLite's is called in PostgreSQL.
 var sameType = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "bytea"}
 
@@ -60,8 +26,8 @@ const ownTables = "'texts_indexed', 'texts_gone', 'goose_db_version', 'migration
 // needs for searching (virtual tables here, GIN indexes there) is left out.
 func TestBothSchemasAreTheSame(t *testing.T) {
 	t.Parallel()
-	lite, post := open(t, filepath.Join(t.TempDir(), "cardwall.db")), open(t, apptest.EmptyPostgresURL(t))
-	parts := rows(t, post, "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'")
+	lite, post := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db")), apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
+	parts := apptest.Select(t, post, "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'")
 	ownTables := ownTables + ", '" + strings.Join(parts, "', '") + "'" // which stand for what their table holds
 	compare := func(what string, ours, theirs []string) {
 		t.Helper()
@@ -80,10 +46,10 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		}
 	}
 	tables := "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND name NOT IN (" + ownTables + ")"
-	compare("tables", rows(t, lite, tables), rows(t, post, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT IN ("+ownTables+")"))
+	compare("tables", apptest.Select(t, lite, tables), apptest.Select(t, post, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT IN ("+ownTables+")"))
 
 	var columns []string
-	for _, c := range rows(t, lite, `SELECT t.name || '.' || c.name || ' ' || c.cid || ' ' || c.type || CASE WHEN c."notnull" OR c.pk THEN ' not null' ELSE '' END || ' ' || COALESCE(c.dflt_value, '')
+	for _, c := range apptest.Select(t, lite, `SELECT t.name || '.' || c.name || ' ' || c.cid || ' ' || c.type || CASE WHEN c."notnull" OR c.pk THEN ' not null' ELSE '' END || ' ' || COALESCE(c.dflt_value, '')
 		FROM (`+tables+`) t JOIN pragma_table_info(t.name) c`) {
 		f := strings.Fields(c)
 		if f[2] = sameType[f[2]]; f[2] == "" {
@@ -92,7 +58,7 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		columns = append(columns, strings.Join(f, " "))
 	}
 	var theirs []string
-	for _, c := range rows(t, post, `SELECT table_name || '.' || column_name || ' ' || (ordinal_position - 1) || ' ' || data_type || CASE WHEN is_nullable = 'NO' THEN ' not null' ELSE '' END || ' ' || COALESCE(column_default, '')
+	for _, c := range apptest.Select(t, post, `SELECT table_name || '.' || column_name || ' ' || (ordinal_position - 1) || ' ' || data_type || CASE WHEN is_nullable = 'NO' THEN ' not null' ELSE '' END || ' ' || COALESCE(column_default, '')
 		FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN (`+ownTables+`)`) {
 		if strings.HasPrefix(c, "texts.workspace_id ") {
 			continue // it is for the index of words
@@ -102,29 +68,29 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 	compare("columns", columns, theirs)
 
 	compare("primary keys",
-		rows(t, lite, `SELECT t.name || ' ' || COALESCE((SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk)), 'none') FROM (`+tables+`) t`),
-		rows(t, post, `SELECT c.relname || ' ' || (SELECT string_agg(a.attname, ',' ORDER BY k.at) FROM unnest(i.indkey) WITH ORDINALITY AS k (num, at) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
+		apptest.Select(t, lite, `SELECT t.name || ' ' || COALESCE((SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk)), 'none') FROM (`+tables+`) t`),
+		apptest.Select(t, post, `SELECT c.relname || ' ' || (SELECT string_agg(a.attname, ',' ORDER BY k.at) FROM unnest(i.indkey) WITH ORDINALITY AS k (num, at) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE i.indisprimary AND n.nspname = 'public' AND c.relname NOT IN (`+ownTables+`)`))
 
 	compare("indexes",
-		rows(t, lite, `SELECT t.name || ' ' || i.name || CASE WHEN i."unique" THEN ' unique ' ELSE ' ' END || CASE WHEN i.partial THEN 'partial ' ELSE '' END ||
+		apptest.Select(t, lite, `SELECT t.name || ' ' || i.name || CASE WHEN i."unique" THEN ' unique ' ELSE ' ' END || CASE WHEN i.partial THEN 'partial ' ELSE '' END ||
 			(SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)) FROM (`+tables+`) t JOIN pragma_index_list(t.name) i WHERE i.origin = 'c'`),
-		rows(t, post, `SELECT c.relname || ' ' || x.relname || CASE WHEN i.indisunique THEN ' unique ' ELSE ' ' END || CASE WHEN i.indpred IS NOT NULL THEN 'partial ' ELSE '' END ||
+		apptest.Select(t, post, `SELECT c.relname || ' ' || x.relname || CASE WHEN i.indisunique THEN ' unique ' ELSE ' ' END || CASE WHEN i.indpred IS NOT NULL THEN 'partial ' ELSE '' END ||
 			(SELECT string_agg(a.attname, ',' ORDER BY k.at) FROM unnest(i.indkey) WITH ORDINALITY AS k (num, at) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam JOIN pg_namespace n ON n.oid = c.relnamespace
 			WHERE NOT i.indisprimary AND m.amname = 'btree' AND n.nspname = 'public' AND c.relname NOT IN (`+ownTables+`)`))
 
 	compare("foreign keys",
-		rows(t, lite, `SELECT t.name || '.' || f."from" || ' ' || f."table" || '.' || f."to" || ' ' || lower(f.on_delete) FROM (`+tables+`) t JOIN pragma_foreign_key_list(t.name) f`),
-		rows(t, post, `SELECT c.relname || '.' || a.attname || ' ' || r.relname || '.' || b.attname || CASE k.confdeltype WHEN 'c' THEN ' cascade' WHEN 'a' THEN ' no action' ELSE ' another' END
+		apptest.Select(t, lite, `SELECT t.name || '.' || f."from" || ' ' || f."table" || '.' || f."to" || ' ' || lower(f.on_delete) FROM (`+tables+`) t JOIN pragma_foreign_key_list(t.name) f`),
+		apptest.Select(t, post, `SELECT c.relname || '.' || a.attname || ' ' || r.relname || '.' || b.attname || CASE k.confdeltype WHEN 'c' THEN ' cascade' WHEN 'a' THEN ' no action' ELSE ' another' END
 			FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
 			JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1] JOIN pg_attribute b ON b.attrelid = r.oid AND b.attnum = k.confkey[1] WHERE k.contype = 'f'`))
 
-	if others := rows(t, post, `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'text'
+	if others := apptest.Select(t, post, `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'text'
 		AND COALESCE(collation_name, '') <> 'C' AND table_name NOT IN (`+ownTables+`)`); len(others) > 0 {
 		t.Errorf(`PostgreSQL does not compare these by bytes, COLLATE "C" is missing: %v`, others)
 	}
-	if loose := rows(t, lite, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND NOT strict AND name NOT IN ("+ownTables+")"); len(loose) > 0 {
+	if loose := apptest.Select(t, lite, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND NOT strict AND name NOT IN ("+ownTables+")"); len(loose) > 0 {
 		t.Errorf("these tables of SQLite are not STRICT: %v", loose)
 	}
 }
@@ -134,12 +100,12 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 func TestParametersAreBoundByNumber(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		db := open(t, database)
+		db := apptest.OpenStore(t, database)
 		for text, want := range map[string]string{
 			"SELECT CAST($2 AS TEXT) || CAST($1 AS TEXT)": "ba", "SELECT CAST($1 AS TEXT) || CAST($2 AS TEXT)": "ab",
 			"SELECT CAST($2 AS TEXT) || CAST($1 AS TEXT) || CAST($2 AS TEXT)": "bab",
 		} {
-			if got := rows(t, db, text, "a", "b"); len(got) != 1 || got[0] != want {
+			if got := apptest.Select(t, db, text, "a", "b"); len(got) != 1 || got[0] != want {
 				t.Errorf("%s of a, b: %q, want %q", text, got, want)
 			}
 		}
@@ -150,7 +116,7 @@ func TestParametersAreBoundByNumber(t *testing.T) {
 			want = string(rune('a'+i)) + want
 			many += fmt.Sprintf("CAST($%d AS TEXT) || ", 20-i)
 		}
-		if got := rows(t, db, many+"''", args...); got[0] != want {
+		if got := apptest.Select(t, db, many+"''", args...); got[0] != want {
 			t.Errorf("twenty parameters backwards: %q, want %q", got, want)
 		}
 		forth, want := "SELECT ", ""
@@ -158,7 +124,7 @@ func TestParametersAreBoundByNumber(t *testing.T) {
 			want += arg.(string)
 			forth += fmt.Sprintf("CAST($%d AS TEXT) || ", i+1)
 		}
-		if got := rows(t, db, forth+"''", args...); got[0] != want {
+		if got := apptest.Select(t, db, forth+"''", args...); got[0] != want {
 			t.Errorf("twenty parameters in their order: %q, want %q", got, want)
 		}
 	})
@@ -169,13 +135,13 @@ func TestParametersAreBoundByNumber(t *testing.T) {
 func TestSQLAgreesWithRoleOn(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		db := open(t, database)
+		db := apptest.OpenStore(t, database)
 		ctx := context.Background()
-		change(t, db, "INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_x', 'x', 'team', 1)")
-		change(t, db, "INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ('wsp_x', 'org_x', 'x', 1)")
+		apptest.Change(t, db, "INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_x', 'x', 'team', 1)")
+		apptest.Change(t, db, "INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ('wsp_x', 'org_x', 'x', 1)")
 		visibilities := []board.Visibility{board.VisibleToWorkspace, board.Private, board.Confidential}
 		for _, v := range visibilities {
-			change(t, db, "INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description) VALUES ($1, 'wsp_x', 'x', $2, 0, 1, 1, 1, '')", "brd_"+string(v), string(v))
+			apptest.Change(t, db, "INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description) VALUES ($1, 'wsp_x', 'x', $2, 0, 1, 1, 1, '')", "brd_"+string(v), string(v))
 		}
 		type person struct {
 			inWorkspace board.WorkspaceRole
@@ -186,13 +152,13 @@ func TestSQLAgreesWithRoleOn(t *testing.T) {
 			for _, on := range []board.Role{"", board.RoleViewer, board.RoleCommenter, board.RoleEditor, board.RoleAdmin} {
 				id := fmt.Sprintf("usr_%s_%s", in, on)
 				people[id] = person{in, on}
-				change(t, db, "INSERT INTO users (id, email, name, time_zone, created_at) VALUES ($1, $2, 'x', 'UTC', 1)", id, id)
+				apptest.Change(t, db, "INSERT INTO users (id, email, name, time_zone, created_at) VALUES ($1, $2, 'x', 'UTC', 1)", id, id)
 				if in != "" {
-					change(t, db, "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES ('wsp_x', $1, $2, 1)", id, string(in))
+					apptest.Change(t, db, "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES ('wsp_x', $1, $2, 1)", id, string(in))
 				}
 				for _, v := range visibilities {
 					if on != "" {
-						change(t, db, "INSERT INTO board_members (board_id, user_id, role, created_at) VALUES ($1, $2, $3, 1)", "brd_"+string(v), id, string(on))
+						apptest.Change(t, db, "INSERT INTO board_members (board_id, user_id, role, created_at) VALUES ($1, $2, $3, 1)", "brd_"+string(v), id, string(on))
 					}
 				}
 			}
@@ -209,7 +175,7 @@ func TestSQLAgreesWithRoleOn(t *testing.T) {
 				if role != board.RoleNone {
 					want[who] = role
 				}
-				seen := rows(t, db, `SELECT b.id FROM boards b LEFT JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = $1
+				seen := apptest.Select(t, db, `SELECT b.id FROM boards b LEFT JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = $1
 					LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = $1 WHERE b.id = $2 AND `+store.VisibleCondition, who, id)
 				if (len(seen) == 1) != (role != board.RoleNone) {
 					t.Errorf("%+v on a %s board: the condition says %v, RoleOn %q", p, v, len(seen) == 1, role)

@@ -8,6 +8,8 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 // Full-text search. The table texts holds what each text of a card says, as
@@ -19,7 +21,7 @@ import (
 // indexText keeps what a text of a card says. A text that says the same words
 // as before stays; one without words is not kept.
 func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
-	words := indexed(text)
+	words := search.IndexedText(text)
 	if words == "" {
 		return tx.dropText(ctx, cardID, place, ref)
 	}
@@ -31,7 +33,7 @@ func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, r
 
 // addText keeps what a text of a card says that was not there before.
 func (tx *Tx) addText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
-	words := indexed(text)
+	words := search.IndexedText(text)
 	if words == "" {
 		return nil
 	}
@@ -41,16 +43,6 @@ func (tx *Tx) addText(ctx context.Context, cardID string, place query.Place, ref
 // dropText forgets a text of a card.
 func (tx *Tx) dropText(ctx context.Context, cardID string, place query.Place, ref string) error {
 	return tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1 AND place = $2 AND ref = $3", cardID, string(place), ref)
-}
-
-// indexed is a text as the table texts holds it: its words with a space around
-// each, or "" when it has none.
-func indexed(text string) string {
-	words := query.Words(text)
-	if len(words) == 0 {
-		return ""
-	}
-	return " " + strings.Join(words, " ") + " "
 }
 
 // addCardTexts keeps what a new card's title and description say.
@@ -76,7 +68,7 @@ func (db *DB) fillTexts(ctx context.Context) error {
 // after the migration that made the column. Servers of the version before may
 // work beside it.
 func (db *DB) fillWorkspaces(ctx context.Context) error {
-	if !db.engine.dialect().lock {
+	if !db.dialect().RowLocks {
 		return nil
 	}
 	return db.fillBoards(ctx, "texts_workspace", allBoards, "indexing the words of all cards by their workspaces", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
@@ -164,7 +156,7 @@ func (tx *Tx) indexCard(ctx context.Context, id string) error {
 	type text struct{ card, place, ref, text string }
 	var all []text
 	// The texts of a range of cards, of which this is both ends.
-	if err := tx.each(ctx, strings.ReplaceAll(cardTexts, "> $1", ">= $1"), []any{id, id}, func(rows *sql.Rows) error {
+	if err := tx.each(ctx, strings.ReplaceAll(search.CardTexts, "> $1", ">= $1"), []any{id, id}, func(rows *sql.Rows) error {
 		var t text
 		err := rows.Scan(&t.card, &t.place, &t.ref, &t.text)
 		all = append(all, t)
@@ -182,14 +174,8 @@ func (tx *Tx) indexCard(ctx context.Context, id string) error {
 
 // texts reads one column of texts.
 func (v *View) texts(ctx context.Context, text string, args ...any) ([]string, error) {
-	var out []string
-	err := v.each(ctx, text, args, func(rows *sql.Rows) error {
-		var s string
-		err := rows.Scan(&s)
-		out = append(out, s)
-		return err
-	})
-	return out, err
+	defer v.statement(text).End()
+	return sqldb.Strings(ctx, v.run, text, args...)
 }
 
 // resolve replaces the names in a query by the ids of the records that have
@@ -233,12 +219,12 @@ const mostNamed = 4096
 // named finds the ids of the records that have one of the names.
 func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, error) {
 	var (
-		a    arguments
+		a    sqldb.Args
 		text string
 	)
 	boards := func(column string) string {
 		if p.BoardID != "" {
-			return column + " = " + a.add(p.BoardID)
+			return column + " = " + a.Add(p.BoardID)
 		}
 		return column + " IN (" + v.boardsOf(p, &a) + ")"
 	}
@@ -252,9 +238,9 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 	case query.RefMember, query.RefCreator, query.RefCommenter:
 		workspaces := ""
 		if p.BoardID != "" {
-			workspaces = "SELECT b.workspace_id FROM boards b WHERE b.id = " + a.add(p.BoardID)
+			workspaces = "SELECT b.workspace_id FROM boards b WHERE b.id = " + a.Add(p.BoardID)
 		} else {
-			workspaces = "SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = " + a.add(v.caller.UserID)
+			workspaces = "SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = " + a.Add(v.caller.UserID)
 		}
 		text = "SELECT u.id, u.name FROM users u WHERE u.deleted_at IS NULL AND u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id IN (" + workspaces + "))"
 	}
@@ -281,16 +267,16 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 
 // boardsOf selects the ids of the boards whose cards a page without a board
 // shows.
-func (v *View) boardsOf(p CardPage, a *arguments) string {
+func (v *View) boardsOf(p CardPage, a *sqldb.Args) string {
 	text := `SELECT b.id FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
-		WHERE wm.user_id = ` + a.add(v.caller.UserID) + " AND b.trashed_at IS NULL AND " + visible
+		WHERE wm.user_id = ` + a.Add(v.caller.UserID) + " AND b.trashed_at IS NULL AND " + visible
 	if !p.PutAway {
 		text += " AND b.archived_at IS NULL"
 	}
 	for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
 		if w != "" {
-			text += " AND b.workspace_id = " + a.add(w)
+			text += " AND b.workspace_id = " + a.Add(w)
 		}
 	}
 	return text
@@ -306,8 +292,6 @@ const (
 	fewSpans = 5000
 	// enough is so few that to look for a better lead would save nothing.
 	enough = 50
-	// probes is how many terms of one query are tried as its lead.
-	probes = 8
 )
 
 // lead finds the term of the plan's query that the fewest cards satisfy, if
@@ -317,9 +301,9 @@ func (v *View) lead(ctx context.Context, p *plan) error {
 	p.lead = -1
 	tried := 0
 	for i, n := range p.where {
-		var a arguments
+		var a sqldb.Args
 		few := fewCards
-		text, ok := compiler{&a, v.caller, p.indexed}.candidates(p.dialect, n, true)
+		text, ok := search.Compiler{Args: &a, Caller: v.caller, Workspaces: p.indexed}.Candidates(p.dialect, n, true)
 		span := !ok
 		if span {
 			few = fewSpans
@@ -328,7 +312,7 @@ func (v *View) lead(ctx context.Context, p *plan) error {
 		if !ok {
 			continue
 		}
-		if tried++; tried > probes {
+		if tried++; tried > search.MaxProbes {
 			break
 		}
 		// The limit is no argument: PostgreSQL plans by it.
@@ -352,47 +336,10 @@ func (v *View) lead(ctx context.Context, p *plan) error {
 
 // spans selects a row for each card of many boards that may be due in a range,
 // from the index of spans; ok is false where that has none or not all.
-func (v *View) spans(p CardPage, n query.Node, a *arguments) (text string, ok bool) {
+func (v *View) spans(p CardPage, n query.Node, a *sqldb.Args) (text string, ok bool) {
 	due, ok := n.(query.Range)
 	if !ok || due.Field != query.FieldDue || p.BoardID != "" || p.Assigned || p.Query.Archived != query.ArchivedNo {
 		return "", false
 	}
-	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.engine.dialect().among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + compiler{args: a}.near(due), true
-}
-
-// candidates selects the ids of the cards that satisfy a node from an index;
-// ok is false for a node that has none. To probe is to select a row for each of
-// at least as many texts or records, without reading them.
-func (c compiler) candidates(d dialect, n query.Node, probe bool) (text string, ok bool) {
-	switch n := n.(type) {
-	case query.Or:
-		parts := make([]string, len(n))
-		for i, m := range n {
-			if parts[i], ok = c.candidates(d, m, probe); !ok {
-				return "", false
-			}
-		}
-		return strings.Join(parts, " UNION ALL "), len(parts) > 0 && len(parts) <= probes
-	case query.In:
-		if len(n.IDs) == 0 || len(n.Emails) > 0 {
-			return "", false
-		}
-		switch n.Ref {
-		case query.RefLabel:
-			return "SELECT k.card_id FROM card_labels k WHERE k.label_id IN (" + c.args.list(n.IDs) + ")", true
-		case query.RefMember:
-			return "SELECT k.card_id FROM card_assignees k WHERE k.user_id IN (" + c.args.list(n.IDs) + ")", true
-		case query.RefList, query.RefBoard, query.RefCreator, query.RefCommenter:
-		}
-	case query.Text:
-		match, ok := d.match(n, c.indexed)
-		switch {
-		case !ok:
-			return "", false
-		case probe:
-			return d.found(c.args.add(match)), true
-		}
-		return "SELECT t.card_id FROM texts t WHERE " + d.matches(c.args.add(match)) + " AND " + c.holds(n), true
-	}
-	return "", false
+	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.dialect().Among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + search.Compiler{Args: a}.Near(due), true
 }

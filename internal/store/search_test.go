@@ -19,7 +19,7 @@ func texts(t *testing.T, s *apptest.Service) []string {
 	t.Helper()
 	var out []string
 	err := s.DB.Read(t.Context(), board.System(), func(v *store.View) (err error) {
-		out, err = v.Select(t.Context(), "SELECT place || words FROM texts ORDER BY 1")
+		out, err = v.Raw().Strings(t.Context(), "SELECT place || words FROM texts ORDER BY 1")
 		return err
 	})
 	if err != nil {
@@ -170,7 +170,7 @@ func TestOpenIndexesTextsOfBefore(t *testing.T) {
 			}
 			sound(t, again)
 			err := again.DB.Read(t.Context(), board.System(), func(v *store.View) error {
-				left, err := v.Select(t.Context(), "SELECT value FROM settings WHERE key = 'texts'")
+				left, err := v.Raw().Strings(t.Context(), "SELECT value FROM settings WHERE key = 'texts'")
 				if len(left) > 0 {
 					t.Error("the next start would index again")
 				}

@@ -10,26 +10,36 @@ import (
 	"cardwall/internal/seal"
 )
 
-// The setting secret_key holds the ids of the keys that secrets here are sealed
-// under, with commas between. The first is the one that all servers seal under,
-// whichever stands first in their own rings; further ones are those that a
-// rotation under way leaves behind.
+// KeySetting is the setting with the ids of the keys that secrets are sealed under,
+// separated by commas. All servers seal under the first one, whatever the order of
+// their own rings; a rotation in progress leaves further ones.
 const (
-	keySetting      = "secret_key"
+	KeySetting      = "secret_key"
 	keySettingQuery = "SELECT value FROM settings WHERE key = $1"
 )
 
-var errNoKeys = errors.New("no secret key was given to the store, so it cannot keep secrets")
+// ErrNoKeys means that the store was opened without sealing keys.
+var ErrNoKeys = errors.New("no secret key was given to the store, so it cannot keep secrets")
+
+// WebhookSealPlace, PageSealPlace and AnswerSealPlace return the places that sealed
+// secrets are bound to: a sealed value that is copied elsewhere cannot be opened.
+func WebhookSealPlace(webhookID, column string) string { return "webhook:" + webhookID + ":" + column }
+
+// PageSealPlace is the place of the secret of a board's public page.
+func PageSealPlace(boardID string) string { return "public-page:" + boardID + ":secret" }
+
+// AnswerSealPlace is the place of a stored response to an idempotent request.
+func AnswerSealPlace(userID, key string) string { return "idempotency:" + userID + ":" + key }
 
 // sealed seals a secret for its place. On PostgreSQL it holds the setting until
 // the transaction ends, so that a rotation waits for it and then finds it.
 func (tx *Tx) sealed(ctx context.Context, place string, plain []byte) ([]byte, error) {
 	keys := tx.db.opts.Keys
 	if keys == nil {
-		return nil, errNoKeys
+		return nil, ErrNoKeys
 	}
 	text := keySettingQuery
-	if tx.db.engine.dialect().lock {
+	if tx.db.dialect().RowLocks {
 		text += " FOR SHARE"
 	}
 	ids, err := tx.keySetting(ctx, text)
@@ -37,7 +47,7 @@ func (tx *Tx) sealed(ctx context.Context, place string, plain []byte) ([]byte, e
 		return nil, err
 	}
 	if len(ids) == 0 {
-		return nil, errNoKeys
+		return nil, ErrNoKeys
 	}
 	out, err := keys.SealUnder(ids[0], place, plain)
 	if err != nil {
@@ -49,7 +59,7 @@ func (tx *Tx) sealed(ctx context.Context, place string, plain []byte) ([]byte, e
 // opened opens a secret that was sealed for the place.
 func (v *View) opened(place string, sealed []byte) ([]byte, error) {
 	if v.db.opts.Keys == nil {
-		return nil, errNoKeys
+		return nil, ErrNoKeys
 	}
 	plain, err := v.db.opts.Keys.Open(place, sealed)
 	if err != nil {
@@ -60,7 +70,7 @@ func (v *View) opened(place string, sealed []byte) ([]byte, error) {
 
 func (v *View) keySetting(ctx context.Context, text string) ([]string, error) {
 	var value string
-	if found, err := v.one(ctx, text, []any{keySetting}, &value); err != nil || !found {
+	if found, err := v.one(ctx, text, []any{KeySetting}, &value); err != nil || !found {
 		return nil, err
 	}
 	return strings.Split(value, ","), nil
@@ -83,7 +93,7 @@ func (db *DB) checkKeys(ctx context.Context) error {
 	err := read()
 	if err == nil && len(ids) == 0 {
 		if err = db.Write(ctx, board.System(), func(tx *Tx) error {
-			return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", keySetting, keys.Current())
+			return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", KeySetting, keys.Current())
 		}); err == nil {
 			err = read() // another server may have been first
 		}
@@ -104,3 +114,6 @@ func keysMissing(keys *seal.Keyring, ids []string) error {
 	}
 	return nil
 }
+
+// Keys returns the sealing keys of the server, nil for none.
+func (db *DB) Keys() *seal.Keyring { return db.opts.Keys }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // sessionLives is the condition of a session that has not ended: $2 and $3 are
@@ -65,7 +66,7 @@ func (db *DB) LetIn(ctx context.Context, ids []string) (map[string]bool, error) 
 			return err
 		}
 		lastUsed, created := v.oldest()
-		return chunks(ids, func(in string, args []any) error {
+		return sqldb.InChunks(ids, func(in string, args []any) error {
 			n := len(args)
 			session := fmt.Sprintf("s.last_used_at > $%d AND s.created_at > $%d", n+1, n+2)
 			if err := v.each(ctx, "SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id IN ("+in+") AND "+session+" AND u.deleted_at IS NULL",

@@ -15,8 +15,9 @@ import (
 // The shards of webhooks are leases: each says which server looks after it. A
 // lease of another kind says that a server is there at all.
 const (
-	shardLease  = "webhooks:shard:"
-	serverLease = "webhooks:server:"
+	shardLease = "webhooks:shard:"
+	// ServerLease begins the name of the lease of a server.
+	ServerLease = "webhooks:server:"
 )
 
 // Shards is who looks after the webhooks.
@@ -36,7 +37,7 @@ func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 			if err := rows.Scan(&name, &by); err != nil {
 				return err
 			}
-			if strings.HasPrefix(name, serverLease) && by != holder {
+			if strings.HasPrefix(name, ServerLease) && by != holder {
 				s.Servers++
 			}
 			if number, ok := strings.CutPrefix(name, shardLease); ok {
@@ -68,7 +69,7 @@ func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 // has now: not those that somebody else took meanwhile. It also says that the
 // server is there.
 func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, length time.Duration) (held []int, err error) {
-	names := []string{serverLease + holder}
+	names := []string{ServerLease + holder}
 	for _, s := range shards {
 		names = append(names, shardLease+strconv.Itoa(s))
 	}
@@ -89,7 +90,7 @@ func (db *DB) GiveUpShards(ctx context.Context, holder string, shards []int, lea
 		names = append(names, shardLease+strconv.Itoa(s))
 	}
 	if leaving {
-		names = append(names, serverLease+holder)
+		names = append(names, ServerLease+holder)
 	}
 	if len(names) == 0 {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store/search"
 )
 
 // StatusUpdateMark is where a page of status updates ended.
@@ -29,7 +31,7 @@ func (v *View) MovedCards(ctx context.Context, boardID string, since board.Insta
 	out := []MovedCard{}
 	err := v.each(ctx, `SELECT c.id, c.title, l.name FROM cards c JOIN lists l ON l.id = c.list_id
 		JOIN (SELECT a.card_id, max(a.version) AS version FROM activity a WHERE a.board_id = $1 AND a.at >= $2 AND a.type = 'card.moved' GROUP BY a.card_id) m ON m.card_id = c.id
-		WHERE c.board_id = $1 AND `+openCard+` AND c.created_at < $2 AND (c.done_at IS NULL OR c.done_at < $2)
+		WHERE c.board_id = $1 AND `+search.OpenCard+` AND c.created_at < $2 AND (c.done_at IS NULL OR c.done_at < $2)
 		ORDER BY m.version DESC, c.id LIMIT $3`, []any{boardID, int64(since), limit}, func(rows *sql.Rows) error {
 		var (
 			id string
@@ -81,11 +83,11 @@ func (tx *Tx) InsertStatusUpdate(ctx context.Context, s *board.StatusUpdate) err
 // Figures sum up one board, which a loader has loaded.
 func (v *View) Figures(ctx context.Context, boardID string, cut ReportCut) (board.Figures, error) {
 	var (
-		a arguments
+		a sqldb.Args
 		f board.Figures
 	)
 	text := "SELECT " + cut.state(&a) + `, EXISTS (SELECT 1 FROM card_assignees k WHERE k.card_id = c.id), count(*)
-		FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = ` + a.add(boardID) + ` AND ` + openCard + ` GROUP BY 1, 2`
+		FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = ` + a.Add(boardID) + ` AND ` + search.OpenCard + ` GROUP BY 1, 2`
 	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var (
 			state    string

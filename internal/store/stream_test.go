@@ -15,16 +15,16 @@ import (
 func TestAStreamEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		db := open(t, database)
+		db := apptest.OpenStore(t, database)
 		ctx, leave := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
 			ended <- db.Stream(ctx, board.System(), func(v *store.View) error {
-				if _, err := v.Select(ctx, "SELECT 'begun'"); err != nil {
+				if _, err := v.Raw().Strings(ctx, "SELECT 'begun'"); err != nil {
 					return err
 				}
 				time.AfterFunc(50*time.Millisecond, leave)
-				_, err := v.Select(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT CAST(count(*) AS TEXT) FROM n")
+				_, err := v.Raw().Strings(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT CAST(count(*) AS TEXT) FROM n")
 				return err
 			})
 		}()
@@ -36,7 +36,7 @@ func TestAStreamEndsWithItsCaller(t *testing.T) {
 		case <-time.After(30 * time.Second):
 			t.Error("it goes on")
 		}
-		if got := rows(t, db, "SELECT 'there'"); len(got) != 1 {
+		if got := apptest.Select(t, db, "SELECT 'there'"); len(got) != 1 {
 			t.Errorf("the next reading has %v", got)
 		}
 	})

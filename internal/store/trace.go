@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"cardwall/internal/board"
 	"cardwall/internal/trace"
@@ -23,7 +22,7 @@ func (v *View) statement(text string) *trace.Span {
 	v.statements++
 	verb, table := summary(text)
 	s := v.span.Begin(strings.TrimSpace(verb+" "+table), trace.Client)
-	s.Text("db.system.name", v.db.engine.dialect().system)
+	s.Text("db.system.name", v.db.dialect().System)
 	s.Text("db.operation.name", verb)
 	s.Text("db.collection.name", table)
 	s.Text("db.query.text", text)
@@ -55,7 +54,7 @@ func (db *DB) ended(s *trace.Span, kind string, err error) {
 	if s == nil {
 		return
 	}
-	s.Text("db.system.name", db.engine.dialect().system)
+	s.Text("db.system.name", db.dialect().System)
 	s.Text("cardwall.outcome", outcome)
 	if outcome == outcomeUnavailable || outcome == outcomeFailed {
 		s.Fail(outcome)
@@ -83,16 +82,4 @@ func outcomeOf(err error) string {
 		return outcomeUnavailable
 	}
 	return outcomeRefused
-}
-
-// record records how long a write waited for the writer and, once it had run, for
-// the end of its batch.
-func (j *writeJob) record(s *trace.Span) {
-	if s == nil || j.began.IsZero() {
-		return
-	}
-	s.Past("queue", j.handed, j.began).End()
-	commit := s.Past("commit", j.ran, time.Now())
-	commit.Number("cardwall.batch.size", int64(j.batch))
-	commit.End()
 }

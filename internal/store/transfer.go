@@ -11,6 +11,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
 )
 
 // An export reads a board from end to end, and an import writes records as
@@ -37,7 +38,7 @@ func (v *View) TransferCards(ctx context.Context, listID, behind string, limit i
 // CardsWith tells which of the cards have checklists, and which have comments.
 func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comments map[string]bool, err error) {
 	checklists, comments = map[string]bool{}, map[string]bool{}
-	err = chunks(ids, func(in string, args []any) error {
+	err = sqldb.InChunks(ids, func(in string, args []any) error {
 		text := "SELECT DISTINCT 1, card_id FROM checklists WHERE card_id IN (" + in + ") UNION ALL SELECT DISTINCT 2, card_id FROM comments WHERE card_id IN (" + in + ")"
 		return v.each(ctx, text, args, func(rows *sql.Rows) error {
 			var (
@@ -103,14 +104,14 @@ func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark S
 // SharedFilters are the filters of a workspace, which a loader has loaded or a
 // board of it, that their owners share with the caller, by id from behind one on.
 func (v *View) SharedFilters(ctx context.Context, workspaceID, behind string, limit int) ([]board.SavedFilter, error) {
-	var a arguments
+	var a sqldb.Args
 	text := `SELECT f.id, f.workspace_id, f.name, f.query, f.created_at, f.updated_at, u.id, u.name FROM saved_filters f JOIN users u ON u.id = f.owner_id
-		WHERE f.shared = 1 AND f.workspace_id = ` + a.add(workspaceID) + " AND f.id > " + a.add(behind)
+		WHERE f.shared = 1 AND f.workspace_id = ` + a.Add(workspaceID) + " AND f.id > " + a.Add(behind)
 	if !v.caller.System {
-		text += " AND EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = f.workspace_id AND m.role <> 'guest' AND m.user_id = " + a.add(v.caller.UserID) + ")"
+		text += " AND EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = f.workspace_id AND m.role <> 'guest' AND m.user_id = " + a.Add(v.caller.UserID) + ")"
 	}
 	var out []board.SavedFilter
-	err := v.each(ctx, text+" ORDER BY f.id LIMIT "+a.add(limit), a, func(rows *sql.Rows) error {
+	err := v.each(ctx, text+" ORDER BY f.id LIMIT "+a.Add(limit), a, func(rows *sql.Rows) error {
 		f := board.SavedFilter{Shared: true}
 		err := rows.Scan(&f.ID, &f.WorkspaceID, &f.Name, &f.Query, &f.CreatedAt, &f.UpdatedAt, &f.Owner.ID, &f.Owner.Name)
 		out = append(out, f)
@@ -126,7 +127,7 @@ type Home struct{ WorkspaceID, BoardID string }
 // nobody: whether the caller sees them is not asked.
 func (v *View) Homes(ctx context.Context, ids []string) (map[string]Home, error) {
 	homes := map[string]Home{}
-	err := chunks(ids, func(in string, args []any) error {
+	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, "SELECT id, workspace_id, id FROM boards WHERE id IN ("+in+`)
 			UNION ALL SELECT x.id, b.workspace_id, b.id FROM lists x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+`)
 			UNION ALL SELECT x.id, b.workspace_id, b.id FROM labels x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+")", args, func(rows *sql.Rows) error {
@@ -157,7 +158,7 @@ func (v *View) ChangesNaming(ctx context.Context, boardID, text string, fn func(
 // left too.
 func (v *View) UserNames(ctx context.Context, ids []string) ([]board.UserRef, error) {
 	out := []board.UserRef{}
-	err := chunks(ids, func(in string, args []any) error {
+	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, "SELECT id, name FROM users WHERE id IN ("+in+")", args, func(rows *sql.Rows) error {
 			var u board.UserRef
 			err := rows.Scan(&u.ID, &u.Name)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // Tx reads and writes in one transaction. Its loaders lock the board of what
@@ -54,7 +55,7 @@ func (tx *Tx) NewID(prefix string) string { return tx.db.opts.NewID(prefix) }
 // the transaction fails with it in any case.
 func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 	defer tx.statement(text).End()
-	if err := tx.run.put(ctx, text, args...); err != nil {
+	if err := tx.run.Defer(ctx, text, args...); err != nil {
 		return fmt.Errorf("exec: %w", err)
 	}
 	return nil
@@ -63,7 +64,7 @@ func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 // affected is exec that tells how many rows it changed.
 func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, error) {
 	defer tx.statement(text).End()
-	res, err := tx.run.exec(ctx, text, args...)
+	res, err := tx.run.Exec(ctx, text, args...)
 	if err != nil {
 		return 0, fmt.Errorf("exec: %w", err)
 	}
@@ -73,27 +74,25 @@ func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, er
 // lock takes the board's lock before anything on it is read. The query finds
 // the board of $1; SQLite has one writer and needs none.
 func (tx *Tx) lock(ctx context.Context, text string, id any) error {
-	if !tx.db.engine.dialect().lock {
+	if !tx.db.dialect().RowLocks {
 		return nil
 	}
-	record, named := id.(string)
-	run, ours := tx.run.(*postgresTx)
-	if !named || !ours || len(tx.held) > 0 { // who holds a lock waits for no turn
-		return tx.each(ctx, text, []any{id}, tx.hold)
+	if record, ok := id.(string); ok && len(tx.held) == 0 { // a holder of a lock must not wait for a turn
+		tx.run.AwaitTurn(ctx, record)
+		defer func() {
+			if len(tx.held) > 0 {
+				tx.run.Learn(record, tx.held[0])
+			}
+		}()
 	}
-	run.await(ctx, record)
-	err := tx.each(ctx, text, []any{id}, tx.hold)
-	if len(tx.held) > 0 {
-		run.turns.saw(record, tx.held[0])
-	}
-	return err
+	return tx.each(ctx, text, []any{id}, tx.hold)
 }
 
 // LockBoardsOf locks the boards of two records (cards, lists or boards) before
 // either is loaded, in the order of the boards' ids: so two transactions that
 // want the same two boards never wait for each other.
 func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
-	if !tx.db.engine.dialect().lock {
+	if !tx.db.dialect().RowLocks {
 		return nil
 	}
 	const boards = `SELECT b.id FROM boards b WHERE b.id IN ($1, $2)
@@ -125,8 +124,8 @@ func (tx *Tx) hold(rows *sql.Rows) error {
 // there while this transaction waited for the lock of the board it was on. The
 // engine then runs the transaction again.
 func (tx *Tx) locked(boardID string) error {
-	if tx.db.engine.dialect().lock && !slices.Contains(tx.held, boardID) {
-		return errMoved
+	if tx.db.dialect().RowLocks && !slices.Contains(tx.held, boardID) {
+		return sqldb.ErrRetry
 	}
 	return nil
 }

@@ -4,18 +4,17 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/trace"
 )
 
 // View reads one consistent state for one caller.
 type View struct {
 	db     *DB
-	run    runner
+	run    sqldb.Runner
 	caller board.Caller
 	now    board.Instant
 	seen   []*board.Access // of the boards loaded so far
@@ -54,28 +53,13 @@ func (v *View) On(boardID string) *board.Access {
 // it returns, so that the next query may run.
 func (v *View) each(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) error {
 	defer v.statement(text).End()
-	rows, err := v.run.query(ctx, text, args...)
-	if err != nil {
-		return fmt.Errorf("query: %w", err)
-	}
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-	}
-	return errors.Join(rows.Err(), rows.Close())
+	return sqldb.Each(ctx, v.run, text, args, scan)
 }
 
 // one reads the first row of a query into dest, and tells whether there was one.
 func (v *View) one(ctx context.Context, text string, args []any, dest ...any) (found bool, err error) {
-	err = v.each(ctx, text, args, func(rows *sql.Rows) error {
-		if found {
-			return nil
-		}
-		found = true
-		return rows.Scan(dest...)
-	})
-	return found, err
+	defer v.statement(text).End()
+	return sqldb.One(ctx, v.run, text, args, dest...)
 }
 
 // count reads one number.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // PresentFor is how long somebody counts as present on a board after having
@@ -101,7 +102,7 @@ func (v *View) Present(ctx context.Context, boardID string) ([]board.UserRef, er
 func (db *DB) Versions(ctx context.Context, boardIDs []string) (map[string]int64, error) {
 	out := map[string]int64{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		return chunks(boardIDs, func(in string, args []any) error {
+		return sqldb.InChunks(boardIDs, func(in string, args []any) error {
 			return v.each(ctx, "SELECT id, version FROM boards WHERE id IN ("+in+")", args, func(rows *sql.Rows) error {
 				var (
 					id      string
@@ -121,7 +122,7 @@ func (db *DB) Versions(ctx context.Context, boardIDs []string) (map[string]int64
 func (db *DB) PresentOn(ctx context.Context, boardIDs []string) (map[string][]string, error) {
 	out := map[string][]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		return chunks(boardIDs, func(in string, args []any) error {
+		return sqldb.InChunks(boardIDs, func(in string, args []any) error {
 			args = append(args, int64(v.now)-PresentFor.Milliseconds())
 			return v.each(ctx, "SELECT board_id, user_id FROM board_visits WHERE board_id IN ("+in+") AND seen_at > $"+strconv.Itoa(len(args))+" ORDER BY board_id, user_id", args, func(rows *sql.Rows) error {
 				var boardID, userID string

@@ -158,7 +158,7 @@ func (v *View) CountBoardWebhooks(ctx context.Context, boardID string) (int, err
 // CountWebhooks locks an organization and counts its webhooks, so that the next
 // one is the next. Those of boards and workspaces in the trash do not count.
 func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, error) {
-	if tx.db.engine.dialect().lock {
+	if tx.db.dialect().RowLocks {
 		if _, err := tx.texts(ctx, organizationLock, organizationID); err != nil {
 			return 0, err
 		}
@@ -212,16 +212,13 @@ func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
 	return err
 }
 
-// The places of what is sealed of a webhook.
-func placeOf(webhookID, column string) string { return "webhook:" + webhookID + ":" + column }
-
 // seal hides a column of a webhook from who reads the database.
 func (tx *Tx) seal(ctx context.Context, webhookID, column, plain string) ([]byte, error) {
-	return tx.sealed(ctx, placeOf(webhookID, column), []byte(plain))
+	return tx.sealed(ctx, WebhookSealPlace(webhookID, column), []byte(plain))
 }
 
 func (v *View) unseal(webhookID, column string, sealed []byte) (string, error) {
-	plain, err := v.opened(placeOf(webhookID, column), sealed)
+	plain, err := v.opened(WebhookSealPlace(webhookID, column), sealed)
 	return string(plain), err
 }
 

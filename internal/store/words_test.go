@@ -12,7 +12,9 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
 	"cardwall/internal/query"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -124,7 +126,7 @@ func TestWordsAreOfTheirWorkspace(t *testing.T) {
 		w.ada.Must("move_list_to_board", apptest.Fields{"listId": w.lists[0], "boardId": w.boards[1]})
 		check("after a list's move", bob, store.CardPage{}, both)
 		check("after a list's move, where it was", ada, store.CardPage{WorkspaceID: w.workspaces[0]}, nil)
-		if found, err := s.DB.Examine(t.Context()); err != nil || len(found) > 0 {
+		if found, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(found) > 0 {
 			t.Errorf("the doctor says %v %v", found, err)
 		}
 	})
@@ -181,10 +183,8 @@ func TestOpenIndexesWordsOfBefore(t *testing.T) {
 		w := newTwoWorkspaces(t, s)
 		former := w.formerPeople(t)
 		older := filepath.Join(t.TempDir(), "older.db")
-		if err := store.CopyAsOf(t.Context(), file, older, database, 20); err != nil {
-			t.Fatal(err)
-		}
-		if !store.IsPostgres(database) {
+		apptest.CopyAsOf(t, file, older, database, 20)
+		if !sqldb.IsPostgres(database) {
 			database = older
 		}
 		for range 2 { // the second start finds nothing to do
@@ -198,18 +198,18 @@ func TestOpenIndexesWordsOfBefore(t *testing.T) {
 					t.Errorf("in workspace %d it found %q by %d texts", i, got, led)
 				}
 			}
-			if got := rows(t, db, "SELECT workspace_id || ' ' || user_id FROM former_members ORDER BY 1"); !slices.Equal(got, former) {
+			if got := apptest.Select(t, db, "SELECT workspace_id || ' ' || user_id FROM former_members ORDER BY 1"); !slices.Equal(got, former) {
 				t.Errorf("the former members are %q, want %q", got, former)
 			}
-			if store.IsPostgres(database) {
-				if left := rows(t, db, "SELECT words FROM texts WHERE workspace_id IS NULL"); len(left) > 0 {
+			if sqldb.IsPostgres(database) {
+				if left := apptest.Select(t, db, "SELECT words FROM texts WHERE workspace_id IS NULL"); len(left) > 0 {
 					t.Errorf("%d texts have no workspace", len(left))
 				}
-				if left := rows(t, db, "SELECT value FROM settings WHERE key = 'texts_workspace'"); len(left) > 0 {
+				if left := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'texts_workspace'"); len(left) > 0 {
 					t.Error("the next start would index again")
 				}
 			}
-			if found, err := db.Examine(t.Context()); err != nil || len(found) > 0 {
+			if found, err := dbtool.Examine(t.Context(), db); err != nil || len(found) > 0 {
 				t.Errorf("the doctor says %v %v", found, err)
 			}
 			if err := db.Close(); err != nil {

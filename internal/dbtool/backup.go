@@ -1,0 +1,271 @@
+package dbtool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// BackupOptions say what Backup copies and where to.
+type BackupOptions struct {
+	Database string // the path of an SQLite file, or postgres://…
+	File     string // a backup that is there already is replaced when the new one is whole
+	Program  string // the version of this program, for the backup to tell
+	Clock    func() time.Time
+	Progress func(string) // told what it does; may be nil
+}
+
+// Backup writes one state of all data to a file, while servers read and write:
+// every write that was acknowledged before it began is in it. The file is its
+// owner's alone, is on disk, and was read back, when Backup returns nil; until
+// then there is none of its name, or the old one. It holds no sealing key.
+func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
+	if opts.Progress == nil {
+		opts.Progress = func(string) {}
+	}
+	if _, err := os.Lstat(opts.File); err == nil && !isBackup(opts.File) {
+		return m, fmt.Errorf("%s is there already and is no backup; name another file", opts.File)
+	}
+	from, err := openBulk(ctx, opts.Database)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, from.close()) }()
+	if m.Schema, err = from.schema(ctx); err != nil {
+		return m, err
+	}
+	newest, err := newestSchema()
+	switch {
+	case err != nil:
+		return m, err
+	case m.Schema == 0:
+		return m, errors.New("there is nothing in this database yet")
+	case m.Schema > newest:
+		return m, fmt.Errorf("the database has schema %d, this program knows %d at most: make the backup with the cardwall that wrote it", m.Schema, newest)
+	}
+	if err := sqldb.CheckHere(ctx, from); err != nil {
+		return m, err
+	}
+	partial, err := emptyBeside(opts.File)
+	if err != nil {
+		return m, fmt.Errorf("make the backup: %w", err)
+	}
+	defer func() {
+		if removed := os.Remove(partial); !errors.Is(removed, fs.ErrNotExist) { // renamed, when all went well
+			err = errors.Join(err, removed)
+		}
+	}()
+	m.MadeAt, m.Source, m.Program = opts.Clock().UTC(), from.is.Name, opts.Program
+	if from.is.RowLocks {
+		m, err = backupPostgres(ctx, from, partial, m, opts.Progress)
+	} else {
+		m, err = backupSQLite(ctx, from, partial, m, opts.Progress)
+	}
+	if err != nil {
+		return m, fmt.Errorf("make the backup: %w", err)
+	}
+	if err := sealBackup(partial); err != nil {
+		return m, fmt.Errorf("make the backup: %w", err)
+	}
+	if m, err = verifyBackup(ctx, partial, newest, opts.Progress); err != nil {
+		return m, fmt.Errorf("read the backup back: %w", err)
+	}
+	if err := os.Rename(partial, opts.File); err != nil {
+		return m, err
+	}
+	return m, sqldb.SyncFolder(opts.File)
+}
+
+// NoteBackup remembers in the database when a backup of it was made, for those who
+// watch that backups are made.
+func NoteBackup(ctx context.Context, database string, at time.Time) (err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	_, err = b.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+		store.BackedUpSetting, strconv.FormatInt(int64(board.InstantOf(at)), 10))
+	return err
+}
+
+// emptyBeside makes an empty file, its owner's alone, in the folder of another.
+func emptyBeside(path string) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-*") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// backupSQLite has SQLite copy the file. Writers do not wait for that, only the
+// log of the write-ahead grows meanwhile.
+func backupSQLite(ctx context.Context, from *bulk, file string, m Manifest, say func(string)) (_ Manifest, err error) {
+	say("copying the database")
+	if _, err := from.exec(ctx, "VACUUM INTO $1", file); err != nil {
+		return m, err
+	}
+	to, err := openBulkFile(ctx, file, "mode=rw&_pragma=synchronous(OFF)")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, to.close()) }()
+	if err := to.do(ctx, "PRAGMA journal_mode = DELETE"); err != nil { // all in one file
+		return m, err
+	}
+	tables, err := to.tables(ctx)
+	if err != nil {
+		return m, err
+	}
+	if m.Tables, err = to.sumTables(ctx, tables, newMeter(say, "summing", 0)); err != nil {
+		return m, err
+	}
+	return m.finish(ctx, to)
+}
+
+// backupPostgres copies every row of one snapshot into a new SQLite file.
+func backupPostgres(ctx context.Context, from *bulk, file string, m Manifest, say func(string)) (_ Manifest, err error) {
+	if err := from.do(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", sqldb.NoIdleTimeout); err != nil {
+		return m, err
+	}
+	defer func() { _ = from.do(context.WithoutCancel(ctx), "ROLLBACK") }() // it only read
+	tables, err := from.tables(ctx)
+	if err != nil {
+		return m, err
+	}
+	if err := sqldb.MigrateFile(ctx, file, store.Migrations(), m.Schema); err != nil {
+		return m, err
+	}
+	to, err := openBulkFile(ctx, file, "mode=rw&_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=foreign_keys(0)&_pragma=cache_size(-65536)")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, to.close()) }()
+	theirs, err := to.tables(ctx)
+	if err != nil {
+		return m, err
+	}
+	if err := sameTables(tables, theirs); err != nil {
+		return m, err
+	}
+	if m.Tables, err = to.fill(ctx, from, tables, newMeter(say, "copying", from.estimate(ctx))); err != nil {
+		return m, err
+	}
+	return m.finish(ctx, to)
+}
+
+// finish notes what the backup is.
+func (m Manifest) finish(ctx context.Context, to *bulk) (Manifest, error) {
+	keys, err := to.setting(ctx, store.KeySetting)
+	if err != nil {
+		return m, err
+	}
+	if keys != "" {
+		m.Keys = strings.Split(keys, ",")
+	}
+	return m, to.note(ctx, m)
+}
+
+// estimate is about how many rows a PostgreSQL database has; 0 when it does not know.
+func (b *bulk) estimate(ctx context.Context) (n int64) {
+	if _, err := b.one(ctx, `SELECT CAST(COALESCE(sum(GREATEST(reltuples, 0)), 0) AS BIGINT) FROM pg_class
+		WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`, nil, &n); err != nil {
+		return 0 // it is for the progress alone
+	}
+	return n
+}
+
+// newestSchema returns the version of the schema that this program makes.
+func newestSchema() (int64, error) {
+	versions, err := sqldb.Versions(store.Migrations())
+	if err != nil {
+		return 0, err
+	}
+	return versions[len(versions)-1], nil
+}
+
+// fill puts all rows of another database into the tables of this SQLite file,
+// whose own rows go. Indexes are made behind the rows, which is faster.
+func (b *bulk) fill(ctx context.Context, from *bulk, tables []table, on *meter) (sums []TableSum, err error) {
+	names, err := b.texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	again, err := b.texts(ctx, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	if err := b.do(ctx, "BEGIN"); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := b.do(ctx, "DROP INDEX "+quoted(name)); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range tables {
+		if err := b.do(ctx, "DELETE FROM "+quoted(t.name)); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range tables {
+		sum, err := b.fillTable(ctx, from, t, on)
+		if err != nil {
+			return nil, fmt.Errorf("copy %s: %w", t.name, err)
+		}
+		sums = append(sums, sum)
+	}
+	if err := b.do(ctx, again...); err != nil {
+		return nil, err
+	}
+	return sums, b.do(ctx, "COMMIT")
+}
+
+// fillValues is how many values one INSERT has at most.
+const fillValues = 600
+
+func (b *bulk) fillTable(ctx context.Context, from *bulk, t table, on *meter) (sum TableSum, err error) {
+	into := "INSERT INTO " + quoted(t.name) + " (" + quoted(t.columns...) + ") "
+	most := max(1, fillValues/len(t.columns))
+	full, err := b.conn.PrepareContext(ctx, into+bareValues(most, len(t.columns)))
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, full.Close()) }()
+	c := newChecksum(t)
+	args := make([]any, 0, most*len(t.columns))
+	if err := from.rows(ctx, t, func(values []any) error {
+		on.row(t.name)
+		if err := c.add(values); err != nil {
+			return err
+		}
+		if args = append(args, values...); len(args) < cap(args) {
+			return nil
+		}
+		_, err := full.ExecContext(ctx, args...)
+		args = args[:0]
+		return err
+	}); err != nil {
+		return sum, err
+	}
+	if len(args) > 0 {
+		_, err = b.exec(ctx, into+bareValues(len(args)/len(t.columns), len(t.columns)), args...)
+	}
+	return c.of(t), err
+}
+
+// bareValues is VALUES of so many rows of bare parameters.
+func bareValues(rows, columns int) string {
+	row := "(" + strings.Repeat("?, ", columns-1) + "?)"
+	return "VALUES " + strings.Repeat(row+", ", rows-1) + row
+}

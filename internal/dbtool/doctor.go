@@ -1,0 +1,188 @@
+package dbtool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Finding is one defect of the data.
+type Finding struct {
+	What       string // the record, and what is wrong with it
+	How        string // how to repair it
+	Repairable bool   // Repair does it
+}
+
+// String returns the finding as one line.
+func (f Finding) String() string { return f.What + "; " + f.How }
+
+// check finds defects of one kind, and may repair them.
+type check struct {
+	what string // with %s for the id of the defective record
+	how  string // how to repair it; empty if repair is not nil
+	text string // selects the ids of defective records
+	// find is used instead of text. It calls wrong with each id until that returns false.
+	find   func(ctx context.Context, v *store.RawView, wrong func(id string) (more bool)) error
+	repair func(ctx context.Context, tx *store.RawTx, id string) error
+}
+
+const (
+	findingsShown = 20  // of one kind
+	repairBatch   = 100 // of one kind between two looks
+	repairHow     = "cardwall doctor --repair fixes it"
+	lostHow       = "restore the latest backup"
+)
+
+// checks returns all checks in the order of their repairs: removing orphans changes
+// counts.
+func checks(ctx context.Context, db *store.DB) ([]check, error) {
+	var orphans []check
+	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+		orphans, err = orphanChecks(ctx, v.Raw(), db.Engine().Dialect())
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return slices.Concat(fileChecks(db), orphans, rankChecks(), boardChecks(), deliveryChecks(),
+		leaseChecks(db.Now()), sealChecks(), searchChecks(db)), nil
+}
+
+// Examine checks all data and returns its defects, at most 20 of each kind. It reads
+// one consistent state in bounded memory.
+func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
+	all, err := checks(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	var findings []Finding
+	err = db.Stream(ctx, board.System(), func(view *store.View) error {
+		v := view.Raw()
+		findings = nil
+		for _, c := range all {
+			ids, err := c.wrong(ctx, v, findingsShown)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				f := Finding{What: strings.ReplaceAll(c.what, "%s", id), How: c.how, Repairable: c.repair != nil}
+				if f.Repairable {
+					f.How = repairHow
+				}
+				findings = append(findings, f)
+			}
+		}
+		return nil
+	})
+	return findings, err
+}
+
+// wrong returns the ids of defective records, at most limit.
+func (c *check) wrong(ctx context.Context, v *store.RawView, limit int) (ids []string, err error) {
+	if c.find == nil {
+		if ids, err = v.Strings(ctx, fmt.Sprintf("%s LIMIT %d", c.text, limit)); err != nil {
+			return nil, fmt.Errorf("look for %q: %w", c.what, err)
+		}
+		return ids, nil
+	}
+	if err := c.find(ctx, v, func(id string) bool {
+		if len(ids) < limit && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		return len(ids) < limit
+	}); err != nil {
+		return nil, fmt.Errorf("look for %q: %w", c.what, err)
+	}
+	return ids, nil
+}
+
+// Repair repairs the defects that Examine calls repairable, and returns how many it
+// repaired. It works in short transactions while servers use the database. It
+// removes only rows whose parent does not exist.
+func Repair(ctx context.Context, db *store.DB) (repaired int, err error) {
+	all, err := checks(ctx, db)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range all {
+		if c.repair == nil {
+			continue
+		}
+		n, err := repairAll(ctx, db, c)
+		repaired += n
+		if err != nil {
+			return repaired, fmt.Errorf("repair (%s): %w", strings.ReplaceAll(c.what, "%s", "…"), err)
+		}
+	}
+	return repaired, nil
+}
+
+func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err error) {
+	var before []string
+	for {
+		var ids []string
+		if err := db.Stream(ctx, board.System(), func(v *store.View) (err error) {
+			ids, err = c.wrong(ctx, v.Raw(), repairBatch)
+			return err
+		}); err != nil || len(ids) == 0 {
+			return repaired, err
+		}
+		if i := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(before, id) }); i >= 0 {
+			return repaired, errors.New(ids[i] + " is still wrong")
+		}
+		for _, id := range ids { // one transaction each, because each locks a board
+			if err := db.Write(ctx, board.System(), func(tx *store.Tx) error { return c.repair(ctx, tx.Raw(), id) }); err != nil {
+				return repaired, err
+			}
+			repaired++
+		}
+		before = ids
+	}
+}
+
+// fileChecks report what SQLite finds in its file. PostgreSQL has no such check.
+func fileChecks(db *store.DB) []check {
+	if db.Engine().Dialect().RowLocks {
+		return nil
+	}
+	// The checks share one read of the file, which takes most of the time of the
+	// examination of a large installation.
+	var (
+		of   *store.RawView
+		said []string
+	)
+	integrity := func(ctx context.Context, v *store.RawView) (err error) {
+		if of == v {
+			return nil
+		}
+		if said, err = v.Strings(ctx, "PRAGMA integrity_check(100)"); err == nil {
+			of = v
+		}
+		return err
+	}
+	lines := func(mendable func(line string) bool) func(context.Context, *store.RawView, func(string) bool) error {
+		return func(ctx context.Context, v *store.RawView, wrong func(string) bool) error {
+			if err := integrity(ctx, v); err != nil {
+				return err
+			}
+			for _, line := range said {
+				if line != "ok" && mendable(line) {
+					wrong(line)
+				}
+			}
+			return nil
+		}
+	}
+	ofSearch := func(line string) bool { return strings.Contains(line, "texts_words") }
+	ofIndex := func(line string) bool { return !ofSearch(line) && strings.Contains(line, " index ") }
+	return []check{
+		{what: "database file: %s", how: lostHow + "; stop the server first, and keep the file",
+			find: lines(func(line string) bool { return !ofIndex(line) && !ofSearch(line) })},
+		{what: "database file: %s", find: lines(ofIndex), repair: func(ctx context.Context, tx *store.RawTx, _ string) error { return tx.Exec(ctx, "REINDEX") }},
+		{what: "database file: %s", find: lines(ofSearch), repair: rebuildWords},
+	}
+}

@@ -1,0 +1,58 @@
+package dbtool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// orphanChecks look for rows whose foreign key leads to nothing, for every
+// foreign key of the schema.
+func orphanChecks(ctx context.Context, v *store.RawView, d sqldb.Dialect) ([]check, error) {
+	relations, err := relations(ctx, v, d)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]check, len(relations))
+	for i, r := range relations {
+		out[i] = r.check()
+	}
+	return out, nil
+}
+
+// orphaned is that a row o of the table leads to nothing.
+func (r relation) orphaned() string {
+	var present, same []string
+	for i, column := range r.columns {
+		present = append(present, "o."+quoted(column)+" IS NOT NULL")
+		same = append(same, "p."+quoted(r.keys[i])+" = o."+quoted(column))
+	}
+	return strings.Join(present, " AND ") + " AND NOT EXISTS (SELECT 1 FROM " + quoted(r.parent) + " p WHERE " + strings.Join(same, " AND ") + ")"
+}
+
+// check finds the orphans of a relation by what is missing, and takes them away
+// where the schema says that they go with it, or else leaves them without it.
+func (r relation) check() check {
+	first := quoted(r.columns[0])
+	c := check{
+		what: fmt.Sprintf("%s.%s: %%s is not in %s", r.table, strings.Join(r.columns, ", "), r.parent),
+		text: "SELECT DISTINCT o." + first + " FROM " + quoted(r.table) + " o WHERE " + r.orphaned(),
+	}
+	where := " WHERE o." + first + " = $1 AND " + r.orphaned()
+	switch {
+	case r.cascade:
+		c.repair = func(ctx context.Context, tx *store.RawTx, id string) error {
+			return tx.Exec(ctx, "DELETE FROM "+quoted(r.table)+" AS o"+where, id)
+		}
+	case r.optional:
+		c.repair = func(ctx context.Context, tx *store.RawTx, id string) error {
+			return tx.Exec(ctx, "UPDATE "+quoted(r.table)+" AS o SET "+first+" = NULL"+where, id)
+		}
+	default:
+		c.how = lostHow
+	}
+	return c
+}

@@ -1,0 +1,272 @@
+package dbtool_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
+	"cardwall/internal/seal"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// clinic is a board with some of everything that the doctor looks at.
+type clinic struct {
+	*apptest.Service
+	board, other, list, card, item, webhook string
+}
+
+func newClinic(t *testing.T, database string) *clinic {
+	t.Helper()
+	s := apptest.New(t, database, apptest.Options{})
+	ada := s.Person("Ada")
+	workspace := ada.Workspace("Engines", "team")
+	c := &clinic{Service: s}
+	c.webhook = s.Listener(workspace, "")
+	c.board = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch"}).ID()
+	c.other = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Other"}).ID()
+	c.list = ada.Must("create_list", apptest.Fields{"boardId": c.board, "name": "To do"}).ID()
+	for i := range 90 { // more texts than SQLite's index of words lags behind
+		c.card = ada.Must("create_card", apptest.Fields{"listId": c.list, "title": fmt.Sprintf("Card %d paint", i), "description": "The hull."}).ID()
+	}
+	checklist := ada.Must("add_checklist", apptest.Fields{"cardId": c.card, "title": "Before"}).ID()
+	for _, title := range []string{"sand", "prime"} {
+		c.item = ada.Must("add_checklist_item", apptest.Fields{"checklistId": checklist, "title": title}).ID()
+	}
+	ada.Must("add_comment", apptest.Fields{"cardId": c.card, "text": "Red, please."})
+	if _, err := s.DB.LeaseShards(t.Context(), "srv_now", []int{1}, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	s.Sound()
+	return c
+}
+
+func (c *clinic) lines() (lines []string) {
+	c.T.Helper()
+	findings, err := dbtool.Examine(c.T.Context(), c.DB)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	for _, f := range findings {
+		lines = append(lines, f.String())
+	}
+	return lines
+}
+
+// Every kind of finding: the data is broken so, the doctor sees that and nothing
+// else, and mends it so that it sees nothing more, or says what else to do.
+func TestDoctorFindsAndMends(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		c := newClinic(t, database)
+		fill := strings.NewReplacer("BOARD", c.board, "OTHER", c.other, "LIST", c.list, "CARD", c.card, "ITEM", c.item, "WEBHOOK", c.webhook)
+		someDelivery := "(SELECT min(id) FROM deliveries)"
+		for _, broken := range []struct {
+			how, want string
+			undo      string // for what Mend must leave alone
+			lite      bool   // SQLite alone
+			post      bool   // PostgreSQL alone
+		}{
+			{how: "UPDATE boards SET open_cards = open_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the count of open cards is wrong"},
+			{how: "UPDATE boards SET all_cards = 0 WHERE id = 'BOARD'", want: "board BOARD: the count of cards is wrong"},
+			{how: "UPDATE boards SET open_lists = 7 WHERE id = 'BOARD'", want: "board BOARD: the count of open lists is wrong"},
+			{how: "UPDATE boards SET next_number = 3 WHERE id = 'BOARD'", want: "board BOARD: a card has a number that is still to be given"},
+			{how: "UPDATE cards SET comments = 5 WHERE id = 'CARD'", want: "card CARD: the count of comments is wrong"},
+			{how: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the count of checklist items is wrong"},
+			{how: "UPDATE cards SET items_done = 2 WHERE id = 'CARD'", want: "card CARD: the count of done checklist items is wrong"},
+			{how: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'", want: "board BOARD: its version is older than its last change"},
+			{how: "UPDATE boards SET version = version + 1 WHERE id = 'BOARD'", want: "board BOARD: changes are missing behind the last", undo: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'"},
+			{how: "UPDATE activity SET version = 1000 WHERE board_id = 'BOARD' AND version = 2", want: "board BOARD: its changes have gaps",
+				undo: "UPDATE activity SET version = 2 WHERE board_id = 'BOARD' AND version = 1000; UPDATE boards SET version = (SELECT max(version) FROM activity WHERE board_id = 'BOARD') WHERE id = 'BOARD'"},
+			{how: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "it tells of a version that its board does not have yet", undo: "UPDATE deliveries SET version = 1 WHERE version = 900"},
+			{how: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank"},
+			{how: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank"},
+			{how: "UPDATE cards SET rank = 'a0' || substr('" + strings.Repeat("V", 60) + "', 1) WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank, or longer"},
+			{how: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "below BOARD: the rank of a list is no rank"},
+			{how: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of a item is no rank"},
+			{how: "DROP INDEX cards_rank; UPDATE cards SET rank = (SELECT max(rank) FROM cards) WHERE id = 'CARD'", want: "below LIST: two of the kind card have one rank"},
+			{how: "CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank)"}, // it can be made again
+			{how: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: it is on another board than its list", undo: "UPDATE cards SET board_id = 'BOARD', number = 90 WHERE id = 'CARD'; UPDATE boards SET all_cards = 90, open_cards = 90 WHERE id = 'BOARD'; UPDATE boards SET all_cards = 0, open_cards = 0, next_number = 1 WHERE id = 'OTHER'"},
+			{how: "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ('lbl_x', 'OTHER', 'x', 'red', 1, 1); INSERT INTO card_labels (card_id, label_id) VALUES ('CARD', 'lbl_x')", want: "card CARD: it carries a label of another board", undo: "DELETE FROM card_labels"},
+			{how: "UPDATE workspace_members SET role = 'admin'", want: "it has no owner", undo: "UPDATE workspace_members SET role = 'owner'"},
+			{how: "UPDATE deliveries SET due_at = NULL WHERE id = " + someDelivery, want: "it waits, but for nothing"},
+			{how: "UPDATE deliveries SET status = 'delivered' WHERE id = " + someDelivery, want: "it has ended, but is to be attempted"},
+			{how: "UPDATE deliveries SET ended_at = 5 WHERE due_at IS NOT NULL AND id = (SELECT max(id) FROM deliveries)", want: "when it ended does not fit its status"},
+			{how: "UPDATE deliveries SET status = 'lost' WHERE id = " + someDelivery, want: "its status is none", undo: "UPDATE deliveries SET status = 'delivered' WHERE status = 'lost'"},
+			{how: "INSERT INTO leases (name, holder, until) VALUES ('x', 'srv_x', 5)", want: "lease x: its holder is long gone"},
+			{how: "INSERT INTO leases (name, holder, until) VALUES ('y', 'srv_x', 9999999999999)", want: "lease y: it reaches days into the future"},
+			{how: "INSERT INTO automation_boards (board_id, handled, holder, until) VALUES ('BOARD', 1, 'srv_x', 9999999999999)", want: "board BOARD: a server holds its rules for days"},
+			{how: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", want: "card CARD: search knows other texts than it has"},
+			{how: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'comment'", want: "card CARD: search knows other texts than it has"},
+			{how: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')", want: "card CARD: search knows other texts than it has"},
+			{how: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: search looks for its texts in another workspace", post: true},
+			{how: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ('CARD', 'usr_x', 1); DELETE FROM former_members",
+				want: "its dashboard overlooks somebody without an address who has cards"},
+			{how: "DELETE FROM texts_words WHERE rowid = 5; INSERT INTO texts_words (rowid, words) VALUES (5, 'elsewhere7paint')", want: "search: 1 texts stand in the index of words under another workspace", lite: true},
+			{how: "DELETE FROM texts_words WHERE rowid IN (5, 6)", want: "search: 2 texts are not in the index of words", lite: true},
+			{how: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) FROM texts_words_data)", want: "database file: ", lite: true},
+			{how: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken", lite: true},
+		} {
+			if broken.lite && sqldb.IsPostgres(database) || broken.post && !sqldb.IsPostgres(database) {
+				continue
+			}
+			if err := dbtool.Damage(t.Context(), database, strings.Split(fill.Replace(broken.how), "; ")...); err != nil {
+				t.Fatalf("%s: %v", broken.how, err)
+			}
+			lines := c.lines()
+			want := fill.Replace(broken.want)
+			if want != "" && (len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), want)) {
+				t.Errorf("%s: the doctor says %q, want %q", broken.how, lines, want)
+			}
+			mends := slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, want) && strings.Contains(l, "doctor --repair") })
+			if want != "" && mends != (broken.undo == "") {
+				t.Errorf("%s: mending is offered: %v (%q)", broken.how, mends, lines)
+			}
+			if _, err := dbtool.Repair(t.Context(), c.DB); err != nil {
+				t.Errorf("%s: mend: %v", broken.how, err)
+			}
+			if broken.undo != "" {
+				if lines := c.lines(); !strings.Contains(strings.Join(lines, "\n"), want) {
+					t.Errorf("%s: after mending the doctor says %q, want %q still", broken.how, lines, want)
+				}
+				if err := dbtool.Damage(t.Context(), database, strings.Split(fill.Replace(broken.undo), "; ")...); err != nil {
+					t.Fatalf("%s: %v", broken.undo, err)
+				}
+			}
+			if lines := c.lines(); len(lines) > 0 {
+				t.Fatalf("%s: the doctor still says %q", broken.how, lines)
+			}
+		}
+		if got := c.Column("SELECT title FROM cards WHERE id = $1", c.card); !slices.Equal(got, []string{"Varnish"}) {
+			t.Errorf("the card is %q", got)
+		}
+	})
+}
+
+// Mending ranks keeps the order, and what search finds is there again.
+func TestMendingKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		c := newClinic(t, database)
+		order := "SELECT id FROM cards ORDER BY rank"
+		before := c.Column(order)
+		if err := dbtool.Damage(t.Context(), database, "UPDATE cards SET rank = rank || '0' WHERE number > 40"); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := dbtool.Repair(t.Context(), c.DB); err != nil || n != 1 {
+			t.Errorf("mended %d: %v", n, err)
+		}
+		if after := c.Column(order); !slices.Equal(after, before) {
+			t.Errorf("the order was %v and is %v", before, after)
+		}
+		c.Sound()
+	})
+}
+
+// A secret under a key that is gone, and one that was changed.
+func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		c := newClinic(t, database)
+		other, err := seal.Parse(seal.NewKey())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return affect(ctx, tx, "UPDATE webhooks SET secret = $1 WHERE id = $2", other.Seal("webhook:"+c.webhook+":secret", []byte("x")), c.webhook)
+		})
+		lines := c.lines()
+		if len(lines) != 1 || !strings.Contains(lines[0], c.webhook) || !strings.Contains(lines[0], "no key of this server opens it") {
+			t.Errorf("the doctor says %q", lines)
+		}
+		if n, err := dbtool.Repair(t.Context(), c.DB); n != 0 || err != nil {
+			t.Errorf("mended %d: %v", n, err)
+		}
+	})
+}
+
+// The parent of a row of every foreign key is gone: each is found, and those go,
+// or stand without it, of which the schema allows that.
+func TestOrphansOfEveryRelation(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		lite := database
+		if sqldb.IsPostgres(database) {
+			lite = filepath.Join(t.TempDir(), "cardwall.db")
+		}
+		full(t, lite)
+		if lite != database {
+			relocate(t, lite, database)
+		}
+		db := apptest.OpenStore(t, database)
+		if found, err := dbtool.Orphans(t.Context(), db); err != nil || len(found) > 0 {
+			t.Fatalf("before: %v %v", found, err)
+		}
+		want, err := dbtool.LoseEveryParent(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(want) < 50 {
+			t.Errorf("only %d relations", len(want))
+		}
+		found, err := dbtool.Orphans(t.Context(), db)
+		if err != nil || !maps.Equal(found, want) {
+			for what, mendable := range want {
+				if got, there := found[what]; !there || got != mendable {
+					t.Errorf("%s (mendable: %v) is not found", what, mendable)
+				}
+			}
+			t.Errorf("found %d, want %d (%v)", len(found), len(want), err)
+		}
+		if err := dbtool.RepairOrphans(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		found, err = dbtool.Orphans(t.Context(), db)
+		for what, mendable := range found {
+			if mendable {
+				t.Errorf("%s is found after mending", what)
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What the doctor says of a damaged file is to restore, and it ends.
+func TestDoctorOfADamagedFile(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/cardwall.db"
+	c := newClinic(t, file)
+	if err := c.DB.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(content), "Card 44 paint")
+	if at < 0 {
+		t.Fatal("the card is not in the file")
+	}
+	page := at / 4096 * 4096
+	copy(content[page+8:page+64], strings.Repeat("\xff", 56)) // the places of its cells
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := apptest.OpenStore(t, file)
+	findings, err := dbtool.Examine(t.Context(), db)
+	if err == nil && (len(findings) == 0 || !strings.Contains(findings[0].String(), "restore the latest backup")) {
+		t.Errorf("the doctor says %v", findings)
+	}
+	t.Logf("%v %v", findings, err)
+}

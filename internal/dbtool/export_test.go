@@ -1,0 +1,208 @@
+package dbtool
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// FillEveryTable puts two rows into every table, one with all that may be null
+// and one without. It reads the schema, so a new table is filled too.
+func FillEveryTable(ctx context.Context, database string) (err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	left, err := b.tables(ctx)
+	if err != nil {
+		return err
+	}
+	relations, err := b.relations(ctx)
+	if err != nil {
+		return err
+	}
+	values := map[string]any{} // by number of the row, table and column
+	at := func(n int, table, column string) string { return fmt.Sprint(n, table, ".", column) }
+	for len(left) > 0 {
+		begin := len(left)
+		left = slices.DeleteFunc(left, func(t table) bool {
+			refers := map[string]string{}
+			for _, r := range relations {
+				if r.table != t.name {
+					continue
+				}
+				refers[r.columns[0]] = at(0, r.parent, r.keys[0])[1:]
+				if _, there := values[at(1, r.parent, r.keys[0])]; !there {
+					return false
+				}
+			}
+			for n := range 2 {
+				if err = errors.Join(err, b.fillRow(ctx, t, n, refers, values)); err != nil {
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil || len(left) == begin {
+			return errors.Join(err, fmt.Errorf("no order in which %v can be filled", left))
+		}
+	}
+	return nil
+}
+
+func (b *bulk) fillRow(ctx context.Context, t table, n int, refers map[string]string, values map[string]any) error {
+	kinds := map[string]string{}
+	if err := b.each(ctx, `SELECT name, type || CASE WHEN "notnull" OR pk THEN '' ELSE ' NULL' END FROM pragma_table_info($1)`, []any{t.name}, func(rows *sql.Rows) error {
+		var name, kind string
+		err := rows.Scan(&name, &kind)
+		kinds[name] = kind
+		return err
+	}); err != nil {
+		return err
+	}
+	args := make([]any, len(t.columns))
+	for i, column := range t.columns {
+		kind, null := strings.CutSuffix(kinds[column], " NULL")
+		switch {
+		case refers[column] != "" && !(null && n == 0):
+			args[i] = values[fmt.Sprint(n, refers[column])]
+		case null && n == 0:
+		case kind == "INTEGER":
+			args[i] = int64(n+1) << (40 * n)
+		case kind == "BLOB":
+			args[i] = []byte(strings.Repeat(t.name+"\x00\xff", n)) // empty once
+		default:
+			args[i] = fmt.Sprintf("%s.%s %d 'ü\t\\N\"\n€😀", t.name, column, n)
+		}
+		values[fmt.Sprint(n, t.name, ".", column)] = args[i]
+	}
+	if _, err := b.exec(ctx, "INSERT INTO "+quoted(t.name)+" ("+quoted(t.columns...)+") "+bareValues(1, len(args)), args...); err != nil {
+		return fmt.Errorf("fill %s: %w", t.name, err)
+	}
+	return nil
+}
+
+// SumEveryTable reads a database to its end.
+func SumEveryTable(ctx context.Context, database string) (out []TableSum, err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	tables, err := b.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.sumTables(ctx, tables, newMeter(nil, "", 0))
+}
+
+// ChangeFile runs SQL on a SQLite file that is no database of a server.
+func ChangeFile(ctx context.Context, file, text string) (err error) {
+	b, err := openBulkFile(ctx, file, "mode=rw")
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.do(ctx, text), b.close())
+}
+
+// Damage runs SQL while nobody looks at foreign keys.
+func Damage(ctx context.Context, database string, texts ...string) (err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return err
+	}
+	if b.is.RowLocks {
+		texts = append([]string{"SET session_replication_role = replica"}, texts...)
+	}
+	return errors.Join(b.do(ctx, texts...), b.close())
+}
+
+// LoseEveryParent points a row of every foreign key at nothing, and answers what
+// the doctor should find, and whether that can be mended.
+func LoseEveryParent(ctx context.Context, database string) (found map[string]bool, err error) {
+	b, err := openBulk(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	relations, err := b.relations(ctx)
+	if err := errors.Join(err, b.close()); err != nil {
+		return nil, err
+	}
+	found = map[string]bool{}
+	for i, r := range relations {
+		gone := fmt.Sprintf("gone_%d", i)
+		column := quoted(r.columns[0])
+		if err := Damage(ctx, database, "UPDATE "+quoted(r.table)+" SET "+column+" = '"+gone+"' WHERE "+column+" = (SELECT max("+column+") FROM "+quoted(r.table)+")"); err != nil {
+			return nil, err
+		}
+		found[fmt.Sprintf("%s.%s: %s is not in %s", r.table, r.columns[0], gone, r.parent)] = r.cascade || r.optional
+	}
+	return found, nil
+}
+
+// Orphans returns the doctor's findings about foreign keys; RepairOrphans repairs them.
+func Orphans(ctx context.Context, db *store.DB) (found map[string]bool, err error) {
+	all, err := Examine(ctx, db)
+	found = map[string]bool{}
+	for _, f := range all {
+		if strings.Contains(f.What, " is not in ") {
+			found[f.What] = f.Repairable
+		}
+	}
+	return found, err
+}
+
+func RepairOrphans(ctx context.Context, db *store.DB) error {
+	var orphans []check
+	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+		orphans, err = orphanChecks(ctx, v.Raw(), db.Engine().Dialect())
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, c := range orphans {
+		if c.repair == nil {
+			continue
+		}
+		if _, err := repairAll(ctx, db, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HoldFile takes the lock of a SQLite file's writer until release is called.
+func HoldFile(ctx context.Context, file string) (release func() error, err error) {
+	b, err := openBulk(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return errors.Join(b.do(ctx, "ROLLBACK"), b.close()) }, b.lockFile(ctx)
+}
+
+// SealUnder is the first step of Reseal.
+func SealUnder(ctx context.Context, db *store.DB, id string) error {
+	return (&resealer{db: db, keys: db.Keys()}).sealUnder(ctx, id)
+}
+
+// ResealAfter reads a page of sealed answers, calls change, and then seals what it
+// read again.
+func ResealAfter(ctx context.Context, db *store.DB, first string, change func()) (done int, err error) {
+	var values []sealedValue
+	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+		values, _, err = sealedAnswers(ctx, v.Raw(), []any{"", ""})
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	change()
+	done, _, err = (&resealer{db: db, keys: db.Keys()}).reseal(ctx, first, values)
+	return done, err
+}

@@ -1,0 +1,205 @@
+package dbtool_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
+	"cardwall/internal/store"
+)
+
+func relocate(t *testing.T, from, to string) dbtool.Moved {
+	t.Helper()
+	done, err := dbtool.Relocate(t.Context(), dbtool.RelocateOptions{From: from, To: to, Clock: time.Now})
+	if err != nil {
+		t.Fatalf("move: %v", err)
+	}
+	return done
+}
+
+func tryRelocate(t *testing.T, from, to string) error {
+	t.Helper()
+	_, err := dbtool.Relocate(t.Context(), dbtool.RelocateOptions{From: from, To: to, Clock: time.Now})
+	return err
+}
+
+// opens tells whether a server could work on a database, or else why not.
+func opens(t *testing.T, database string) error {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{Database: database})
+	if err == nil {
+		err = db.Close()
+	}
+	return err
+}
+
+// Whatever moment a move is interrupted at, not both databases can be written,
+// and the same command again ends it.
+func TestInterruptedMoves(t *testing.T) {
+	t.Parallel()
+	from, to := filepath.Join(t.TempDir(), "cardwall.db"), apptest.EmptyPostgresURL(t)
+	full(t, from)
+	want := sums(t, from)
+	relocate(t, from, to)
+	compareSums(t, "moved", sums(t, to), want)
+	if err := opens(t, from); err == nil || !strings.Contains(err.Error(), "has moved to postgres://") {
+		t.Errorf("the file that was left: %v", err)
+	}
+	if err := opens(t, to); err != nil {
+		t.Errorf("where the data is: %v", err)
+	}
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "has moved") {
+		t.Errorf("moved twice: %v", err)
+	}
+	if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: from, File: filepath.Join(t.TempDir(), "x"), Clock: time.Now}); err == nil || !strings.Contains(err.Error(), "has moved") {
+		t.Errorf("a backup of the file that was left: %v", err)
+	}
+
+	// Cut between the mark of the one and the release of the other.
+	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
+	full(t, from)
+	want = sums(t, from)
+	damage(t, to, `CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut'; END $$`,
+		"CREATE TRIGGER cut BEFORE DELETE ON settings FOR EACH ROW WHEN (old.key = 'arriving') EXECUTE FUNCTION cut()")
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "run this again") {
+		t.Errorf("cut before the release: %v", err)
+	}
+	for _, database := range []string{from, to} {
+		if opens(t, database) == nil {
+			t.Errorf("%s can be written though the move has not ended", database)
+		}
+	}
+	damage(t, to, "DROP TRIGGER cut ON settings")
+	if done := relocate(t, from, to); !done.Finished {
+		t.Errorf("the last step was not made: %+v", done)
+	}
+	if err := opens(t, to); err != nil {
+		t.Error(err)
+	}
+	compareSums(t, "released", sums(t, to), want)
+
+	// Cut between the commit of PostgreSQL and the mark.
+	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
+	full(t, from)
+	damage(t, from, "CREATE TRIGGER cut BEFORE INSERT ON settings WHEN new.key = 'moved_to' BEGIN SELECT RAISE(ABORT, 'cut'); END")
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "nothing has moved") {
+		t.Errorf("cut before the mark: %v", err)
+	}
+	if err := opens(t, from); err != nil {
+		t.Errorf("the file goes on: %v", err)
+	}
+	if err := opens(t, to); err == nil || !strings.Contains(err.Error(), "has not finished") {
+		t.Errorf("where the data was on its way to: %v", err)
+	}
+	damage(t, from, "DROP TRIGGER cut", "UPDATE organizations SET name = 'Later'")
+	want = sums(t, from)
+	if done := relocate(t, from, to); done.Finished {
+		t.Errorf("it did not begin anew: %+v", done)
+	}
+	compareSums(t, "moved anew", sums(t, to), want)
+
+	// Another move's data is left alone.
+	other := filepath.Join(t.TempDir(), "other.db")
+	full(t, other)
+	if err := tryRelocate(t, other, to); !errors.Is(err, dbtool.ErrNotEmpty) {
+		t.Errorf("over the data of another: %v", err)
+	}
+}
+
+func damage(t *testing.T, database string, texts ...string) {
+	t.Helper()
+	if err := dbtool.Damage(t.Context(), database, texts...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A server that runs on the file while its data moves: it reads before, during
+// and after, and writes nothing from the moment on that the move begins.
+func TestRunningServerStopsWriting(t *testing.T) {
+	t.Parallel()
+	from, to := filepath.Join(t.TempDir(), "cardwall.db"), apptest.EmptyPostgresURL(t)
+	db := apptest.OpenStore(t, from)
+	write := func(id string) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		return db.Write(ctx, board.System(), func(tx *store.Tx) error {
+			return affect(ctx, tx, "INSERT INTO organizations (id, name, plan, created_at) VALUES ($1, 'x', 'team', 1)", id)
+		})
+	}
+	if err := write("org_1"); err != nil {
+		t.Fatal(err)
+	}
+	// Another program that writes is no reason to stop.
+	if err := dbtool.ChangeFile(t.Context(), from, "UPDATE organizations SET name = 'y'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write("org_2"); err != nil {
+		t.Fatal(err)
+	}
+	relocate(t, from, to)
+	for range 2 {
+		if err := write("org_3"); !board.IsCode(err, board.CodeUnavailable) || !strings.Contains(err.Error(), "has moved") {
+			t.Errorf("after the move: %v", err)
+		}
+	}
+	if err := db.Ping(t.Context()); err == nil {
+		t.Error("the server says that it is ready")
+	}
+	if got := apptest.Select(t, db, "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got, []string{"org_1", "org_2"}) {
+		t.Errorf("the file has %q", got)
+	}
+	if got := apptest.Select(t, apptest.OpenStore(t, to), "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got, []string{"org_1", "org_2"}) {
+		t.Errorf("PostgreSQL has %q", got)
+	}
+}
+
+// Who holds the lock for long makes others wait once, and then refuses shortly;
+// all that wait together are refused together.
+func TestWritesAreRefusedWhileTheFileIsHeld(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "cardwall.db")
+	db := apptest.OpenStore(t, file)
+	release, err := dbtool.HoldFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func() error {
+		return db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+			return affect(t.Context(), tx, "UPDATE organizations SET name = 'x'")
+		})
+	}
+	began := time.Now()
+	refused := make(chan error)
+	for range 20 {
+		go func() { refused <- write() }()
+	}
+	for range 20 {
+		if err := <-refused; !board.IsCode(err, board.CodeUnavailable) {
+			t.Errorf("%v", err)
+		}
+	}
+	if waited := time.Since(began); waited > 30*time.Second {
+		t.Errorf("twenty waited %s, one after the other", waited)
+	}
+	began = time.Now()
+	if err := write(); !board.IsCode(err, board.CodeUnavailable) {
+		t.Errorf("%v", err)
+	}
+	if waited := time.Since(began); waited > 5*time.Second {
+		t.Errorf("the next still waited %s", waited)
+	}
+	apptest.Select(t, db, "SELECT name FROM organizations")
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(); err != nil {
+		t.Errorf("after the lock was let go: %v", err)
+	}
+}

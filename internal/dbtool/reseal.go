@@ -1,0 +1,233 @@
+package dbtool
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cardwall/internal/board"
+	"cardwall/internal/seal"
+	"cardwall/internal/store"
+)
+
+const (
+	resealBatch  = 50 // rows that are read, and written, at once
+	resealPasses = 5  // passes over everything, until one finds nothing left to do
+)
+
+// resealer seals the secrets of one database again.
+type resealer struct {
+	db   *store.DB
+	keys *seal.Keyring
+}
+
+// sealedValue is a sealed column of a row.
+type sealedValue struct {
+	place  string
+	sealed []byte
+	update string // $1 is the value, $2 what it must be still, $3… the row
+	row    []any
+}
+
+// Reseal seals everything anew that is not under the first key of the ring, in
+// short transactions beside whatever else works on the database, and tells how
+// many values that were. When it returns nil, no other key is needed for this
+// database any more. What cannot be opened stays as it is, and is an error at
+// the end. Interrupted, it goes on when it is called again. Before each batch it
+// calls next, whose error ends it.
+func Reseal(ctx context.Context, db *store.DB, next func() error) (done int, err error) {
+	r := &resealer{db: db, keys: db.Keys()}
+	if r.keys == nil {
+		return 0, store.ErrNoKeys
+	}
+	first := r.keys.Current()
+	if err := r.sealUnder(ctx, first); err != nil {
+		return 0, err
+	}
+	for range resealPasses {
+		n, stuck, err := r.pass(ctx, first, next)
+		done += n
+		switch {
+		case err != nil:
+			return done, fmt.Errorf("re-seal: %w", err)
+		case n > 0:
+			continue // until a whole pass finds nothing
+		case len(stuck) > 0:
+			return done, fmt.Errorf("%d secrets cannot be opened, so the other keys stay in use: %w", len(stuck), errors.Join(stuck[:min(len(stuck), 5)]...))
+		}
+		return done, r.sealedUnder(ctx, first)
+	}
+	return done, errors.New("re-seal: something goes on sealing under another key: restart the servers with the new one, and run this again")
+}
+
+// sealUnder makes all servers seal under a key from now on. What was sealed
+// under another before is committed when it returns.
+func (r *resealer) sealUnder(ctx context.Context, first string) error {
+	return r.setKeys(ctx, func(ids []string) []string {
+		return append([]string{first}, slices.DeleteFunc(ids, func(id string) bool { return id == first })...)
+	})
+}
+
+// sealedUnder notes that no key but the first is needed any more.
+func (r *resealer) sealedUnder(ctx context.Context, first string) error {
+	return r.setKeys(ctx, func([]string) []string { return []string{first} })
+}
+
+func (r *resealer) setKeys(ctx context.Context, change func(ids []string) []string) error {
+	err := r.db.Write(ctx, board.System(), func(t *store.Tx) error {
+		tx := t.Raw()
+		ids, err := tx.SealKeys(ctx)
+		if err != nil {
+			return err
+		}
+		return tx.Exec(ctx, "UPDATE settings SET value = $1 WHERE key = $2", strings.Join(change(ids), ","), store.KeySetting)
+	})
+	if err != nil {
+		return fmt.Errorf("note the keys in use: %w", err)
+	}
+	return nil
+}
+
+// sealedPagesOfAll read, each of one table, some of what is sealed behind a mark,
+// and the next mark, nil at the end. Every sealed column is in one of them.
+func sealedPagesOfAll() []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error) {
+	return []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedPages, sealedAnswers}
+}
+
+// resealAll goes over everything once. Stuck is why some could not be opened.
+func (r *resealer) pass(ctx context.Context, first string, next func() error) (done int, stuck []error, err error) {
+	for _, page := range sealedPagesOfAll() {
+		mark := []any{"", ""}
+		for mark != nil {
+			if err := next(); err != nil {
+				return done, stuck, err
+			}
+			var values []sealedValue
+			if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
+				values, mark, err = page(ctx, v.Raw(), mark)
+				return err
+			}); err != nil {
+				return done, stuck, err
+			}
+			n, failed, err := r.reseal(ctx, first, values)
+			done, stuck = done+n, append(stuck, failed...)
+			if err != nil {
+				return done, stuck, err
+			}
+		}
+	}
+	return done, stuck, nil
+}
+
+// reseal seals some values anew in one transaction. A value that was changed
+// since it was read stays, for the next pass.
+func (r *resealer) reseal(ctx context.Context, first string, values []sealedValue) (done int, stuck []error, err error) {
+	fresh := make([][]byte, len(values))
+	stale := 0
+	for i, s := range values {
+		if seal.KeyOf(s.sealed) == first {
+			continue
+		}
+		plain, err := r.keys.Open(s.place, s.sealed)
+		if err != nil {
+			stuck = append(stuck, fmt.Errorf("%s: %w", s.place, err))
+			continue
+		}
+		if fresh[i], err = r.keys.SealUnder(first, s.place, plain); err != nil {
+			return 0, stuck, err
+		}
+		stale++
+	}
+	if stale == 0 {
+		return 0, stuck, nil
+	}
+	err = r.db.Write(ctx, board.System(), func(t *store.Tx) error {
+		tx := t.Raw()
+		done = 0
+		for i, s := range values {
+			if fresh[i] == nil {
+				continue
+			}
+			n, err := tx.Affected(ctx, s.update, append([]any{fresh[i], s.sealed}, s.row...)...)
+			if err != nil {
+				return err
+			}
+			done += int(n)
+		}
+		return nil
+	})
+	return done, stuck, err
+}
+
+// sealedWebhooks are what is sealed of some webhooks behind a mark, and the
+// next mark, nil at the end.
+func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
+	n := 0
+	err = v.Each(ctx, "SELECT id, address, secret, old_secret FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
+		var (
+			id                   string
+			address, secret, old []byte
+		)
+		if err := rows.Scan(&id, &address, &secret, &old); err != nil {
+			return err
+		}
+		n++
+		next = []any{id}
+		out = append(out,
+			sealedValue{store.WebhookSealPlace(id, "address"), address, "UPDATE webhooks SET address = $1 WHERE address = $2 AND id = $3", next},
+			sealedValue{store.WebhookSealPlace(id, "secret"), secret, "UPDATE webhooks SET secret = $1 WHERE secret = $2 AND id = $3", next})
+		if old != nil {
+			out = append(out, sealedValue{store.WebhookSealPlace(id, "old-secret"), old, "UPDATE webhooks SET old_secret = $1 WHERE old_secret = $2 AND id = $3", next})
+		}
+		return nil
+	})
+	if n < resealBatch {
+		next = nil
+	}
+	return out, next, err
+}
+
+// sealedAnswers are some stored answers behind a mark that hold a secret.
+func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
+	err = v.Each(ctx, "SELECT user_id, key, answer FROM idempotency WHERE sealed = 1 AND (user_id, key) > ($1, $2) ORDER BY user_id, key LIMIT $3",
+		append(slices.Clone(mark), resealBatch), func(rows *sql.Rows) error {
+			var (
+				user, key string
+				answer    []byte
+			)
+			if err := rows.Scan(&user, &key, &answer); err != nil {
+				return err
+			}
+			next = []any{user, key}
+			out = append(out, sealedValue{store.AnswerSealPlace(user, key), answer, "UPDATE idempotency SET answer = $1 WHERE answer = $2 AND user_id = $3 AND key = $4", next})
+			return nil
+		})
+	if len(out) < resealBatch {
+		next = nil
+	}
+	return out, next, err
+}
+
+// sealedPages are what is sealed of some public pages behind a mark, and the
+// next mark, nil at the end.
+func sealedPages(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
+	err = v.Each(ctx, "SELECT board_id, secret FROM public_pages WHERE board_id > $1 ORDER BY board_id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
+		var (
+			id     string
+			secret []byte
+		)
+		if err := rows.Scan(&id, &secret); err != nil {
+			return fmt.Errorf("read a sealed page: %w", err)
+		}
+		next = []any{id}
+		out = append(out, sealedValue{store.PageSealPlace(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 AND board_id = $3", next})
+		return nil
+	})
+	if len(out) < resealBatch {
+		next = nil
+	}
+	return out, next, err
+}

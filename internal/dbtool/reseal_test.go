@@ -1,0 +1,509 @@
+package dbtool_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/dbtool"
+	"cardwall/internal/seal"
+	"cardwall/internal/store"
+)
+
+// vault is a database with secrets in it, and all keys that it ever had.
+type vault struct {
+	*apptest.Service
+	keys   *seal.Keyring     // opens everything, in any phase
+	values map[string]string // what is sealed, by place
+
+	user, organization, workspace string // of the stored answers, and of the webhooks
+}
+
+// ringOf makes a keyring of texts.
+func ringOf(t testing.TB, keys ...string) *seal.Keyring {
+	t.Helper()
+	k, err := seal.Parse(strings.Join(keys, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// vaults runs a test on both databases, each sealed under the first key.
+func vaults(t *testing.T, webhooks, answers int, fn func(t *testing.T, v *vault, old, fresh string)) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		old, fresh := seal.NewKey(), seal.NewKey()
+		v := newVault(t, database, ringOf(t, old), webhooks, answers)
+		v.keys = ringOf(t, fresh, old)
+		fn(t, v, old, fresh)
+	})
+}
+
+func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, answers int) *vault {
+	t.Helper()
+	s := apptest.New(t, database, apptest.Options{Keys: keys})
+	ada := s.Person("Ada")
+	v := &vault{Service: s, keys: keys, values: map[string]string{}, workspace: ada.Workspace("Engines", board.PlanTeam)}
+	v.user = s.Column("SELECT user_id FROM workspace_members")[0]
+	v.organization = s.Column("SELECT id FROM organizations")[0]
+	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		for i := range webhooks {
+			if err := v.webhook(ctx, tx, keys, fmt.Sprintf("whk_%04d", i), i%3 == 0); err != nil {
+				return err
+			}
+			if err := v.page(ctx, tx, keys, fmt.Sprintf("brd_%04d", i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.Write(board.Person(v.user), func(ctx context.Context, tx *store.Tx) error {
+		for i := range answers {
+			if err := v.answer(ctx, tx, fmt.Sprintf("key %04d", i)); err != nil {
+				return err
+			}
+		}
+		for i := range answers { // those without a secret stay as they are
+			key := fmt.Sprintf("open %04d", i)
+			if _, err := tx.Claim(ctx, key, "op", []byte{1}); err != nil {
+				return err
+			}
+			if err := tx.Keep(ctx, key, store.Stored{Answer: []byte(key)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return v
+}
+
+// webhook writes a webhook with columns sealed under the first key of a ring.
+func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, id string, rotated bool) error {
+	sealed := func(column string) []byte {
+		place := "webhook:" + id + ":" + column
+		v.values[place] = "secret of " + place
+		return keys.Seal(place, []byte(v.values[place]))
+	}
+	var old any
+	if rotated {
+		old = sealed("old-secret")
+	}
+	// Not by InsertWebhook, which seals under the key of the day whatever ring its server has.
+	return affect(ctx, tx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host, last_four, address, secret, old_secret, off, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user, sealed("address"), sealed("secret"), old)
+}
+
+// page writes a board with a public page, whose key is sealed like a webhook's secret.
+func (v *vault) page(ctx context.Context, tx *store.Tx, keys *seal.Keyring, boardID string) error {
+	place := "public-page:" + boardID + ":secret"
+	v.values[place] = "secret of " + place
+	if err := affect(ctx, tx, `INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description)
+		VALUES ($1, $2, '', 'workspace', 0, 0, 0, 0, '')`, boardID, v.workspace); err != nil {
+		return err
+	}
+	return affect(ctx, tx, `INSERT INTO public_pages (board_id, hash, secret, mode, all_lists, lists, comments, names, welcome, updated_at)
+		VALUES ($1, $2, $3, 'read', 1, '', 0, 0, '', 0)`, boardID, []byte(boardID), keys.Seal(place, []byte(v.values[place])))
+}
+
+// answer stores an answer with a secret, as the engine does.
+func (v *vault) answer(ctx context.Context, tx *store.Tx, key string) error {
+	place := "idempotency:" + v.user + ":" + key
+	v.values[place] = "secret of " + place
+	if _, err := tx.Claim(ctx, key, "op", []byte{1}); err != nil {
+		return err
+	}
+	return tx.Keep(ctx, key, store.Stored{Answer: []byte(v.values[place]), Sealed: true})
+}
+
+// sealed reads all sealed values straight from the database.
+func (v *vault) sealed() map[string][]byte {
+	v.T.Helper()
+	out := map[string][]byte{}
+	for _, column := range []string{"address", "secret", "old_secret"} {
+		ids := v.Column("SELECT id FROM webhooks WHERE " + column + " IS NOT NULL ORDER BY id")
+		for i, value := range v.Column("SELECT " + column + " FROM webhooks WHERE " + column + " IS NOT NULL ORDER BY id") {
+			out["webhook:"+ids[i]+":"+strings.ReplaceAll(column, "_", "-")] = []byte(value)
+		}
+	}
+	ids := v.Column("SELECT board_id FROM public_pages ORDER BY board_id")
+	for i, value := range v.Column("SELECT secret FROM public_pages ORDER BY board_id") {
+		out["public-page:"+ids[i]+":secret"] = []byte(value)
+	}
+	keys := v.Column("SELECT key FROM idempotency WHERE sealed = 1 ORDER BY key")
+	for i, value := range v.Column("SELECT answer FROM idempotency WHERE sealed = 1 ORDER BY key") {
+		out["idempotency:"+v.user+":"+keys[i]] = []byte(value)
+	}
+	return out
+}
+
+// whole fails the test unless a ring opens every secret.
+func (v *vault) whole(t *testing.T, keys *seal.Keyring) {
+	t.Helper()
+	rows := v.sealed()
+	if len(rows) != len(v.values) {
+		t.Errorf("%d values are sealed, want %d", len(rows), len(v.values))
+	}
+	for place, want := range v.values {
+		if got, err := keys.Open(place, rows[place]); err != nil || string(got) != want {
+			t.Fatalf("%s opened as %q (%v), want %q", place, got, err, want)
+		}
+		if bytes.Contains(rows[place], []byte("secret")) {
+			t.Errorf("%s is there to read", place)
+		}
+	}
+}
+
+// under counts the values that are sealed under the first key of a ring.
+func (v *vault) under(keys *seal.Keyring) (n int) {
+	v.T.Helper()
+	for _, value := range v.sealed() {
+		if !keys.Stale(value) {
+			n++
+		}
+	}
+	return n
+}
+
+// server opens the database as another server with these keys.
+func (v *vault) server(keys *seal.Keyring) (*store.DB, error) {
+	return store.Open(v.T.Context(), store.Options{Database: v.Database, Clock: v.Clock.Now, Keys: keys})
+}
+
+func (v *vault) mustServer(t *testing.T, keys *seal.Keyring) *store.DB {
+	t.Helper()
+	db, err := v.server(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// refused fails the test unless a server with these keys does not start, and
+// says what to set.
+func (v *vault) refused(t *testing.T, keys *seal.Keyring, missing string) {
+	t.Helper()
+	db, err := v.server(keys)
+	if err == nil {
+		_ = db.Close()
+		t.Fatalf("a server with %v started", keys)
+	}
+	if !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "CARDWALL_SECRET_KEY") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("it says %q", err)
+	}
+}
+
+func goOn() error { return nil }
+
+func TestResealing(t *testing.T) {
+	vaults(t, 110, 60, func(t *testing.T, v *vault, old, fresh string) {
+		before, after := ringOf(t, old), ringOf(t, fresh)
+		v.refused(t, after, before.Current())
+		v.whole(t, before)
+		db := v.mustServer(t, v.keys)
+		if n, err := dbtool.Reseal(t.Context(), db, goOn); err != nil || n != len(v.values) {
+			t.Fatalf("re-sealed %d (%v), want %d", n, err, len(v.values))
+		}
+		v.whole(t, after)
+		v.refused(t, before, after.Current())
+		v.mustServer(t, after)
+		if n, err := dbtool.Reseal(t.Context(), db, goOn); err != nil || n != 0 {
+			t.Errorf("a second time it re-sealed %d (%v)", n, err)
+		}
+	})
+}
+
+// Killed anywhere, a rotation loses nothing: servers with both keys work on,
+// and run again it ends.
+func TestResealingIsInterrupted(t *testing.T) {
+	vaults(t, 110, 60, func(t *testing.T, v *vault, old, fresh string) {
+		before, after := ringOf(t, old), ringOf(t, fresh)
+		stop := errors.New("killed")
+		all := len(v.values)
+		db := v.mustServer(t, v.keys)
+		if err := dbtool.SealUnder(t.Context(), db, v.keys.Current()); err != nil {
+			t.Fatal(err)
+		}
+		v.refused(t, before, after.Current())
+		v.refused(t, after, before.Current())
+		steps, last := 0, 0
+		for ended := false; !ended; steps++ {
+			left := steps
+			_, err := dbtool.Reseal(t.Context(), db, func() error {
+				if left--; left < 0 {
+					return stop
+				}
+				return nil
+			})
+			if ended = err == nil; !ended && !errors.Is(err, stop) {
+				t.Fatal(err)
+			}
+			v.whole(t, v.keys)
+			now := v.under(after)
+			if now < last || ended && now != all {
+				t.Errorf("after %d batches %d values are under the new key, before that %d", steps, now, last)
+			}
+			if last = now; steps == 2 {
+				v.refused(t, after, before.Current())
+			}
+		}
+		if steps < 5 {
+			t.Errorf("it ended after %d steps, so little was interrupted", steps)
+		}
+		v.whole(t, after)
+		v.mustServer(t, after)
+	})
+}
+
+// A row that is written under the old key while the rotation is past it is
+// found by the next pass.
+func TestRowUnderTheOldKeyInTheMiddle(t *testing.T) {
+	vaults(t, 60, 10, func(t *testing.T, v *vault, old, fresh string) {
+		before, batches := ringOf(t, old), 0
+		n, err := dbtool.Reseal(t.Context(), v.mustServer(t, v.keys), func() error {
+			if batches++; batches == 3 { // behind the webhooks
+				v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+					return v.webhook(ctx, tx, before, "whk_0", true)
+				})
+			}
+			return nil
+		})
+		if err != nil || n != len(v.values) {
+			t.Errorf("re-sealed %d (%v), want %d", n, err, len(v.values))
+		}
+		v.whole(t, ringOf(t, fresh))
+		// What never ends is not reported as done.
+		n = 0
+		_, err = dbtool.Reseal(t.Context(), v.mustServer(t, ringOf(t, seal.NewKey(), fresh)), func() error {
+			n++
+			v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+				return v.webhook(ctx, tx, ringOf(t, fresh), fmt.Sprintf("whk_0%d", n), false)
+			})
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), "restart the servers") {
+			t.Errorf("with a server that goes on under the old key: %v", err)
+		}
+	})
+}
+
+// A value that is changed while it is re-sealed stays as it was changed.
+func TestResealingOverwritesNothing(t *testing.T) {
+	vaults(t, 0, 2, func(t *testing.T, v *vault, _, fresh string) {
+		place := "idempotency:" + v.user + ":key 0001"
+		v.values[place] = "changed meanwhile"
+		n, err := dbtool.ResealAfter(t.Context(), v.mustServer(t, v.keys), v.keys.Current(), func() {
+			v.Write(board.Person(v.user), func(ctx context.Context, tx *store.Tx) error {
+				return tx.Keep(ctx, "key 0001", store.Stored{Answer: []byte(v.values[place]), Sealed: true})
+			})
+		})
+		if err != nil || n != 1 {
+			t.Errorf("re-sealed %d (%v), want 1", n, err)
+		}
+		v.whole(t, v.keys)
+	})
+}
+
+// What is being sealed under the old key when a rotation begins is waited for.
+func TestResealingWaitsForWhatIsBeingSealed(t *testing.T) {
+	vaults(t, 1, 1, func(t *testing.T, v *vault, _, fresh string) {
+		db := v.mustServer(t, v.keys)
+		begun, end, ended, done := make(chan bool), make(chan bool), make(chan error, 1), make(chan error, 1)
+		go func() {
+			done <- v.DB.Write(context.Background(), board.Person(v.user), func(tx *store.Tx) error {
+				err := v.answer(context.Background(), tx, "in flight")
+				begun <- true
+				<-end
+				return err
+			})
+		}()
+		<-begun
+		go func() {
+			_, err := dbtool.Reseal(context.Background(), db, goOn)
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			t.Errorf("it did not wait: %v", err)
+			ended <- err
+		case <-time.After(300 * time.Millisecond):
+		}
+		end <- true
+		if err := errors.Join(<-done, <-ended); err != nil {
+			t.Fatal(err)
+		}
+		v.whole(t, ringOf(t, fresh))
+	})
+}
+
+// What cannot be opened stays, keeps the old key in use, and is named.
+func TestResealingNamesWhatItCannotOpen(t *testing.T) {
+	vaults(t, 3, 1, func(t *testing.T, v *vault, old, fresh string) {
+		lost := ringOf(t, seal.NewKey())
+		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return affect(ctx, tx, "UPDATE webhooks SET secret = $1 WHERE id = 'whk_0001'", lost.Seal("webhook:whk_0001:secret", nil))
+		})
+		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // of another place
+			return affect(ctx, tx, "UPDATE webhooks SET address = (SELECT h.secret FROM webhooks h WHERE h.id = 'whk_0002') WHERE id = 'whk_0001'")
+		})
+		db := v.mustServer(t, v.keys)
+		n, err := dbtool.Reseal(t.Context(), db, goOn)
+		if !errors.Is(err, seal.ErrUnknownKey) || !errors.Is(err, seal.ErrDamaged) || !strings.Contains(err.Error(), "webhook:whk_0001:secret") ||
+			!strings.Contains(err.Error(), "webhook:whk_0001:address") || n != len(v.values)-2 {
+			t.Errorf("re-sealed %d of %d: %v", n, len(v.values), err)
+		}
+		v.refused(t, ringOf(t, fresh), ringOf(t, old).Current())
+		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return affect(ctx, tx, "DELETE FROM webhooks WHERE id = 'whk_0001'")
+		})
+		if n, err := dbtool.Reseal(t.Context(), db, goOn); err != nil || n != 0 {
+			t.Errorf("without that webhook it re-sealed %d: %v", n, err)
+		}
+		v.mustServer(t, ringOf(t, fresh))
+	})
+}
+
+// A server goes on while another process rotates the key in their file: it
+// gives the replays, and seals under the new key from then on.
+func TestServerRunsWhileTheKeyIsRotated(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		path := filepath.Join(t.TempDir(), "secret.key")
+		keys, err := seal.FromFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := newVault(t, database, keys, 1, 2)
+		server := v.mustServer(t, keys)
+		replay := func() {
+			t.Helper()
+			if err := server.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
+				s, err := tx.Claim(t.Context(), "key 0000", "op", []byte{1})
+				if err == nil && (s == nil || !s.Sealed || string(s.Answer) != v.values["idempotency:"+v.user+":key 0000"]) {
+					t.Errorf("the stored answer is %+v", s)
+				}
+				return err
+			}); err != nil {
+				t.Errorf("replay: %v", err)
+			}
+		}
+		store := func(key string) {
+			t.Helper()
+			if err := server.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
+				return v.answer(t.Context(), tx, key)
+			}); err != nil {
+				t.Errorf("store an answer: %v", err)
+			}
+		}
+		for round := range 3 {
+			command, err := seal.FromFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db := v.mustServer(t, command)
+			if err := command.Renew(); err != nil {
+				t.Fatal(err)
+			}
+			store(fmt.Sprint("before ", round)) // still under the old one, which the database names
+			if _, err := dbtool.Reseal(t.Context(), db, goOn); err != nil {
+				t.Fatal(err)
+			}
+			if round == 1 { // one that has met nothing new seals first
+				store("at once")
+			}
+			replay()
+			if err := command.Retire(); err != nil {
+				t.Fatal(err)
+			}
+			store(fmt.Sprint("after ", round))
+			replay()
+			fresh, err := seal.FromFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fresh.Len() != 1 {
+				t.Errorf("the file holds %v", fresh)
+			}
+			v.whole(t, fresh)
+		}
+	})
+}
+
+// Servers that have the new key first already go on under the old one until the
+// rotation, so that those without the new key can open what they seal.
+func TestServersRestartOneByOne(t *testing.T) {
+	vaults(t, 0, 1, func(t *testing.T, v *vault, old, fresh string) {
+		if err := v.mustServer(t, v.keys).Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
+			return v.answer(t.Context(), tx, "by the restarted one")
+		}); err != nil {
+			t.Fatal(err)
+		}
+		v.whole(t, ringOf(t, old))
+		if _, err := dbtool.Reseal(t.Context(), v.mustServer(t, v.keys), goOn); err != nil {
+			t.Fatal(err)
+		}
+		// One that was forgotten refuses to seal, for its key is about to go.
+		err := v.DB.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
+			if _, err := tx.Claim(t.Context(), "late", "op", []byte{1}); err != nil {
+				return err
+			}
+			return tx.Keep(t.Context(), "late", store.Stored{Answer: []byte("secret"), Sealed: true})
+		})
+		if !errors.Is(err, seal.ErrUnknownKey) {
+			t.Errorf("it sealed: %v", err)
+		}
+		v.whole(t, ringOf(t, fresh))
+	})
+}
+
+// Without keys nothing that holds a secret is written.
+func TestStoreWithoutKeys(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		v := newVault(t, database, ringOf(t, seal.NewKey()), 0, 1)
+		db := v.mustServer(t, nil)
+		for _, sealed := range []bool{false, true} {
+			key := fmt.Sprint("sealed ", sealed)
+			err := db.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
+				if _, err := tx.Claim(t.Context(), key, "op", []byte{1}); err != nil {
+					return err
+				}
+				return tx.Keep(t.Context(), key, store.Stored{Answer: []byte("secret"), Sealed: sealed})
+			})
+			if (err != nil) != sealed || slices.Contains(v.Column("SELECT key FROM idempotency"), key) == sealed {
+				t.Errorf("sealed %t: %v", sealed, err)
+			}
+		}
+		if _, err := dbtool.Reseal(t.Context(), db, goOn); err == nil {
+			t.Error("it re-sealed without a key")
+		}
+	})
+}
+
+// A sealed answer that is put into another row does not open there.
+func TestSealedAnswerIsBoundToItsRow(t *testing.T) {
+	vaults(t, 0, 2, func(t *testing.T, v *vault, _, _ string) {
+		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return affect(ctx, tx, "UPDATE idempotency SET answer = (SELECT i.answer FROM idempotency i WHERE i.key = 'key 0000') WHERE key = 'key 0001'")
+		})
+		if err := v.DB.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
+			_, err := tx.Claim(t.Context(), "key 0001", "op", []byte{1})
+			return err
+		}); !errors.Is(err, seal.ErrDamaged) {
+			t.Errorf("the moved answer opened: %v", err)
+		}
+	})
+}

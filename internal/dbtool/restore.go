@@ -1,0 +1,242 @@
+package dbtool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"cardwall/internal/seal"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// ErrKeyMissing is that what is sealed in a backup could not be opened.
+var ErrKeyMissing = errors.New("the key of this backup is missing")
+
+// forgetLeases is for what is restored: who held what then holds nothing now.
+const forgetLeases = "DELETE FROM leases"
+
+// RestoreOptions say what Restore reads and where to.
+type RestoreOptions struct {
+	Backup   string // a file that Backup wrote
+	Database string // the path of an SQLite file, or postgres://…; nothing may be there, or nothing of people's
+	Replace  bool   // SQLite: also where something is, which is kept beside
+	Keys     *seal.Keyring
+	Clock    func() time.Time
+	Progress func(string) // may be nil
+}
+
+// Restore puts a backup in the place of an empty installation, and brings it to
+// the schema of this program. It does all or nothing. Its refusals are
+// ErrNotBackup, ErrDamaged, ErrNewerBackup, ErrKeyMissing, ErrNotEmpty and
+// ErrInUse. Kept is where the file is that was there before; "" for none.
+func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string, err error) {
+	if opts.Progress == nil {
+		opts.Progress = func(string) {}
+	}
+	newest, err := newestSchema()
+	if err != nil {
+		return m, "", err
+	}
+	if m, err = verifyBackup(ctx, opts.Backup, newest, opts.Progress); err != nil {
+		return m, "", err
+	}
+	if err := m.openableBy(opts.Keys); err != nil {
+		return m, "", err
+	}
+	if sqldb.IsPostgres(opts.Database) {
+		return m, "", restorePostgres(ctx, opts, m, newest)
+	}
+	kept, err = restoreSQLite(ctx, opts, newest)
+	return m, kept, err
+}
+
+// openableBy refuses a ring that lacks a key of the backup.
+func (m Manifest) openableBy(keys *seal.Keyring) error {
+	missing := slices.DeleteFunc(slices.Clone(m.Keys), func(id string) bool { return keys != nil && keys.Has(id) })
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: its secrets are sealed under %v; put the secret.key of its time into the data folder first, or set CARDWALL_SECRET_KEY to it", ErrKeyMissing, missing)
+	}
+	return nil
+}
+
+func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newest int64) (err error) {
+	from, err := openBackup(ctx, opts.Backup)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.close()) }()
+	to, err := openBulk(ctx, opts.Database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.close()) }()
+	if err := to.emptyPostgres(ctx, opts.Database, m.Schema, opts.Clock()); err != nil {
+		return err
+	}
+	tables, err := to.meet(ctx, from)
+	if err != nil {
+		return err
+	}
+	if err := to.alone(ctx, tables, opts.Clock()); err != nil {
+		return err
+	}
+	defer func() { _ = to.do(context.WithoutCancel(ctx), "ROLLBACK") }() // after a commit it does nothing
+	if _, err := to.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", m.Rows()), newMeter(opts.Progress, "comparing", m.Rows())); err != nil {
+		return err
+	}
+	if err := to.do(ctx, forgetLeases, "COMMIT"); err != nil {
+		return err
+	}
+	if err := sqldb.MigratePostgres(ctx, opts.Database, store.Migrations(), newest); err != nil {
+		return fmt.Errorf("all is restored, but its schema is still %d; cardwall migrate goes on: %w", m.Schema, err)
+	}
+	return to.do(ctx, "ANALYZE")
+}
+
+// meet reads the tables of two databases, which must be the same.
+func (b *bulk) meet(ctx context.Context, other *bulk) ([]table, error) {
+	tables, err := b.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := other.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return tables, sameTables(tables, theirs)
+}
+
+// alone begins a transaction that has all tables for itself, if they are still
+// empty and nobody uses them.
+func (b *bulk) alone(ctx context.Context, tables []table, now time.Time) error {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.name
+	}
+	err := b.do(ctx, "BEGIN", sqldb.NoIdleTimeout, "SET LOCAL lock_timeout = '5s'", "LOCK TABLE "+quoted(names...)+" IN ACCESS EXCLUSIVE MODE")
+	if err == nil {
+		err = b.unused(ctx, now)
+	}
+	if err != nil {
+		return errors.Join(err, b.do(context.WithoutCancel(ctx), "ROLLBACK"))
+	}
+	return nil
+}
+
+func restoreSQLite(ctx context.Context, opts RestoreOptions, newest int64) (kept string, err error) {
+	fresh, err := emptyBeside(opts.Database)
+	if err != nil {
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	defer func() {
+		if removed := os.Remove(fresh); !errors.Is(removed, fs.ErrNotExist) { // renamed, when all went well
+			err = errors.Join(err, removed)
+		}
+	}()
+	opts.Progress("writing the database")
+	if err := copyBackup(opts.Backup, fresh); err != nil {
+		return "", err
+	}
+	if err := becomeDatabase(ctx, fresh, newest); err != nil {
+		return "", err
+	}
+	return takePlace(ctx, opts, fresh)
+}
+
+// copyBackup copies a backup without its last line.
+func copyBackup(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = unsealBackup(in, out)
+	return err
+}
+
+// becomeDatabase makes a database of this program of what was a backup, on disk.
+func becomeDatabase(ctx context.Context, file string, newest int64) (err error) {
+	b, err := openBulkFile(ctx, file, "mode=rw&_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.do(ctx, "DROP TABLE backup", "DROP TABLE backup_tables", forgetLeases), b.close()); err != nil {
+		return err
+	}
+	if err := sqldb.MigrateFile(ctx, file, store.Migrations(), newest); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// takePlace puts a file where the database is to be. What was there is locked
+// until then, so that no server begins to use it.
+func takePlace(ctx context.Context, opts RestoreOptions, fresh string) (kept string, err error) {
+	if _, err := os.Stat(opts.Database); errors.Is(err, fs.ErrNotExist) {
+		for _, end := range []string{"-wal", "-journal"} {
+			if _, err := os.Stat(opts.Database + end); err == nil {
+				return "", fmt.Errorf("%s%s lies there without its database, and would spoil the one that is restored; put it elsewhere", opts.Database, end)
+			}
+		}
+		if err := os.Link(fresh, opts.Database); err != nil { // a rename would overwrite what another makes now
+			return "", err
+		}
+		return "", errors.Join(os.Remove(fresh), sqldb.SyncFolder(opts.Database))
+	}
+	old, err := openBulkFile(ctx, opts.Database, "mode=rw&_pragma=busy_timeout(0)")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, old.close()) }()
+	filled, err := old.hold(ctx)
+	switch {
+	case err != nil && sqldb.IsBusy(err):
+		return "", fmt.Errorf("%w (%s): stop it first", ErrInUse, opts.Database)
+	case !opts.Replace && err != nil:
+		return "", fmt.Errorf("%w, and what is there cannot be read; --replace puts it aside: %w", ErrNotEmpty, err)
+	case !opts.Replace && filled != "":
+		return "", fmt.Errorf("%w: there are %s; --replace puts the file aside", ErrNotEmpty, filled)
+	}
+	if filled != "" || err != nil {
+		kept = opts.Database + ".before-restore-" + opts.Clock().UTC().Format("20060102T150405")
+		for _, end := range []string{"-wal", "-journal"} { // what is damaged may have some still
+			if moved := os.Rename(opts.Database+end, kept+end); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
+				return "", moved
+			}
+		}
+		if err := os.Link(opts.Database, kept); err != nil {
+			return "", fmt.Errorf("put the old file aside: %w", err)
+		}
+	}
+	if err := os.Rename(fresh, opts.Database); err != nil {
+		return kept, err
+	}
+	return kept, sqldb.SyncFolder(opts.Database)
+}
+
+// hold locks a SQLite file that nobody else has open, all of it in the one file,
+// and says what it holds.
+func (b *bulk) hold(ctx context.Context) (filled string, err error) {
+	if err := b.do(ctx, "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"); err != nil {
+		return "", err
+	}
+	tables, err := b.tables(ctx)
+	if err != nil {
+		return "", err
+	}
+	return b.filled(ctx, tables)
+}

@@ -1,0 +1,134 @@
+package dbtool
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cardwall/internal/sqldb"
+)
+
+// What takes a whole database (a backup, a move to PostgreSQL, the doctor) reads
+// from the schema which tables there are, so that a new one needs no change here.
+
+// table is a table of the application.
+type table struct {
+	name    string
+	columns []string // by their names, without those that the database numbers or fills itself
+}
+
+// bookkeeping are the tables that are no data: those of the migrations and of
+// the search index, and what a backup says of itself.
+func bookkeeping() []string {
+	return []string{"goose_db_version", "migration_lease", "texts_indexed", "texts_gone", "backup", "backup_tables"}
+}
+
+// quoted is a name as both databases take any name.
+func quoted(names ...string) string {
+	return `"` + strings.Join(names, `", "`) + `"`
+}
+
+// derived are the columns that PostgreSQL alone has and fills by itself.
+func derived() []string { return []string{"texts.workspace_id"} }
+
+// tables reads the tables of the application, by their names.
+func tables(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]table, error) {
+	text := `SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c JOIN sqlite_schema s ON s.name = t.name AND s.type = 'table'
+		WHERE t.type = 'table' AND t.schema = 'main' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
+		AND t.name NOT LIKE '\_litestream\_%' ESCAPE '\' AND NOT (c.pk = 1 AND s.sql LIKE '%AUTOINCREMENT%')`
+	if d.RowLocks {
+		text = `SELECT t.relname, a.attname FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid
+			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+			AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity = '' AND a.attgenerated = ''`
+	}
+	var out []table
+	known, own := bookkeeping(), derived()
+	if err := sqldb.Each(ctx, q, text, nil, func(rows *sql.Rows) error {
+		var name, column string
+		if err := rows.Scan(&name, &column); err != nil || slices.Contains(known, name) || slices.Contains(own, name+"."+column) {
+			return err
+		}
+		i := slices.IndexFunc(out, func(t table) bool { return t.name == name })
+		if i < 0 {
+			i, out = len(out), append(out, table{name: name})
+		}
+		out[i].columns = append(out[i].columns, column)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	for _, t := range out {
+		slices.Sort(t.columns)
+	}
+	slices.SortFunc(out, func(a, b table) int { return strings.Compare(a.name, b.name) })
+	return out, nil
+}
+
+// sameTables refuses two databases of which one has a table or column that the
+// other has not.
+func sameTables(ours, theirs []table) error {
+	if slices.EqualFunc(ours, theirs, func(a, b table) bool { return a.name == b.name && slices.Equal(a.columns, b.columns) }) {
+		return nil
+	}
+	describe := func(all []table) (out []string) {
+		for _, t := range all {
+			for _, c := range t.columns {
+				out = append(out, t.name+"."+c)
+			}
+		}
+		return out
+	}
+	one, other := describe(ours), describe(theirs)
+	lacks := func(in, from []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(in), func(s string) bool { return slices.Contains(from, s) }), ", ")
+	}
+	return fmt.Errorf("the two databases do not have the same tables: only one has [%s], only the other [%s]", lacks(one, other), lacks(other, one))
+}
+
+// relation is a foreign key.
+type relation struct {
+	table, parent string
+	columns, keys []string // of the table, and of the parent in the same order
+	cascade       bool     // the rows go with their parent
+	optional      bool     // one of the columns may be null
+}
+
+// relations reads all foreign keys.
+func relations(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]relation, error) {
+	text := `SELECT t.name || ' ' || f.id, t.name, f."table", f."from", f."to", f.on_delete = 'CASCADE',
+			(SELECT c."notnull" = 0 AND c.pk = 0 FROM pragma_table_info(t.name) c WHERE c.name = f."from")
+		FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table' AND t.schema = 'main' ORDER BY t.name, f.id, f.seq`
+	if d.RowLocks {
+		text = `SELECT CAST(k.oid AS TEXT), t.relname, p.relname, a.attname, b.attname, k.confdeltype = 'c', NOT a.attnotnull
+			FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid JOIN pg_class p ON p.oid = k.confrelid
+			CROSS JOIN generate_subscripts(k.conkey, 1) AS n
+			JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.conkey[n] JOIN pg_attribute b ON b.attrelid = p.oid AND b.attnum = k.confkey[n]
+			WHERE k.contype = 'f' AND k.conparentid = 0 AND t.relnamespace = current_schema()::regnamespace ORDER BY t.relname, k.conname, n`
+	}
+	var (
+		out  []relation
+		last string
+	)
+	err := sqldb.Each(ctx, q, text, nil, func(rows *sql.Rows) error {
+		var (
+			r           relation
+			id          string
+			column, key string
+		)
+		if err := rows.Scan(&id, &r.table, &r.parent, &column, &key, &r.cascade, &r.optional); err != nil {
+			return err
+		}
+		if id != last {
+			out, last = append(out, r), id
+		}
+		at := &out[len(out)-1]
+		at.columns, at.keys, at.optional = append(at.columns, column), append(at.keys, key), at.optional || r.optional
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the relations: %w", err)
+	}
+	return out, nil
+}

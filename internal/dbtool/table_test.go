@@ -1,0 +1,359 @@
+package dbtool_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/dbtool"
+	"cardwall/internal/seal"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// full is a new installation in which every table holds rows.
+func full(t *testing.T, database string) {
+	t.Helper()
+	db := apptest.OpenStore(t, database)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbtool.FillEveryTable(t.Context(), database); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sums are the checksums of every table of a database.
+func sums(t *testing.T, database string) map[string]string {
+	t.Helper()
+	all, err := dbtool.SumEveryTable(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, s := range all {
+		out[s.Name] = fmt.Sprintf("%d rows, %s", s.Rows, s.Checksum)
+		if s.Rows == 0 && s.Name != "leases" {
+			t.Errorf("%s holds nothing, so nothing was tried with it", s.Name)
+		}
+	}
+	return out
+}
+
+func compareSums(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	if len(want) < 30 {
+		t.Errorf("%s: only %d tables were compared", what, len(want))
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] != want[name] && !(name == "leases" && strings.HasPrefix(what, "restored")) { // of which none is restored
+			t.Errorf("%s: %s has %s, want %s", what, name, got[name], want[name])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: %d tables, want %d", what, len(got), len(want))
+	}
+}
+
+func backup(t *testing.T, database, file string) dbtool.Manifest {
+	t.Helper()
+	m, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: database, File: file, Program: "test", Clock: time.Now})
+	if err != nil {
+		t.Fatalf("back %s up: %v", database, err)
+	}
+	return m
+}
+
+func restore(t *testing.T, file, database string) {
+	t.Helper()
+	if _, _, err := dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: file, Database: database, Clock: time.Now}); err != nil {
+		t.Fatalf("restore into %s: %v", database, err)
+	}
+}
+
+// Every table of the schema, from SQLite to PostgreSQL to a backup to SQLite to
+// a backup to PostgreSQL: it holds the same at each station, search too.
+func TestEveryTableMoves(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	first, last := filepath.Join(folder, "first.db"), filepath.Join(folder, "last.db")
+	full(t, first)
+	want := sums(t, first)
+
+	moved := apptest.EmptyPostgresURL(t)
+	var plan dbtool.Plan
+	done, err := dbtool.Relocate(t.Context(), dbtool.RelocateOptions{From: first, To: moved, Clock: time.Now, Plan: func(p dbtool.Plan) { plan = p }})
+	if err != nil {
+		t.Fatalf("move: %v", err)
+	}
+	if plan.Rows != done.Rows || plan.Tables != len(want) || plan.Takes <= 0 || plan.Bytes <= 0 {
+		t.Errorf("the plan was %+v, done was %+v", plan, done)
+	}
+	compareSums(t, "moved to PostgreSQL", sums(t, moved), want)
+
+	one := filepath.Join(folder, "one.backup")
+	if m := backup(t, moved, one); m.Source != "postgres" || m.Rows() != done.Rows {
+		t.Errorf("the backup of %s has %d rows, want %d", m.Source, m.Rows(), done.Rows)
+	}
+	restore(t, one, last)
+	compareSums(t, "restored into SQLite", sums(t, last), want)
+
+	two := filepath.Join(folder, "two.backup")
+	if m := backup(t, last, two); m.Source != "sqlite" || m.Rows() != done.Rows-2 { // the leases
+		t.Errorf("the backup of %s has %d rows, want %d", m.Source, m.Rows(), done.Rows-2)
+	}
+	again := apptest.EmptyPostgresURL(t)
+	restore(t, two, again)
+	compareSums(t, "restored into PostgreSQL", sums(t, again), want)
+
+	// The schemas are whole too: indexes, keys and what searches.
+	fresh := apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
+	// Those of a table's parts get their names from PostgreSQL.
+	indexes := `SELECT regexp_replace(indexdef, 'INDEX \S+ ON', 'INDEX ON') FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'migration_lease' ORDER BY 1`
+	keys := "SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE contype IN ('f', 'p') AND conrelid <> COALESCE(to_regclass('migration_lease'), 0) ORDER BY 1"
+	empty := apptest.OpenStore(t, filepath.Join(t.TempDir(), "empty.db"))
+	for _, text := range []string{indexes, keys} {
+		if got, want := apptest.Select(t, apptest.OpenStore(t, again), text), apptest.Select(t, fresh, text); !slices.Equal(got, want) {
+			t.Errorf("%s: PostgreSQL has %d after a restore, a new one %d", text, len(got), len(want))
+		}
+	}
+	schema := "SELECT COALESCE(sql, name) FROM sqlite_schema ORDER BY name"
+	if got, want := apptest.Select(t, apptest.OpenStore(t, last), schema), apptest.Select(t, empty, schema); !slices.Equal(got, want) {
+		t.Errorf("SQLite has %d in its schema after a restore, a new one %d", len(got), len(want))
+	}
+}
+
+// A backup is its owner's alone, holds no key, and is refused when one byte of
+// it is another, wherever that stands, when it is cut, and when it is none.
+func TestSpoiledBackupsAreRefused(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	database, file := filepath.Join(folder, "cardwall.db"), filepath.Join(folder, "good.backup")
+	full(t, database)
+	backup(t, database, file)
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v: mode %v", err, info.Mode())
+	}
+	target := filepath.Join(folder, "target.db")
+	refused := func(what string, content []byte, want error) {
+		t.Helper()
+		bad := filepath.Join(folder, "bad.backup")
+		if err := os.WriteFile(bad, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: bad, Database: target, Clock: time.Now}); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+		if left, _ := filepath.Glob(filepath.Join(folder, "*target*")); left != nil {
+			t.Errorf("%s: %v is there", what, left)
+		}
+	}
+	for at := 100; at < len(good); at += len(good)/40 + 1 {
+		flipped := bytes.Clone(good)
+		flipped[at] ^= 0x10
+		refused(fmt.Sprintf("byte %d flipped", at), flipped, dbtool.ErrDamaged)
+	}
+	for _, tail := range []int{1, 40, 85} { // in the last line
+		flipped := bytes.Clone(good)
+		flipped[len(good)-tail] ^= 0x01
+		refused(fmt.Sprintf("byte %d from the end flipped", tail), flipped, dbtool.ErrDamaged)
+	}
+	refused("cut", good[:len(good)/2], dbtool.ErrDamaged)
+	refused("with more behind it", append(bytes.Clone(good), 'x'), dbtool.ErrDamaged)
+	refused("another file", []byte(strings.Repeat("no backup ", 100)), dbtool.ErrNotBackup)
+	refused("an empty file", nil, dbtool.ErrNotBackup)
+
+	// Rows that were changed by somebody who also knows how to sign the file.
+	for what, text := range map[string]string{
+		"a row is missing":   "DELETE FROM labels WHERE id IN (SELECT id FROM labels LIMIT 1)",
+		"a row was changed":  "UPDATE cards SET title = title || '!' WHERE id IN (SELECT id FROM cards LIMIT 1)",
+		"a table is missing": "DROP TABLE calendar_feeds",
+	} {
+		refused(what, resealed(t, folder, good, text), dbtool.ErrDamaged)
+	}
+	refused("a newer schema", resealed(t, folder, good, "UPDATE backup SET schema = 999"), dbtool.ErrNewerBackup)
+	refused("a newer format", resealed(t, folder, good, "UPDATE backup SET format = 2"), dbtool.ErrNewerBackup)
+	refused("no manifest", resealed(t, folder, good, "DROP TABLE backup"), dbtool.ErrNotBackup)
+	if err := os.WriteFile(file, resealed(t, folder, good, "SELECT 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restore(t, file, target) // what resealed does is no reason by itself
+}
+
+// resealed is a backup after a change, with a last line that is true of it.
+func resealed(t *testing.T, folder string, backup []byte, text string) []byte {
+	t.Helper()
+	file := filepath.Join(folder, "changing.db")
+	const tail = len("\ncardwall-backup sha256:") + 65
+	if err := os.WriteFile(file, backup[:len(backup)-tail], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbtool.ChangeFile(t.Context(), file, text); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(content)
+	return append(content, "\ncardwall-backup sha256:"+hex.EncodeToString(sum[:])+"\n"...)
+}
+
+// Restore asks for the key first, leaves data alone, and leaves servers alone.
+func TestRestoreRefusesToDoHarm(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		folder := t.TempDir()
+		mine, err := seal.Parse(seal.NewKey())
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := seal.Parse(seal.NewKey())
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, file := filepath.Join(folder, "source.db"), filepath.Join(folder, "x.backup")
+		db, err := store.Open(t.Context(), store.Options{Database: source, Migrate: true, Keys: mine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		apptest.Change(t, db, "INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_x', 'Engines', 'team', 1)")
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if m := backup(t, source, file); !slices.Equal(m.Keys, []string{mine.Current()}) {
+			t.Errorf("the backup names the keys %v, want %s", m.Keys, mine.Current())
+		}
+		restoreWith := func(keys *seal.Keyring, replace bool) (kept string, err error) {
+			_, kept, err = dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: file, Database: database, Keys: keys, Replace: replace, Clock: time.Now})
+			return kept, err
+		}
+		for _, keys := range []*seal.Keyring{nil, other} {
+			if _, err := restoreWith(keys, false); !errors.Is(err, dbtool.ErrKeyMissing) || !strings.Contains(err.Error(), mine.Current()) {
+				t.Errorf("with the keys %v: %v", keys, err)
+			}
+		}
+		// A server that was started once is no reason against it; one that runs is.
+		running, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Keys: other})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := restoreWith(mine, true); !errors.Is(err, dbtool.ErrInUse) {
+			t.Errorf("while a server runs: %v", err)
+		}
+		if err := running.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := restoreWith(mine, false); err != nil || kept != "" {
+			t.Fatalf("into an empty installation: %q %v", kept, err)
+		}
+		restored, err := store.Open(t.Context(), store.Options{Database: database, Keys: mine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		apptest.Change(t, restored, "UPDATE organizations SET name = 'Later'")
+		if err := restored.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := restoreWith(mine, false); !errors.Is(err, dbtool.ErrNotEmpty) {
+			t.Errorf("over data: %v", err)
+		}
+		if sqldb.IsPostgres(database) {
+			if _, err := restoreWith(mine, true); !errors.Is(err, dbtool.ErrNotEmpty) {
+				t.Errorf("over data of PostgreSQL: %v", err)
+			}
+			return
+		}
+		kept, err := restoreWith(mine, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, want := range map[string]string{database: "Engines", kept: "Later"} {
+			if got := apptest.Select(t, apptest.OpenStore(t, at), "SELECT name FROM organizations"); !slices.Equal(got, []string{want}) {
+				t.Errorf("%s holds %q, want %s", at, got, want)
+			}
+		}
+		// What cannot be read any more is put aside all the same, but not unasked.
+		spoiled := filepath.Join(folder, "spoiled.db")
+		if err := os.WriteFile(spoiled, bytes.Repeat([]byte("x"), 9000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		database = spoiled
+		if _, err := restoreWith(mine, false); !errors.Is(err, dbtool.ErrNotEmpty) {
+			t.Errorf("over a spoiled file: %v", err)
+		}
+		if kept, err := restoreWith(mine, true); err != nil || kept == "" {
+			t.Errorf("over a spoiled file, asked to: %q %v", kept, err)
+		}
+	})
+}
+
+// A backup of an older schema is brought up to date on the way, into both.
+func TestOlderBackupIsMigrated(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	old, file := filepath.Join(folder, "old.db"), filepath.Join(folder, "old.backup")
+	version := apptest.MigrateBeforeLast(t, old)
+	if m := backup(t, old, file); m.Schema != version {
+		t.Errorf("the backup has schema %d, want %d", m.Schema, version)
+	}
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		// A server of this program was here before: the schema is newer than the backup's.
+		if err := apptest.OpenStore(t, database).Close(); err != nil {
+			t.Fatal(err)
+		}
+		restore(t, file, database)
+		db, err := store.Open(t.Context(), store.Options{Database: database}) // without migrating
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		if got := apptest.Select(t, db, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
+			t.Errorf("the restored database holds %q", got)
+		}
+	})
+}
+
+// Backup writes over backups alone.
+func TestBackupLeavesOtherFilesAlone(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	database, file := filepath.Join(folder, "cardwall.db"), filepath.Join(folder, "x.backup")
+	full(t, database)
+	for _, there := range []string{database, folder} {
+		if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: database, File: there, Clock: time.Now}); err == nil {
+			t.Errorf("%s was written over", there)
+		}
+	}
+	backup(t, database, file)
+	apptest.Change(t, apptest.OpenStore(t, database), "UPDATE organizations SET name = 'Later'")
+	backup(t, database, file)
+	restore(t, file, filepath.Join(folder, "later.db"))
+	if got := apptest.Select(t, apptest.OpenStore(t, filepath.Join(folder, "later.db")), "SELECT DISTINCT name FROM organizations"); !slices.Equal(got, []string{"Later"}) {
+		t.Errorf("the second backup holds %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(folder, ".*")); left != nil {
+		t.Errorf("%v is left behind", left)
+	}
+}
+
+// affect runs a statement and returns its error at once.
+func affect(ctx context.Context, tx *store.Tx, text string, args ...any) error {
+	_, err := tx.Raw().Affected(ctx, text, args...)
+	return err
+}

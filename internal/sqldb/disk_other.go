@@ -1,0 +1,16 @@
+//go:build !unix
+
+package sqldb
+
+import (
+	"errors"
+	"os"
+)
+
+// DiskRoom is not known on this system.
+func DiskRoom(string) (free, total uint64, err error) {
+	return 0, 0, errors.ErrUnsupported
+}
+
+// lockFile does nothing on this system.
+func lockFile(*os.File) error { return nil }

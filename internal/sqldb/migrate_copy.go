@@ -1,0 +1,179 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Before a migration changes a SQLite file with data, it is copied beside itself.
+// The copy is made under a temporary name and renamed when it is whole and on
+// disk, so a file with the final name is always a complete copy.
+
+const (
+	copiesKept   = 2        // copies before migrations, the newest ones
+	copyMargin   = 64 << 20 // bytes that must stay free beside the copy
+	copyInfix    = ".before-migration-"
+	partialInfix = ".partial-before-migration-"
+	lockSuffix   = ".migrating"
+)
+
+// migrationCopy guards the migration of one SQLite file. It holds the lock that
+// keeps other processes from migrating the same file. The file of the lock says
+// which copy belongs to a migration that has not ended.
+type migrationCopy struct {
+	database string
+	lock     *os.File
+}
+
+// lockMigration takes the lock of a migration, and removes the partial copy of a
+// killed one.
+func lockMigration(database string) (*migrationCopy, error) {
+	f, err := os.OpenFile(database+lockSuffix, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock of migrations: %w", err)
+	}
+	c := &migrationCopy{database: database, lock: f}
+	if err := lockFile(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", errMigrating, err), f.Close())
+	}
+	left, err := c.files(partialInfix)
+	for _, name := range left {
+		err = errors.Join(err, os.Remove(name))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("remove an interrupted copy: %w", err), f.Close())
+	}
+	return c, nil
+}
+
+func (c *migrationCopy) close() error { return c.lock.Close() }
+
+// files returns the files beside the database with an infix in their name, oldest
+// first: their names end in the time.
+func (c *migrationCopy) files(infix string) ([]string, error) {
+	folder, base := filepath.Split(c.database)
+	entries, err := os.ReadDir(filepath.Clean(filepath.Join(folder, ".")))
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, e := range entries {
+		name := e.Name()
+		if (strings.HasPrefix(name, base+infix) || strings.HasPrefix(name, "."+base+infix)) && e.Type().IsRegular() {
+			found = append(found, filepath.Join(folder, name))
+		}
+	}
+	slices.SortFunc(found, func(a, b string) int { return strings.Compare(copyTime(a), copyTime(b)) })
+	return found, nil
+}
+
+// copyTime returns the time in the name of a copy.
+func copyTime(name string) string { return name[strings.LastIndexByte(name, '-')+1:] }
+
+// make copies the database, whose schema has the given version. A migration that
+// was interrupted after its first steps keeps its first copy.
+func (c *migrationCopy) make(ctx context.Context, pool *sql.DB, version int64, opts Options) error {
+	if c.begun(version) {
+		return nil
+	}
+	suffix := fmt.Sprintf("%d-%s", version, opts.Clock().UTC().Format("20060102T150405"))
+	folder, base := filepath.Split(c.database)
+	partial, final := filepath.Join(folder, "."+base+partialInfix+suffix), c.database+copyInfix+suffix
+	if err := c.checkRoom(); err != nil {
+		return err
+	}
+	opts.Progress("copying the database before the migration")
+	f, err := os.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("copy the database before the migration: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := pool.ExecContext(ctx, "VACUUM INTO ?", partial); err != nil {
+		return errors.Join(fmt.Errorf("copy the database before the migration: %w", err), os.Remove(partial))
+	}
+	if err := f.Sync(); err != nil {
+		return errors.Join(fmt.Errorf("put the copy on disk: %w", err), os.Remove(partial))
+	}
+	if err := os.Rename(partial, final); err != nil {
+		return errors.Join(err, os.Remove(partial))
+	}
+	if err := errors.Join(SyncFolder(final), c.note(version, filepath.Base(final)), c.prune(opts)); err != nil {
+		return fmt.Errorf("keep the copy before the migration: %w", err)
+	}
+	opts.Log.Info("copied the database before the migration", "file", final)
+	return nil
+}
+
+// checkRoom returns errNoRoom if the disk has no room for a copy.
+func (c *migrationCopy) checkRoom() error {
+	free, _, err := DiskRoom(filepath.Dir(c.database))
+	if err != nil {
+		return nil // unknown on this system; a full disk fails the copy, which is then removed
+	}
+	need := uint64(copyMargin)
+	for _, file := range []string{c.database, c.database + "-wal"} {
+		if info, err := os.Stat(file); err == nil {
+			need += uint64(max(0, info.Size()))
+		}
+	}
+	if free < need {
+		return fmt.Errorf("%w: the copy before the migration needs %d MB, and %d MB are free beside %s; make room there",
+			errNoRoom, need>>20, free>>20, c.database)
+	}
+	return nil
+}
+
+// note records the copy of the migration that begins. An empty name records that
+// it has ended.
+func (c *migrationCopy) note(version int64, name string) error {
+	text := ""
+	if name != "" {
+		text = fmt.Sprintf("%d %s\n", version, name)
+	}
+	if err := c.lock.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := c.lock.WriteAt([]byte(text), 0); err != nil {
+		return err
+	}
+	return c.lock.Sync()
+}
+
+// begun reports whether a migration made its copy from an older version than the
+// file has now, and was interrupted. No server has written since: none serves a
+// schema between two versions.
+func (c *migrationCopy) begun(version int64) bool {
+	text, err := io.ReadAll(io.NewSectionReader(c.lock, 0, 1<<10))
+	if err != nil {
+		return false
+	}
+	from, name, ok := strings.Cut(strings.TrimSpace(string(text)), " ")
+	if at, err := strconv.ParseInt(from, 10, 64); !ok || err != nil || at >= version {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(filepath.Dir(c.database), filepath.Base(name)))
+	return err == nil
+}
+
+// prune removes all but the newest copies.
+func (c *migrationCopy) prune(opts Options) error {
+	all, err := c.files(copyInfix)
+	if err != nil {
+		return err
+	}
+	for _, name := range all[:max(0, len(all)-copiesKept)] {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		opts.Log.Info("removed an old copy of the database", "file", name)
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package sqldb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"cardwall/internal/trace"
+)
+
+// postgresEngine runs each write as one READ COMMITTED transaction that locks
+// rows, and each read as one REPEATABLE READ snapshot.
+type postgresEngine struct {
+	*postgresPool
+	replica *replica // nil for none
+}
+
+const (
+	postgresConns    = 24     // unless the address says pool_max_conns
+	postgresLockWait = "2000" // milliseconds that a statement waits for a lock
+	postgresIdle     = "5000" // milliseconds that a transaction waits for its next statement
+	postgresAttempts = 8      // runs of a transaction that loses races
+	deferredMax      = 64     // statements sent in one round trip; an import has hundreds of thousands
+
+	postgresConnect = 3 * time.Second // for each host of the address, unless it says connect_timeout
+	postgresSilence = 8 * time.Second // without an acknowledgement, after which the server counts as gone
+)
+
+// NoIdleTimeout lets a transaction wait for its next statement without a limit. It
+// is for transactions that hold no lock, or that are meant to lock others out.
+const NoIdleTimeout = "SET LOCAL idle_in_transaction_session_timeout = 0"
+
+// ErrAddress replaces the driver's error about an address, which may repeat a password.
+var ErrAddress = errors.New("the database address is not one that PostgreSQL understands (postgres://user@host/name)")
+
+func openPostgres(ctx context.Context, opts Options) (_ Engine, err error) {
+	pool, err := connectPostgres(ctx, opts.Database)
+	if err != nil {
+		return nil, err
+	}
+	pool.metrics = opts.Metrics
+	e := &postgresEngine{postgresPool: pool}
+	if err := migratePostgres(ctx, e.db, opts); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	if opts.Replica != "" {
+		if e.replica, err = newReplica(opts.Replica, opts.Log); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
+	return e, nil
+}
+
+func (e *postgresEngine) Dialect() Dialect {
+	return Dialect{Name: "postgres", System: "postgresql", RowLocks: true}
+}
+
+// CheckWritable returns nil: PostgreSQL itself refuses writes that it cannot do.
+func (e *postgresEngine) CheckWritable() error { return nil }
+
+// Concurrency is the number of connections, which reads and writes share.
+func (e *postgresEngine) Concurrency() (reads, writes int) {
+	n := int(e.pool.Config().MaxConns)
+	return n, n
+}
+
+func (e *postgresEngine) Close() error {
+	err := e.postgresPool.close()
+	if e.replica != nil {
+		err = errors.Join(err, e.replica.close())
+	}
+	return err
+}
+
+func (e *postgresEngine) Read(ctx context.Context, fn func(Runner) error) error {
+	return e.transact(ctx, snapshotOptions(), fn)
+}
+
+// Report reads on the replica if it has replayed all that the primary had when the
+// report was asked for, and otherwise on the primary.
+func (e *postgresEngine) Report(ctx context.Context, fn func(Runner) error) error {
+	return e.onReplica(ctx, fn, func() bool { return true })
+}
+
+// Stream is Report whose function runs once, because its output is already sent.
+func (e *postgresEngine) Stream(ctx context.Context, fn func(Runner) error) error {
+	begun := false
+	return e.onReplica(ctx, func(r Runner) error {
+		if _, err := r.Exec(ctx, NoIdleTimeout); err != nil {
+			return err
+		}
+		begun = true
+		return fn(r)
+	}, func() bool { return !begun })
+}
+
+func snapshotOptions() *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
+func (e *postgresEngine) Write(ctx context.Context, fn func(Runner) error) error {
+	for try := 1; ; try++ {
+		if try > 1 {
+			e.metrics.retries.Inc()
+		}
+		err := e.transact(ctx, nil, fn)
+		switch {
+		case !lostRace(err):
+			return err
+		case try == postgresAttempts:
+			return fmt.Errorf("%w: the transaction lost every race: %w", ErrUnavailable, err)
+		}
+		if err := backOff(ctx, try); err != nil {
+			return fmt.Errorf("%w: no time is left to try again: %w", ErrUnavailable, err)
+		}
+	}
+}
+
+// lostRace reports whether a transaction failed because of concurrent ones. No
+// table has a CHECK constraint, so 23514 means that a row was routed to a
+// partition that was detached meanwhile.
+func lostRace(err error) bool {
+	var p *pgconn.PgError
+	return errors.Is(err, ErrRetry) || errors.As(err, &p) && (p.Code == "40001" || p.Code == "40P01" || p.Code == "23514")
+}
+
+// backOff waits a random time before another try, at most 2, 4, 8 … 128
+// milliseconds, so that conflicting transactions come back at different times.
+func backOff(ctx context.Context, try int) error {
+	var chance [4]byte
+	_, _ = rand.Read(chance[:]) // never fails (crypto/rand)
+	most := time.Millisecond << min(try, 7)
+	timer := time.NewTimer(time.Duration(binary.BigEndian.Uint32(chance[:])) % most)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin begins a transaction. It replaces a connection that broke while it was
+// idle, because nothing was done on it yet.
+func (p *postgresPool) begin(ctx context.Context, opts *sql.TxOptions) (conn *sql.Conn, tx *sql.Tx, err error) {
+	const attempts = 3
+	for range attempts {
+		if conn, err = p.db.Conn(ctx); err != nil {
+			return nil, nil, err
+		}
+		_ = unreplicated(conn) // clears the mark of an earlier transaction
+		if tx, err = conn.BeginTx(ctx, opts); err == nil {
+			return conn, tx, nil
+		}
+		_ = conn.Close() // its error is known
+		if !errors.Is(err, driver.ErrBadConn) && !pgconn.SafeToRetry(err) {
+			break
+		}
+	}
+	return nil, nil, err
+}
+
+func (p *postgresPool) transact(ctx context.Context, opts *sql.TxOptions, fn func(Runner) error) error {
+	begin := trace.Of(ctx).Begin("begin", trace.Internal) // includes the wait for a connection
+	conn, tx, err := p.begin(ctx, opts)
+	begin.End()
+	if err != nil {
+		return beginFault(ctx, fmt.Errorf("begin: %w", err))
+	}
+	defer func() { _ = conn.Close() }() // returns it to the pool
+	return p.finish(ctx, conn, tx, opts, fn)
+}
+
+// finish runs fn in a transaction that has begun, and commits it.
+func (p *postgresPool) finish(ctx context.Context, conn *sql.Conn, tx *sql.Tx, opts *sql.TxOptions, fn func(Runner) error) error {
+	run := &postgresTx{conn: conn, tx: tx, queues: p.queues}
+	defer run.leaveQueue()
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	if p.preamble != "" {
+		if _, err := tx.ExecContext(ctx, p.preamble); err != nil {
+			return postgresFault(fmt.Errorf("begin: %w", err))
+		}
+	}
+	if err := fn(run); err != nil {
+		return err
+	}
+	if err := run.flush(ctx); err != nil {
+		return err
+	}
+	commit, begun := trace.Of(ctx).Begin("commit", trace.Internal), time.Now()
+	err := tx.Commit()
+	commit.End()
+	if opts == nil || !opts.ReadOnly {
+		p.metrics.commit.Observe(time.Since(begun).Seconds())
+	}
+	if err != nil {
+		return postgresFault(fmt.Errorf("commit: %w", err))
+	}
+	if unreplicated(conn) {
+		return errUnreplicated
+	}
+	return nil
+}
+
+// postgresTx is a transaction. Deferred statements wait until the next query or
+// the end, and are then sent in one round trip. Round trips are most of the time
+// that a board is locked.
+type postgresTx struct {
+	conn     *sql.Conn
+	tx       *sql.Tx
+	deferred pgx.Batch
+	queues   *writeQueues
+	leave    func() // ends the turn in a queue; nil without one
+}
+
+// AwaitTurn does nothing in a transaction that has a turn and so may hold a lock.
+func (p *postgresTx) AwaitTurn(ctx context.Context, record string) {
+	if p.leave == nil {
+		p.leave = p.queues.enter(ctx, record)
+	}
+}
+
+func (p *postgresTx) Learn(record, group string) { p.queues.learn(record, group) }
+
+func (p *postgresTx) leaveQueue() {
+	if p.leave != nil {
+		p.leave()
+	}
+}
+
+func (p *postgresTx) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if err := p.flush(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := p.tx.QueryContext(ctx, text, args...)
+	return rows, postgresFault(err)
+}
+
+func (p *postgresTx) Exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if err := p.flush(ctx); err != nil {
+		return nil, err
+	}
+	res, err := p.tx.ExecContext(ctx, text, args...)
+	return res, postgresFault(err)
+}
+
+func (p *postgresTx) Defer(ctx context.Context, text string, args ...any) error {
+	if p.deferred.Len() >= deferredMax {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+	}
+	p.deferred.Queue(text, slices.Clone(args)...)
+	return nil
+}
+
+func (p *postgresTx) Discard() { p.deferred = pgx.Batch{} }
+
+// flush executes the deferred statements in their order.
+func (p *postgresTx) flush(ctx context.Context) error {
+	n := p.deferred.Len()
+	if n == 0 {
+		return nil
+	}
+	batch := p.deferred
+	p.Discard()
+	return postgresFault(p.conn.Raw(func(driven any) error {
+		results := driven.(*stdlib.Conn).Conn().SendBatch(ctx, &batch)
+		for i := range n {
+			if _, err := results.Exec(); err != nil {
+				_ = results.Close() // returns the same error
+				return fmt.Errorf("%.60s …: %w", batch.QueuedQueries[i].SQL, err)
+			}
+		}
+		return results.Close()
+	}))
+}
+
+// beginFault classifies the error of a transaction that could not begin: the
+// server is unavailable, unless the caller has gone. The pool returns errors of
+// its own that postgresFault does not know.
+func beginFault(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return postgresFault(err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// postgresFault marks failures that may be gone on a retry: lost connections,
+// servers that stop or start, and full disks.
+func postgresFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	var p *pgconn.PgError
+	if errors.As(err, &p) {
+		switch {
+		case p.Code == "55P03":
+			return fmt.Errorf("%w: %w", ErrLocked, err)
+		case strings.HasPrefix(p.Code, "08"), strings.HasPrefix(p.Code, "53"), strings.HasPrefix(p.Code, "57P"), p.Code == "25P03", p.Code == "57014", p.Code == "25006":
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		return err
+	}
+	var (
+		connect *pgconn.ConnectError
+		network net.Error
+	)
+	if errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return err
+}

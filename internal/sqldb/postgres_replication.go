@@ -1,0 +1,48 @@
+package sqldb
+
+import (
+	"database/sql"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// errUnreplicated means that a transaction is committed only on the primary,
+// because the wait for its standby was cancelled. A fail-over may lose it, so it
+// must not be acknowledged. A retry with the same idempotency key succeeds once
+// the standby has it.
+var errUnreplicated = fmt.Errorf("%w: the write is not on a second server yet", ErrUnavailable)
+
+const unreplicatedMark = "unreplicated"
+
+// noteUnreplicated marks the connection when PostgreSQL warns that it did not wait
+// for its standby (syncrep.c, SyncRepWaitForLSN). The text may be in any language;
+// the code is that of a plain warning or of an administrator's command.
+func noteUnreplicated(c *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" && (n.Code == "01000" || n.Code == "57P01") {
+		c.CustomData()[unreplicatedMark] = true
+	}
+}
+
+// unreplicated reports whether the connection was marked, and clears the mark.
+func unreplicated(conn *sql.Conn) (marked bool) {
+	_ = conn.Raw(func(driver any) error { // it fails only when the connection is gone, after the commit
+		data := driver.(*stdlib.Conn).Conn().PgConn().CustomData()
+		_, marked = data[unreplicatedMark]
+		delete(data, unreplicatedMark)
+		return nil
+	})
+	return marked
+}
+
+// postgresDialer returns a dialer that notices a broken network: it probes after
+// silence, and gives up when sent data is not acknowledged.
+func postgresDialer(silence time.Duration) *net.Dialer {
+	return &net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 8, Count: 4},
+		Control:         giveUpAfter(silence),
+	}
+}

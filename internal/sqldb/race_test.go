@@ -1,0 +1,228 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// raise fails a transaction as the database does that finds a race lost.
+func raise(ctx context.Context, tx *store.Tx, code string) error {
+	return affect(ctx, tx, "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '"+code+"'; END $$")
+}
+
+// A transaction that lost a race runs again, a few times and not for ever; of
+// what it did before nothing remains. Any other failure is one.
+func TestLostRacesAreRunAgain(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
+	for _, code := range []string{"40001", "40P01"} {
+		for lost := range 8 {
+			tries := 0
+			key := fmt.Sprint(code, lost)
+			err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", key); err != nil {
+					return err
+				}
+				if tries++; tries <= lost {
+					return raise(t.Context(), tx, code)
+				}
+				return nil
+			})
+			if err != nil || tries != lost+1 || len(apptest.Select(t, db, "SELECT key FROM settings WHERE key = $1", key)) != 1 {
+				t.Errorf("%s, lost %d times: %d tries, %v", code, lost, tries, err)
+			}
+		}
+		tries, begun := 0, time.Now()
+		err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+			tries++
+			return raise(t.Context(), tx, code)
+		})
+		if !board.IsCode(err, board.CodeUnavailable) || tries != 8 || time.Since(begun) > 30*time.Second {
+			t.Errorf("%s for ever: %d tries in %s, %v", code, tries, time.Since(begun), err)
+		}
+	}
+	tries := 0
+	err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		tries++
+		return raise(t.Context(), tx, "23505")
+	})
+	if err == nil || tries != 1 {
+		t.Errorf("another failure: %d tries, %v", tries, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	tries = 0
+	err = db.Write(ctx, board.System(), func(tx *store.Tx) error {
+		tries++
+		cancel()
+		return raise(context.WithoutCancel(ctx), tx, "40001")
+	})
+	if err == nil || tries > 2 {
+		t.Errorf("without somebody who waits: %d tries, %v", tries, err)
+	}
+}
+
+// Transactions that lock the same two rows each in another order, and those that
+// the database cannot put in one, come to be in the end, once.
+func TestTransactionsInEachOthersWay(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second)) // who only waits is not in the way
+	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0'), ('b', '0')")
+	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = $1"
+	for _, way := range []struct {
+		name   string
+		before string
+		text   [2]string
+		adds   int64 // of a transaction
+	}{
+		{"deadlocks", "SET LOCAL deadlock_timeout = '20ms'", [2]string{more, more}, 2},
+		{"serialization failures", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", [2]string{"UPDATE settings SET value = value WHERE key = $1 AND false", more}, 1},
+	} {
+		apptest.Change(t, db, "UPDATE settings SET value = '0' WHERE key IN ('a', 'b')")
+		var (
+			clients sync.WaitGroup
+			tries   atomic.Int64
+			done    atomic.Int64
+		)
+		const each = 10
+		for c := range 4 {
+			order := []string{"a", "b"}
+			if c%2 == 1 {
+				order = []string{"b", "a"}
+			}
+			clients.Go(func() {
+				for range each {
+					err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+						tries.Add(1)
+						err := affect(t.Context(), tx, way.before)
+						for i, key := range order {
+							err = errors.Join(err, affect(t.Context(), tx, way.text[i], key))
+							time.Sleep(2 * time.Millisecond)
+						}
+						return err
+					})
+					if err == nil {
+						done.Add(1)
+					} else if !board.IsCode(err, board.CodeUnavailable) {
+						t.Errorf("%s: %v", way.name, err)
+					}
+				}
+			})
+		}
+		clients.Wait()
+		t.Logf("%s: %d tries, of %d transactions %d came to be", way.name, tries.Load(), 4*each, done.Load())
+		if tries.Load() == 4*each {
+			t.Errorf("%s: nothing ever got in the way of anything", way.name)
+		}
+		if sum := apptest.Select(t, db, "SELECT sum(value::int)::text FROM settings WHERE key IN ('a', 'b')")[0]; sum != fmt.Sprint(done.Load()*way.adds) || done.Load() < 3*each {
+			t.Errorf("%s: of %d transactions that came to be the sum is %s", way.name, done.Load(), sum)
+		}
+	}
+}
+
+// Who is cut off in the middle of a write keeps nothing locked: the database ends
+// a transaction that stands still, and whoever wants what it had gets it. A long
+// reading may stand still, for whoever takes what it reads may be slow.
+func TestAWriteThatStandsStillLetsOthersGo(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second))
+	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0')")
+	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = 'a'"
+	var (
+		locked, reading = make(chan struct{}), make(chan struct{})
+		over            = make(chan struct{})
+		wrote, read     = make(chan error, 1), make(chan error, 1)
+		end             = sync.OnceFunc(func() { close(over) })
+	)
+	defer end()
+	go func() {
+		wrote <- db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+			err := affect(t.Context(), tx, more)
+			close(locked)
+			<-over
+			return errors.Join(err, affect(t.Context(), tx, more))
+		})
+	}()
+	go func() {
+		read <- db.Stream(t.Context(), board.System(), func(v *store.View) error {
+			close(reading)
+			<-over
+			_, err := v.ExpiredBoard(t.Context())
+			return err
+		})
+	}()
+	<-locked
+	<-reading
+	begun := time.Now()
+	apptest.Change(t, db, more)
+	took := time.Since(begun)
+	time.Sleep(time.Until(begun.Add(6 * time.Second))) // longer than the database waits
+	end()
+	if took < 4*time.Second || took > 15*time.Second {
+		t.Errorf("a row was locked for %v, want about five seconds", took)
+	}
+	if err := <-wrote; !board.IsCode(err, board.CodeUnavailable) {
+		t.Errorf("the write that stood still ends with %v", err)
+	}
+	if err := <-read; err != nil {
+		t.Errorf("a long reading ends with %v", err)
+	}
+	if value := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'a'")[0]; value != "1" {
+		t.Errorf("the row was changed to %s", value)
+	}
+}
+
+// On PostgreSQL the writes of a server to one board queue before the database
+// does it for them, whatever of the board they are about, until they have
+// committed.
+func TestWritesToOneBoardTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, apptest.EmptyPostgresURL(t), apptest.Options{})
+	ada := s.Person("Ada")
+	boardID := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", "team"), "name": "Launch"}).ID()
+	list := ada.Must("create_list", apptest.Fields{"boardId": boardID, "name": "To do"}).ID()
+	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Paint"}).ID()
+	ada.Must("update_card", apptest.Fields{"cardId": card, "title": "Paint it"})
+	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
+		t.Errorf("%d writes have a turn while nobody writes", n)
+	}
+	var (
+		writes sync.WaitGroup
+		end    = make(chan struct{})
+		all    = sync.OnceFunc(func() { close(end) })
+	)
+	defer all()
+	for i, load := range []func(ctx context.Context, tx *store.Tx) error{
+		func(ctx context.Context, tx *store.Tx) error { _, err := tx.List(ctx, list, board.Edit); return err },
+		func(ctx context.Context, tx *store.Tx) error { _, err := tx.Card(ctx, card, board.Edit); return err },
+	} {
+		writes.Go(func() {
+			if err := s.DB.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				err := load(t.Context(), tx)
+				<-end
+				return err
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		for deadline := time.Now().Add(30 * time.Second); sqldb.QueueLength(s.DB.Engine(), boardID) != i+1; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d writes have or want the turn, want %d", sqldb.QueueLength(s.DB.Engine(), boardID), i+1)
+			}
+		}
+	}
+	all()
+	writes.Wait()
+	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
+		t.Errorf("%d writes have a turn after all have ended", n)
+	}
+}

@@ -1,0 +1,188 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// replica is a copy of the primary that serves reports. It is used only once it
+// has replayed all that the primary had on disk when the report was asked for, so
+// a report never misses a committed change. Asking the primary for that position
+// costs next to nothing.
+type replica struct {
+	address string
+	log     *slog.Logger
+	skip    atomic.Int64 // UnixNano until which the replica is not used
+
+	mu   sync.Mutex
+	pool *postgresPool // nil before the first connection
+	away bool          // whether the log says that reports use the primary
+}
+
+const (
+	replicaWait  = 250 * time.Millisecond // longest wait for what is not replayed yet
+	replicaBound = 2 * time.Second        // lag above which it is not waited for
+	replicaSkip  = 2 * time.Second        // time without use after a failure
+	replicaDial  = time.Second
+)
+
+// errReplica means that a replica cannot be used.
+var errReplica = errors.New("the replica cannot be read")
+
+func newReplica(address string, log *slog.Logger) (*replica, error) {
+	if !IsPostgres(address) {
+		return nil, errors.New("--database-replica must be postgres://…")
+	}
+	if _, err := postgresConfig(address); err != nil {
+		return nil, fmt.Errorf("replica: %w", err)
+	}
+	return &replica{address: address, log: log}, nil
+}
+
+func (r *replica) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pool == nil {
+		return nil
+	}
+	return r.pool.close()
+}
+
+// onReplica runs fn on the replica if that is up to date. It runs fn on the primary
+// otherwise, or after a failure of the replica if fn may run again.
+func (e *postgresEngine) onReplica(ctx context.Context, fn func(Runner) error, again func() bool) error {
+	if e.replica == nil || time.Now().UnixNano() < e.replica.skip.Load() {
+		return e.Read(ctx, fn)
+	}
+	err := e.replica.read(ctx, e.postgresPool, fn)
+	if !failed(err) {
+		e.replica.report(nil)
+		return err
+	}
+	e.replica.report(err)
+	if ctx.Err() != nil || !again() {
+		return err
+	}
+	return e.Read(ctx, fn)
+}
+
+// read runs fn on the replica once it is up to date.
+func (r *replica) read(ctx context.Context, primary *postgresPool, fn func(Runner) error) error {
+	pool, conn, err := r.upToDate(ctx, primary)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // gives it back to the pool
+	tx, err := conn.BeginTx(ctx, snapshotOptions())
+	if err != nil {
+		return fmt.Errorf("%w: begin: %w", errReplica, err)
+	}
+	return pool.finish(ctx, conn, tx, snapshotOptions(), fn)
+}
+
+// failed reports whether the database failed, rather than fn. A replica also
+// cancels queries that block its replay.
+func failed(err error) bool {
+	var p *pgconn.PgError
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, errReplica) || errors.As(err, &p)
+}
+
+// upToDate returns a connection to the replica once that has replayed all that the
+// primary had on disk. A snapshot must be taken afterwards.
+func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgresPool, *sql.Conn, error) {
+	var position string
+	if err := primary.db.QueryRowContext(ctx, "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT)").Scan(&position); err != nil {
+		return nil, nil, fmt.Errorf("ask the primary for its position: %w", postgresFault(err))
+	}
+	pool, err := r.connect(ctx, primary)
+	if err != nil {
+		return nil, nil, err
+	}
+	dial, cancel := context.WithTimeout(ctx, replicaDial)
+	defer cancel()
+	conn, err := pool.db.Conn(dial)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reach the replica: %w", postgresFault(err))
+	}
+	begin := time.Now()
+	for pause := time.Millisecond; ; pause *= 2 {
+		var (
+			copies, there bool
+			lag           float64 // seconds since the last transaction that it has was committed
+		)
+		err = conn.QueryRowContext(dial, `SELECT pg_is_in_recovery(), COALESCE(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn), FALSE),
+			COALESCE(CAST(EXTRACT(EPOCH FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS DOUBLE PRECISION), 0)`, position).Scan(&copies, &there, &lag)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("ask the replica for its position: %w", postgresFault(err))
+		case !copies:
+			err = fmt.Errorf("%w: it is not a replica but a primary itself", errReplica)
+		case there:
+			return pool, conn, nil
+		case lag > replicaBound.Seconds() && time.Since(begin) > replicaWait/10, time.Since(begin) > replicaWait:
+			err = fmt.Errorf("%w: it is %.1f s behind", errReplica, lag)
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, conn.Close())
+		}
+		select {
+		case <-time.After(min(pause, 20*time.Millisecond)):
+		case <-dial.Done():
+			return nil, nil, errors.Join(errReplica, dial.Err(), conn.Close())
+		}
+	}
+}
+
+// connect connects once, and refuses a replica of another installation: positions
+// in the log of one database mean nothing in another.
+func (r *replica) connect(ctx context.Context, primary *postgresPool) (*postgresPool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pool != nil {
+		return r.pool, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, replicaDial)
+	defer cancel()
+	pool, err := connectPostgres(ctx, r.address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errReplica, err)
+	}
+	var ours, theirs string
+	const key = "SELECT value FROM settings WHERE key = 'cursor_key'"
+	if err = primary.db.QueryRowContext(ctx, key).Scan(&ours); err == nil {
+		err = pool.db.QueryRowContext(ctx, key).Scan(&theirs)
+	}
+	if err == nil && ours != theirs {
+		err = errors.New("it holds another installation")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", errReplica, err), pool.close())
+	}
+	r.pool = pool
+	return pool, nil
+}
+
+// report leaves the replica unused for a while after a failure, and logs when
+// reports move to the primary and back.
+func (r *replica) report(err error) {
+	if err != nil {
+		r.skip.Store(time.Now().Add(replicaSkip).UnixNano())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err != nil && !r.away:
+		r.log.Warn("reports read from the primary: replica unavailable", "error", err)
+	case err == nil && r.away:
+		r.log.Info("reports read from the replica again")
+	}
+	r.away = err != nil
+}

@@ -1,0 +1,359 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"cardwall/internal/backoff"
+)
+
+const (
+	// mapped lets a connection map the file into memory. A commit empties the page
+	// cache of every reader, but not mapped pages. Mapped pages count as memory of the
+	// process once per connection, so the writer, which keeps its cache, and long
+	// readers, which read all of the file, do not map it.
+	mapped = "PRAGMA mmap_size = 1073741824"
+
+	statementsKept = 256   // prepared statements of a connection
+	busyTimeout    = 10000 // milliseconds to wait for the lock of another process
+)
+
+// sqliteEngine has one connection that writes and a few that read. Writes that
+// arrive while the disk syncs share the next commit.
+type sqliteEngine struct {
+	pool    *sql.DB
+	readers chan *sqliteConn
+	writer  *sqliteConn
+	jobs    chan *writeJob
+	closing sync.RWMutex // held for reading while a job is handed over
+	closed  bool
+	done    chan struct{}
+
+	version    int64                 // PRAGMA data_version when the writer last read the mark of a move
+	contended  bool                  // another process holds the lock for long, so the writer waits only shortly
+	moved      atomic.Pointer[error] // set once the data has moved: writes fail with it
+	log        *slog.Logger
+	failures   *backoff.Log
+	uncertain  atomic.Bool // the state of the log on disk is not known; writes are refused
+	litestream bool
+	full       atomic.Bool // the state is uncertain only because the disk was full at the start
+	path       string
+	metrics    *Metrics
+	refused    func(error) bool
+}
+
+// SQLiteAddress returns the data source name with which servers open a file.
+// SQLite runs checkpoints itself unless Litestream replicates the file.
+func SQLiteAddress(path string, litestream bool) string {
+	q := url.Values{}
+	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout))
+	q.Add("_pragma", "journal_mode(WAL)")
+	q.Add("_pragma", "synchronous("+synchronous()+")")
+	if litestream {
+		q.Add("_pragma", "wal_autocheckpoint(0)")
+	} else {
+		q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; most commits change the same ones
+	}
+	q.Add("_pragma", "foreign_keys(1)")
+	q.Add("_pragma", "temp_store(MEMORY)")
+	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
+}
+
+func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
+	// Only the owner can read the file; SQLite gives the log the same mode.
+	file, err := os.OpenFile(opts.Database, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	opened, err := file.Stat()
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	pool, err := sql.Open("sqlite", SQLiteAddress(opts.Database, opts.Litestream))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", opts.Database, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, pool.Close())
+		}
+	}()
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, fmt.Errorf("open %s: %w", opts.Database, err)
+	}
+	if err := migrateSQLite(ctx, pool, opts); err != nil {
+		return nil, err
+	}
+	readers := opts.Readers
+	if readers == 0 {
+		readers = max(2, runtime.GOMAXPROCS(0))
+	}
+	e := &sqliteEngine{
+		pool:     pool,
+		readers:  make(chan *sqliteConn, readers),
+		jobs:     make(chan *writeJob, writeQueueLimit),
+		done:     make(chan struct{}),
+		log:      opts.Log,
+		failures: backoff.NewLog(opts.Log),
+		path:     opts.Database,
+		metrics:  opts.Metrics,
+		refused:  opts.Refused,
+	}
+	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
+		return nil, err
+	}
+	// A restore replaces the file while it holds the lock of the old one.
+	if now, err := os.Stat(opts.Database); err != nil || !os.SameFile(opened, now) {
+		return nil, errors.Join(fmt.Errorf("%s was replaced while it was opened: start again", opts.Database), err)
+	}
+	if _, err := e.writer.Exec(ctx, "PRAGMA cache_size = -8000"); err != nil {
+		return nil, fmt.Errorf("widen the writer's cache: %w", err)
+	}
+	if err := e.writer.adopt(ctx); isFull(err) {
+		e.uncertain.Store(true) // the writer tries again until there is room
+		e.full.Store(true)
+		opts.Log.Warn("disk full: starting read-only until there is room", "error", err)
+	} else if err != nil {
+		return nil, fmt.Errorf("adopt the log that was left: %w", err)
+	}
+	for range readers {
+		c, err := newSQLiteReader(ctx, pool)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := c.Exec(ctx, mapped); err != nil {
+			return nil, errors.Join(fmt.Errorf("map the file: %w", err), c.close())
+		}
+		e.readers <- c
+	}
+	e.litestream = opts.Litestream
+	go e.loop()
+	return e, nil
+}
+
+func (e *sqliteEngine) Dialect() Dialect { return Dialect{Name: "sqlite", System: "sqlite"} }
+
+// Concurrency returns enough readers to keep the cores busy while responses are
+// encoded, and two batches of writes, so that the next one is ready.
+func (e *sqliteEngine) Concurrency() (reads, writes int) {
+	return max(32, 16*cap(e.readers)), 2 * writeBatch
+}
+
+func (e *sqliteEngine) Close() error {
+	e.closing.Lock()
+	if e.closed {
+		e.closing.Unlock()
+		return nil
+	}
+	e.closed = true
+	close(e.jobs)
+	e.closing.Unlock()
+	<-e.done
+	conns := []*sqliteConn{e.writer}
+	for range cap(e.readers) {
+		conns = append(conns, <-e.readers)
+	}
+	e.keepFiles(conns)
+	var errs []error
+	for _, c := range conns {
+		errs = append(errs, c.close())
+	}
+	return errors.Join(append(errs, e.pool.Close())...)
+}
+
+// keepFiles makes SQLite keep the empty log and its index when the last connection
+// closes. On a full disk SQLite could not create them again, and the next start
+// could not even read. It leaves a log that is not empty to SQLite, and every log
+// to Litestream.
+func (e *sqliteEngine) keepFiles(conns []*sqliteConn) {
+	if e.litestream || e.uncertain.Load() {
+		return
+	}
+	e.pool.SetMaxIdleConns(-1) // closes all others
+	if emptied, err := e.writer.emptyLog(context.Background()); err != nil || !emptied {
+		return
+	}
+	for _, c := range conns {
+		_ = c.conn.Raw(func(driver any) error { // without it SQLite removes the files
+			_, err := driver.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+			return err
+		})
+	}
+}
+
+func (e *sqliteEngine) Read(ctx context.Context, fn func(Runner) error) error {
+	var c *sqliteConn
+	select {
+	case c = <-e.readers:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: no reader was free in time: %w", ErrUnavailable, ctx.Err())
+	}
+	defer func() { e.readers <- c }()
+	return c.snapshot(ctx, fn)
+}
+
+// Report is Read: a file has no replica.
+func (e *sqliteEngine) Report(ctx context.Context, fn func(Runner) error) error {
+	return e.Read(ctx, fn)
+}
+
+func (e *sqliteEngine) Stream(ctx context.Context, fn func(Runner) error) (err error) {
+	c, err := newSQLiteReader(ctx, e.pool)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }() // also when fn panics
+	c.cancellable = true
+	return c.snapshot(ctx, fn)
+}
+
+// snapshot runs fn in a read transaction.
+func (c *sqliteConn) snapshot(ctx context.Context, fn func(Runner) error) error {
+	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
+		_, _ = c.Exec(ctx, "ROLLBACK") // the last ROLLBACK may have failed with the disk
+		return fmt.Errorf("%w: begin: %w", ErrUnavailable, err)
+	}
+	defer func() { _, _ = c.Exec(ctx, "ROLLBACK") }() // nothing was written
+	return fn(c)
+}
+
+// sqliteConn is one connection with its prepared statements. It ignores the end of
+// contexts, which would interrupt SQLite and with it a whole batch, unless it is
+// cancellable: a long reader that serves one caller.
+type sqliteConn struct {
+	conn        *sql.Conn
+	stmts       map[string]*sql.Stmt
+	cancellable bool
+}
+
+func newSQLiteConn(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return &sqliteConn{conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+// newSQLiteReader returns a connection that cannot write.
+func newSQLiteReader(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
+	c, err := newSQLiteConn(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Exec(ctx, "PRAGMA query_only = 1"); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func (c *sqliteConn) close() error {
+	for _, s := range c.stmts {
+		_ = s.Close()
+	}
+	return c.conn.Close()
+}
+
+func (c *sqliteConn) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	if s, ok := c.stmts[text]; ok {
+		return s, nil
+	}
+	for old, s := range c.stmts {
+		if len(c.stmts) < statementsKept {
+			break
+		}
+		delete(c.stmts, old)
+		_ = s.Close()
+	}
+	s, err := c.conn.PrepareContext(ctx, signed(text))
+	if err != nil {
+		return nil, sqliteFault(err)
+	}
+	c.stmts[text] = s
+	return s, nil
+}
+
+// signed replaces each $N of a text by +$N, which has the same value. Since 3.54
+// SQLite considers the value bound to a bare parameter when it plans, and so plans
+// again at every execution (sqlite3_reprepare took half of the time); it does not
+// consider a signed one.
+//
+// If each parameter occurs once and in order, they become +?, because SQLite
+// searches a named parameter among all others at every binding.
+func signed(text string) string {
+	parts := strings.Split(text, "$")
+	bare := strings.Builder{}
+	bare.WriteString(parts[0])
+	for i, part := range parts[1:] {
+		rest, next := strings.CutPrefix(part, strconv.Itoa(i+1))
+		if !next || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return strings.ReplaceAll(text, "$", "+$")
+		}
+		bare.WriteString("+?" + rest)
+	}
+	return bare.String()
+}
+
+func (c *sqliteConn) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if !c.cancellable {
+		ctx = context.WithoutCancel(ctx)
+	}
+	s, err := c.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(ctx, args...)
+	return rows, sqliteFault(err)
+}
+
+func (c *sqliteConn) Exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	s, err := c.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.ExecContext(ctx, args...)
+	return res, sqliteFault(err)
+}
+
+// Defer executes at once: there is no round trip to save.
+func (c *sqliteConn) Defer(ctx context.Context, text string, args ...any) error {
+	_, err := c.Exec(ctx, text, args...)
+	return err
+}
+
+func (c *sqliteConn) Discard() {}
+
+func (c *sqliteConn) AwaitTurn(context.Context, string) {}
+
+func (c *sqliteConn) Learn(string, string) {}
+
+// sqliteFault marks failures that may be gone on a retry.
+func sqliteFault(err error) error {
+	var e *sqlite.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL:
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	// A disk that disappears in the middle of a read looks like this too.
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: the disk fails or the file is damaged (run cardwall doctor): %w", ErrUnavailable, err)
+	}
+	return err
+}

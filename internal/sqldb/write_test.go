@@ -1,0 +1,215 @@
+package sqldb_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// A write that fails, or panics, after it changed something leaves nothing,
+// alone or in one transaction with others; and it takes nothing of theirs away.
+func TestFailedWriteLeavesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		db := apptest.OpenStore(t, database)
+		write := func(name string, i int) (err error) {
+			refused := errors.New("refused")
+			if i%8 > 3 {
+				refused = board.NotFound()
+			}
+			defer func() { // PostgreSQL's runs here, SQLite's in the writer, which goes on
+				if v := recover(); v != nil {
+					err = refused
+				}
+			}()
+			return db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprintf("%s %03d", name, i)); err != nil {
+					return err
+				}
+				switch i % 4 {
+				case 1:
+					return refused
+				case 2:
+					panic("in the middle of a write")
+				case 3:
+					return tx.Attempt(t.Context(), func() error { return refused })
+				}
+				// What is attempted in vain is undone, and the rest goes on.
+				if err := tx.Attempt(t.Context(), func() error {
+					if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprintf("attempt %s %03d", name, i)); err != nil || i%8 == 0 {
+						return err
+					}
+					return board.NotFound()
+				}); err != nil && !board.IsCode(err, board.CodeNotFound) {
+					return err
+				}
+				return nil
+			})
+		}
+		done := func(name string, i int) []string { // what a write leaves that does not fail
+			all := []string{fmt.Sprintf("%s %03d", name, i)}
+			if i%8 == 0 {
+				all = append(all, fmt.Sprintf("attempt %s %03d", name, i))
+			}
+			return all
+		}
+		var want []string
+		for i := range 8 {
+			if err := write("alone", i); (err == nil) != (i%4 == 0) {
+				t.Errorf("write %d alone: %v", i, err)
+			} else if err == nil {
+				want = append(want, done("alone", i)...)
+			}
+		}
+		var all sync.WaitGroup
+		for i := range 80 {
+			if i%4 == 0 {
+				want = append(want, done("beside", i)...)
+			}
+			all.Go(func() {
+				if err := write("beside", i); (err == nil) != (i%4 == 0) {
+					t.Errorf("write %d beside others: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+		slices.Sort(want)
+		if got := apptest.Select(t, db, "SELECT key FROM settings WHERE value = 'x' ORDER BY key"); !slices.Equal(got, want) {
+			t.Errorf("there are %v, want %v", got, want)
+		}
+	})
+}
+
+// What is refused before it has changed anything is no trouble for who shares its
+// transaction: nothing runs again.
+func TestARefusalDoesNotHaveOthersRunAgain(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	const writes = 200
+	var (
+		all  sync.WaitGroup
+		runs atomic.Int64
+	)
+	for i := range writes {
+		all.Go(func() {
+			err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+				runs.Add(1)
+				if i%4 == 1 {
+					return board.NotFound()
+				}
+				return affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprint(i))
+			})
+			if board.IsCode(err, board.CodeNotFound) != (i%4 == 1) {
+				t.Errorf("write %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := runs.Load(); n != writes {
+		t.Errorf("%d writes ran %d times", writes, n)
+	}
+}
+
+// When there is no room SQLite ends the transaction by itself, in the middle of
+// it. What was acknowledged is there then, and nothing else.
+func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	write := func(key string, size int) error {
+		return db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+			return affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, $2)", key, strings.Repeat("x", size))
+		})
+	}
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error { return affect(t.Context(), tx, "PRAGMA max_page_count = 1") }); err != nil {
+		t.Fatal(err) // it is as many as there are
+	}
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex
+		want []string
+		full int
+	)
+	for i := range 200 {
+		key, size := fmt.Sprintf("small %03d", i), 1
+		if i%8 == 5 {
+			key, size = fmt.Sprintf("large %03d", i), 1<<20
+		}
+		all.Go(func() {
+			err := write(key, size)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				want = append(want, key)
+			} else if full++; !board.IsCode(err, board.CodeUnavailable) {
+				t.Errorf("%s: %v", key, err)
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(want)
+	if got := apptest.Select(t, db, "SELECT key FROM settings WHERE key LIKE 'small %' OR key LIKE 'large %' ORDER BY key"); !slices.Equal(got, want) {
+		t.Errorf("there are %d rows %v, want %d %v", len(got), got, len(want), want)
+	}
+	if full < 25 || len(want) == 0 {
+		t.Errorf("%d were refused and %d acknowledged, so this shows nothing", full, len(want))
+	}
+}
+
+// A file that is damaged, or a disk that reads something else than was written,
+// is a failure of the service: not one that nobody expected.
+func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
+	ada := s.Person("Ada")
+	b := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Board"}).ID()
+	l := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "List"}).ID()
+	database := filepath.Join(t.TempDir(), "damaged.db")
+	damaged := s.Copy(database)
+	file, err := os.OpenFile(database, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096 // the first says what there is
+	if _, err := file.WriteAt(bytes.Repeat([]byte{0xa5}, int(info.Size())-page), page); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ada.At(damaged).Refused(board.CodeUnavailable, "create_card", apptest.Fields{"listId": l, "title": "Card"})
+}
+
+// A disk that failed proves itself by a commit that it has to sync: also when it
+// did so before, within the same second and with nothing else in the log.
+func TestEachProofOfTheDiskIsWritten(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	for range 20 {
+		if written, settled, err := sqldb.Recover(db.Engine()); err != nil || !settled || written == 0 {
+			t.Fatalf("the disk was taken to be well (%v) after %d bytes were written, %v; want some", settled, written, err)
+		}
+	}
+}
+
+// affect runs a statement and returns its error at once.
+func affect(ctx context.Context, tx *store.Tx, text string, args ...any) error {
+	_, err := tx.Raw().Affected(ctx, text, args...)
+	return err
+}

@@ -1,0 +1,3 @@
+// Package search translates the queries of package query to SQL, and defines what
+// the search index contains.
+package search
