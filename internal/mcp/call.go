@@ -15,9 +15,9 @@ import (
 	"cardwall/internal/op"
 )
 
-// outcome is what came of a call: the same facts as text and as JSON.
+// outcome is the result of a call, as text and as JSON.
 type outcome struct {
-	text   []byte // for a record the JSON itself
+	text   []byte // the JSON itself if the call succeeded
 	body   []byte
 	failed bool
 }
@@ -34,44 +34,45 @@ func (e *Endpoint) callTool(ctx context.Context, r *sdk.CallToolRequest) (*sdk.C
 	return e.call(ctx, e.tools[r.Params.Name], r.Params.Arguments).result(), nil
 }
 
-// call runs one tool for who asks. It never panics.
+// call runs one tool for the caller in ctx. It never panics.
 func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcome) {
-	asking := askingOf(ctx)
-	asking.calls(t.Name)
+	req := requestOf(ctx)
+	req.calls(t.Name)
 	defer func() {
 		if v := recover(); v != nil {
-			e.Log.ErrorContext(ctx, "panic", "request", asking.caller.RequestID, "tool", t.Name, "panic", v, "stack", string(debug.Stack()))
-			out = refusal(internal(asking.caller.RequestID))
+			e.Log.ErrorContext(ctx, "panic", "request", req.caller.RequestID, "tool", t.Name,
+				"panic", v, "stack", string(debug.Stack()))
+			out = refusal(internal(req.caller.RequestID))
 		}
 	}()
 	if t.Streams() {
-		body, err := e.export(ctx, t, asking, object)
+		body, err := e.export(ctx, t, req, object)
 		if err != nil {
-			return refusal(e.explain(ctx, t.Name, asking, err))
+			return refusal(e.explain(ctx, t.Name, req, err))
 		}
 		return record(body)
 	}
-	call, err := e.prepare(t, asking, object)
+	call, err := e.prepare(t, req, object)
 	if err != nil {
-		return refusal(e.explain(ctx, t.Name, asking, err))
+		return refusal(e.explain(ctx, t.Name, req, err))
 	}
 	answer, err := e.Engine.Do(ctx, call)
 	if err == nil {
 		out, err = e.fit(ctx, t, call, record(visible(answer.Body)))
 	}
 	if err != nil {
-		return refusal(e.explain(ctx, t.Name, asking, err))
+		return refusal(e.explain(ctx, t.Name, req, err))
 	}
 	return out
 }
 
-// record is the outcome of a call that worked.
+// record returns the outcome of a successful call.
 func record(body []byte) outcome { return outcome{text: body, body: body} }
 
-// prepare reads the arguments of a call and counts it when it searches. Who
-// has not the scope is told so by the engine, whatever the arguments are.
-func (e *Endpoint) prepare(t *tool, asking *asking, object []byte) (op.Call, error) {
-	call := op.Call{Operation: t.Operation, Caller: asking.caller}
+// prepare reads the arguments of a call, and counts the call if it is a search.
+// If the caller lacks the scope it does neither: the engine rejects the call.
+func (e *Endpoint) prepare(t *tool, req *request, object []byte) (op.Call, error) {
+	call := op.Call{Operation: t.Operation, Caller: req.caller}
 	if !call.Caller.Has(t.Scope) {
 		return call, nil
 	}
@@ -85,17 +86,20 @@ func (e *Endpoint) prepare(t *tool, asking *asking, object []byte) (op.Call, err
 	return call, err
 }
 
-// explain is a refusal for an error of any kind. What is no fault is logged
-// under the request's id.
-func (e *Endpoint) explain(ctx context.Context, name string, asking *asking, err error) *board.Fault {
-	id := asking.caller.RequestID
+// explain returns the fault for an error. An error that is not a fault is logged
+// with the request id.
+func (e *Endpoint) explain(ctx context.Context, name string, req *request, err error) *board.Fault {
+	id := req.caller.RequestID
 	f, ok := board.AsFault(err)
 	switch {
 	case !ok && errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
+		// The client is gone and does not read this.
+		return &board.Fault{Code: board.CodeUnavailable, Message: "The request was canceled.", RetryAfter: time.Second}
 	case !ok && errors.Is(err, context.DeadlineExceeded):
-		e.Log.WarnContext(ctx, "deadline", "request", id, "tool", name, "error", err)
-		return &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
+		e.Log.WarnContext(ctx, "deadline exceeded", "request", id, "tool", name, "error", err)
+		return &board.Fault{
+			Code: board.CodeUnavailable, Message: "The call took too long. Try again in a moment.", RetryAfter: time.Second,
+		}
 	case !ok:
 		e.Log.ErrorContext(ctx, "unexpected error", "request", id, "tool", name, "error", err)
 		return internal(id)
@@ -106,18 +110,18 @@ func (e *Endpoint) explain(ctx context.Context, name string, asking *asking, err
 }
 
 func internal(id string) *board.Fault {
-	return board.Refuse(board.CodeInternal, "Something went wrong on our side; the log has it as request %s.", id)
+	return board.Refuse(board.CodeInternal, "Something went wrong on the server. Its log has the details of request %s.", id)
 }
 
-// guard stands before every method of the protocol: a panic ends one request,
-// and tools that the token's scopes do not reach are not listed. Called all the
-// same, they say so.
+// guard is middleware for every method of the protocol. It recovers panics, and
+// removes the tools that the token's scopes do not allow from the list of tools.
 func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
-		caller := askingOf(ctx).caller
+		caller := requestOf(ctx).caller
 		defer func() {
 			if v := recover(); v != nil {
-				e.Log.ErrorContext(ctx, "panic", "request", caller.RequestID, "method", method, "panic", v, "stack", string(debug.Stack()))
+				e.Log.ErrorContext(ctx, "panic", "request", caller.RequestID, "method", method,
+					"panic", v, "stack", string(debug.Stack()))
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: internal(caller.RequestID).Error()}
 			}
 		}()

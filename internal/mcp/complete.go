@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxCompletions  = 100  // of the protocol
-	maxCompletionOf = 1000 // records that are looked through
+	maxCompletions = 100  // limit of the protocol
+	maxScanned     = 1000 // records
 )
 
-// complete proposes ids of what the caller sees: those that begin with what was
-// typed, or whose name holds it.
+// complete returns ids that begin with the typed text, and ids of records whose
+// name contains it. It only considers what the caller can see.
 func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	typed := strings.ToLower(r.Params.Argument.Value)
 	var (
@@ -32,15 +32,15 @@ func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.C
 	case "cardId":
 		given := r.Params.Context
 		if given == nil || given.Arguments["boardId"] == "" {
-			break // of which board?
+			break // cards are completed only within a board
 		}
 		list, in["boardId"] = "list_cards", given.Arguments["boardId"]
 	}
 	found := sdk.CompletionResultDetails{Values: []string{}}
 	for seen := 0; list != ""; {
-		data, cursor, err := e.tooled(ctx, list, in)
+		data, cursor, err := e.query(ctx, list, in)
 		if board.IsCode(err, board.CodeNotFound) {
-			break // there is nothing to propose
+			break // no completions
 		}
 		if err != nil {
 			return nil, e.protocolError(ctx, "completion", err)
@@ -51,7 +51,7 @@ func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.C
 			Title string `json:"title"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, fmt.Errorf("read the answer of %s: %w", list, err)
+			return nil, fmt.Errorf("decode the response of %s: %w", list, err)
 		}
 		for _, record := range page {
 			if !strings.HasPrefix(record.ID, typed) && !strings.Contains(strings.ToLower(record.Name+record.Title), typed) {
@@ -65,8 +65,8 @@ func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.C
 		if cursor == "" {
 			break
 		}
-		if in["cursor"] = cursor; seen >= maxCompletionOf {
-			found.Total, found.HasMore = 0, true // nobody knows how many
+		if in["cursor"] = cursor; seen >= maxScanned {
+			found.Total, found.HasMore = 0, true // the total is unknown
 			break
 		}
 	}

@@ -13,48 +13,49 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A call of a tool that is as it should be is answered here, without the SDK,
-// which would make a connection with goroutines of its own for it and read it
-// five times over: six times the work of the operation. Only calls that the SDK
-// would let through come here; whatever is odd about one, the SDK says. Both
-// answer alike to the byte (TestDirectCallsAreAnsweredAlike).
+// A well-formed tool call is handled here, without the SDK. For each call the SDK
+// creates a connection with goroutines and parses the message five times, which
+// takes six times as long as the operation itself. This path only handles calls
+// that the SDK would accept; the SDK handles and rejects all others. Both paths
+// produce identical responses (TestDirectCallsAreAnsweredAlike).
 
-// statelessVersion is the revision whose requests say all about themselves.
+// statelessVersion is the protocol revision whose requests are self-contained.
 const statelessVersion = "2026-07-28"
 
-// direct is a call of a tool.
+// direct is a tool call that does not need the SDK.
 type direct struct {
-	id        []byte // as JSON
+	id        []byte // JSON
 	tool      *tool
-	arguments []byte // an object, or nothing
+	arguments []byte // JSON object, or nil
 	stateless bool
 }
 
-// directCall finds a call that needs nothing of the SDK.
+// directCall parses a request body. It returns false if the SDK must handle it.
 func (e *Endpoint) directCall(r *http.Request, body []byte) (direct, bool) {
 	var m rpcCall
 	d := e.readers.Get().(*reader)
 	ok := m.read(d, body)
 	d.body = nil
 	e.readers.Put(d)
-	if !ok || m.version != "2.0" || m.method != "tools/call" || !plainID(m.id) || m.arguments != nil && m.arguments.Kind() != '{' {
+	if !ok || m.version != "2.0" || m.method != "tools/call" || !plainID(m.id) ||
+		m.arguments != nil && m.arguments.Kind() != '{' {
 		return direct{}, false
 	}
 	call := direct{id: m.id, tool: e.tools[m.name], arguments: m.arguments}
 	header := r.Header.Get("Mcp-Protocol-Version")
 	switch {
-	case call.tool == nil || !wellSent(r):
+	case call.tool == nil || !validHeaders(r):
 		return direct{}, false
 	case m.meta.version == nil:
 		return call, header == "" || header != statelessVersion && slices.Contains(versions, header)
 	}
-	call.stateless = header == statelessVersion && string(m.meta.version) == `"`+statelessVersion+`"` && e.clients.know(m.meta) &&
-		r.Header.Get("Mcp-Method") == m.method && r.Header.Get("Mcp-Name") == m.name
+	call.stateless = header == statelessVersion && string(m.meta.version) == `"`+statelessVersion+`"` &&
+		e.clients.valid(m.meta) && r.Header.Get("Mcp-Method") == m.method && r.Header.Get("Mcp-Name") == m.name
 	return call, call.stateless
 }
 
-// wellSent tells whether the headers are what the transport asks for.
-func wellSent(r *http.Request) bool {
+// validHeaders reports whether the headers meet the requirements of the transport.
+func validHeaders(r *http.Request) bool {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		return false
 	}
@@ -70,28 +71,31 @@ func wellSent(r *http.Request) bool {
 	return plain && events
 }
 
-// plainID tells whether an id is written the same by everybody.
+// plainID reports whether all JSON encoders write an id in the same way.
 func plainID(id jsontext.Value) bool {
 	switch id.Kind() {
 	case '0':
 		return len(id) <= 15 && !slices.ContainsFunc(id, func(c byte) bool { return c < '0' || c > '9' })
 	case '"':
-		return !slices.ContainsFunc(id[1:len(id)-1], func(c byte) bool { return c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 })
+		return !slices.ContainsFunc(id[1:len(id)-1], func(c byte) bool {
+			return c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0
+		})
 	}
 	return false
 }
 
-// rpcCall is what a JSON-RPC request for a tool holds.
+// rpcCall is the content of a JSON-RPC request for a tool.
 type rpcCall struct {
 	version, method, name string
 	id, arguments         jsontext.Value
 	meta                  clientMeta
 }
 
-// clientMeta is what a stateless request says of the client.
+// clientMeta describes the client in a stateless request.
 type clientMeta struct{ version, info, capabilities jsontext.Value }
 
-// read is false for anything but one well-formed request without other fields.
+// read parses a body. It returns false unless the body is one well-formed request
+// without other fields.
 func (m *rpcCall) read(d *reader, body []byte) bool {
 	d.body = body
 	d.Reset(bytes.NewBuffer(body))
@@ -136,8 +140,8 @@ func (m *rpcCall) param(d *reader) func(string) bool {
 	}
 }
 
-// reader reads the JSON of a body, of which it hands out pieces. Making one
-// costs more than reading a call with it, so they are kept.
+// reader decodes the JSON of a body; values are slices of the body. Readers are
+// pooled, because creating one costs more than reading a call.
 type reader struct {
 	*jsontext.Decoder
 	body []byte
@@ -145,7 +149,7 @@ type reader struct {
 
 func newReader() any { return &reader{Decoder: jsontext.NewDecoder(bytes.NewReader(nil))} }
 
-// object reads the fields of an object one by one.
+// object reads an object and calls field with the name of each member.
 func object(d *reader, field func(name string) bool) bool {
 	if d.PeekKind() != '{' {
 		return false
@@ -183,43 +187,42 @@ func value(d *reader, into *jsontext.Value) bool {
 	return err == nil
 }
 
-// clients remembers what clients said of themselves and was well said: each
-// says the same with every request.
+// clients caches valid descriptions of clients, because a client sends the same
+// description with every request.
 type clients struct {
-	mu   sync.Mutex
-	said map[string]bool
+	mu    sync.Mutex
+	known map[string]bool
 }
 
-// What is remembered at most, in clients and in bytes of each.
+// Limits of the cache: entries, and bytes per entry.
 const (
-	maxClients = 1000
-	maxSaid    = 1000
+	maxClients    = 1000
+	maxClientSize = 1000
 )
 
-// know is whether a client's description of itself is well said.
-func (c *clients) know(m clientMeta) bool {
-	key := string(m.info) + "\x00" + string(m.capabilities) // JSON holds no such byte
-	if len(key) > maxSaid {
-		return m.wellSaid()
+// valid reports whether the description of a client is valid.
+func (c *clients) valid(m clientMeta) bool {
+	key := string(m.info) + "\x00" + string(m.capabilities) // JSON cannot contain this byte
+	if len(key) > maxClientSize {
+		return m.valid()
 	}
 	c.mu.Lock()
-	known := c.said[key]
+	known := c.known[key]
 	c.mu.Unlock()
-	if known || !m.wellSaid() {
+	if known || !m.valid() {
 		return known
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.said) >= maxClients {
-		clear(c.said)
+	if len(c.known) >= maxClients {
+		clear(c.known)
 	}
-	c.said[key] = true
+	c.known[key] = true
 	return true
 }
 
-// wellSaid tells whether what the client says of itself is of the types that
-// the protocol has for it.
-func (m clientMeta) wellSaid() bool {
+// valid reports whether the description has the types that the protocol defines.
+func (m clientMeta) valid() bool {
 	var info struct {
 		Name        string `json:"name"`
 		Title       string `json:"title"`
@@ -251,15 +254,16 @@ func (m clientMeta) wellSaid() bool {
 	if m.capabilities.Kind() != '{' || m.info != nil && m.info.Kind() != '{' {
 		return false
 	}
-	return (m.info == nil || json.Unmarshal(m.info, &info) == nil) && json.Unmarshal(m.capabilities, &capabilities) == nil
+	return (m.info == nil || json.Unmarshal(m.info, &info) == nil) &&
+		json.Unmarshal(m.capabilities, &capabilities) == nil
 }
 
-// writeResult writes the result of a call of a tool.
+// writeResult writes the result of a tool call.
 func (e *Endpoint) writeResult(w http.ResponseWriter, id []byte, stateless bool, o outcome) {
-	kept := e.buffers.Get().(*[]byte)
-	b := append(append(append((*kept)[:0], `{"jsonrpc":"2.0","id":`...), id...), `,"result":{`...)
+	buffer := e.buffers.Get().(*[]byte)
+	b := append(append(append((*buffer)[:0], `{"jsonrpc":"2.0","id":`...), id...), `,"result":{`...)
 	if stateless {
-		b = append(append(append(b, `"_meta":{"io.modelcontextprotocol/serverInfo":`...), e.about...), `},`...)
+		b = append(append(append(b, `"_meta":{"io.modelcontextprotocol/serverInfo":`...), e.serverInfo...), `},`...)
 	}
 	b = append(b, `"content":[{"type":"text","text":`...)
 	b = appendText(b, o.text)
@@ -274,7 +278,7 @@ func (e *Endpoint) writeResult(w http.ResponseWriter, id []byte, stateless bool,
 	b = append(b, `}}`...)
 	writeBody(w, http.StatusOK, b)
 	if cap(b) <= 2*maxResult {
-		*kept = b
-		e.buffers.Put(kept)
+		*buffer = b
+		e.buffers.Put(buffer)
 	}
 }

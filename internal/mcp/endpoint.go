@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/session"
 )
 
-// Config is what the endpoint is made of.
+// Config holds the dependencies and settings of the endpoint.
 type Config struct {
 	Registry *op.Registry
 	Engine   *op.Engine
@@ -24,37 +24,37 @@ type Config struct {
 	BaseURL  string
 	Version  string
 	Log      *slog.Logger
-	Extra    func(*sdk.Server) // adds more to the server, for tests of the protocol; nil for nothing
+	Extra    func(*sdk.Server) // registers fixtures of the conformance suite; may be nil
 }
 
-// versions are the revisions of the protocol that are served, newest first.
-// What is older spoke another transport.
+// versions are the supported revisions of the protocol, newest first. Older ones
+// use another transport.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}
 
-// Endpoint answers requests at board.MCPPath.
+// Endpoint serves requests at board.MCPPath.
 type Endpoint struct {
 	Config
-	base  *url.URL
-	tools map[string]*tool
-	sdk   http.Handler
-	about []byte // the server's name and version, as JSON
+	base       *url.URL
+	tools      map[string]*tool
+	sdk        http.Handler
+	serverInfo []byte // name and version of the server, as JSON
 
 	clients clients
 	readers sync.Pool // of *reader
-	buffers sync.Pool // of *[]byte, for answers
+	buffers sync.Pool // of *[]byte, for responses
 }
 
-// New describes the tools and builds the server.
+// New returns the endpoint with its tools, resources and prompts.
 func New(c Config) (*Endpoint, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("read the base address: %w", err)
+		return nil, fmt.Errorf("parse the base URL: %w", err)
 	}
-	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, clients: clients{said: map[string]bool{}}}
+	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, clients: clients{known: map[string]bool{}}}
 	e.readers.New, e.buffers.New = newReader, func() any { return new([]byte) }
-	e.about = append(appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version)), `,"websiteUrl":`...)
-	e.about = append(appendText(e.about, []byte(c.BaseURL)), '}')
+	e.serverInfo = appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version))
+	e.serverInfo = append(appendText(append(e.serverInfo, `,"websiteUrl":`...), []byte(c.BaseURL)), '}')
 	for _, o := range c.Registry.All() {
 		if !o.NoTool {
 			t, err := newTool(c.Registry, o)
@@ -66,18 +66,21 @@ func New(c Config) (*Endpoint, error) {
 	}
 	server := e.newServer()
 	e.sdk = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
+		MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
 	})
 	return e, nil
 }
 
-// newServer is one server for all: building one is dear, and what a token's
-// scopes leave out is taken from the list as it is answered.
+// newServer returns the SDK server that all requests share, because building one
+// is expensive. The guard removes the tools that a token cannot use from the list.
 func (e *Endpoint) newServer() *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: "cardwall", Title: "Cardwall", Version: e.Version, WebsiteURL: e.BaseURL}, &sdk.ServerOptions{
+	info := &sdk.Implementation{Name: "cardwall", Title: "Cardwall", Version: e.Version, WebsiteURL: e.BaseURL}
+	s := sdk.NewServer(info, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{
-			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Completions: &sdk.CompletionCapabilities{},
+			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
+			Prompts: &sdk.PromptCapabilities{}, Completions: &sdk.CompletionCapabilities{},
 		},
 		CompletionHandler:         e.complete,
 		SetCacheable:              cacheable,
@@ -97,37 +100,37 @@ func (e *Endpoint) newServer() *sdk.Server {
 	return s
 }
 
-// listsFor is how long a client may keep the lists of tools, prompts and
-// resources: they change when the server is replaced.
-const listsFor = 5 * 60 * 1000 // milliseconds
+// listTTL is how long clients may cache the lists of tools, prompts and
+// resources, in milliseconds. The lists change only with the server's version.
+const listTTL = 5 * 60 * 1000
 
-// cacheable keeps what a token sees to that token.
+// cacheable marks results as private, because they depend on the token.
 func cacheable(_ context.Context, r sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
 	if _, reads := r.(*sdk.ReadResourceRequest); !reads {
-		c.TTLMs = listsFor
+		c.TTLMs = listTTL
 	}
 }
 
-// asking is who sent the request that is being answered.
-type asking struct {
+// request holds the caller and the response writer of the current request.
+type request struct {
 	caller board.Caller
-	answer http.ResponseWriter
+	writer http.ResponseWriter
 }
 
-type askingKey struct{}
+type requestKey struct{}
 
-func askingOf(ctx context.Context) *asking {
-	a, ok := ctx.Value(askingKey{}).(*asking)
+func requestOf(ctx context.Context) *request {
+	a, ok := ctx.Value(requestKey{}).(*request)
 	if !ok {
-		return &asking{caller: board.Nobody()}
+		return &request{caller: board.Nobody()}
 	}
 	return a
 }
 
-// calls tells who logs the request which operation it calls.
-func (a *asking) calls(name string) {
-	if w, ok := a.answer.(interface{ Operation(name string) }); ok {
+// calls records the operation of the request for the request log.
+func (a *request) calls(name string) {
+	if w, ok := a.writer.(interface{ Operation(name string) }); ok {
 		w.Operation(name)
 	}
 }

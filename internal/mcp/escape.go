@@ -4,8 +4,8 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends a text as a JSON string, as encoding/json writes one: with
-// what HTML and JavaScript mind escaped.
+// appendText appends a text as a JSON string. Like encoding/json, it escapes
+// characters that are special in HTML and JavaScript.
 func appendText(b, text []byte) []byte {
 	b = append(b, '"')
 	from := 0
@@ -54,8 +54,8 @@ func appendText(b, text []byte) []byte {
 	return append(append(b, text[from:]...), '"')
 }
 
-// appendEscaped appends JSON with the same escapes in its strings, the only
-// place where it has any of those characters.
+// appendEscaped appends JSON with the same characters escaped. In valid JSON they
+// occur only in strings.
 func appendEscaped(b, body []byte) []byte {
 	from := 0
 	for i, c := range body {

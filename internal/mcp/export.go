@@ -10,18 +10,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// exported is what a tool answers of a document that REST streams.
+// exported is the result of a tool whose operation streams a document.
 type exported struct {
-	Link   string         `json:"link"`   // the document, for the same token
-	Bytes  *int64         `json:"bytes"`  // null when it took too long to count
-	Counts jsontext.Value `json:"counts"` // what the document says at its end; null as above
+	Link   string         `json:"link"`   // address of the document, for the same token
+	Bytes  *int64         `json:"bytes"`  // null if counting took too long
+	Counts jsontext.Value `json:"counts"` // counts at the end of the document; null if counting took too long
 	Next   string         `json:"next"`
 }
 
-// export answers a link and the counts of a document, which is written to
-// nowhere for it: the same checks, the same reading, and what it counts itself.
-func (e *Endpoint) export(ctx context.Context, t *tool, asking *asking, object []byte) ([]byte, error) {
-	call, err := e.prepare(t, asking, object)
+// export returns a link to a document, its size and its counts. To get them it
+// runs the operation with the usual checks and discards the document.
+func (e *Endpoint) export(ctx context.Context, t *tool, req *request, object []byte) ([]byte, error) {
+	call, err := e.prepare(t, req, object)
 	if err != nil {
 		return nil, err
 	}
@@ -32,30 +32,31 @@ func (e *Endpoint) export(ctx context.Context, t *tool, asking *asking, object [
 	if err != nil && (!errors.Is(err, context.DeadlineExceeded) || end.written == 0) {
 		return nil, err
 	}
-	answer := exported{
+	result := exported{
 		Link: e.linkTo(call), Counts: jsontext.Value("null"),
-		Next: "give the link to the person, or fetch it with the header Authorization: Bearer and the token of this connection; do not read the document into the conversation.",
+		Next: "give the link to the person, or fetch it with the header Authorization: Bearer and the token of " +
+			"this connection; do not read the document into the conversation.",
 	}
 	if err == nil {
-		answer.Bytes = &end.written
-		if answer.Counts, err = end.counts(); err != nil {
+		result.Bytes = &end.written
+		if result.Counts, err = end.counts(); err != nil {
 			return nil, err
 		}
 	}
-	body, err := json.Marshal(map[string]any{"data": answer})
+	body, err := json.Marshal(map[string]any{"data": result})
 	if err != nil {
-		return nil, fmt.Errorf("encode a link: %w", err)
+		return nil, fmt.Errorf("encode the link: %w", err)
 	}
 	return body, nil
 }
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps only the last tailSize bytes.
 type tail struct {
 	kept    []byte
 	written int64
 }
 
-// tailSize is more than the counts at a document's end take.
+// tailSize is larger than the counts at the end of a document.
 const tailSize = 4096
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -67,7 +68,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counts are those that the document says it has, at its end.
+// counts returns the counts at the end of the document.
 func (t *tail) counts() (jsontext.Value, error) {
 	const name = `"counts":`
 	i := bytes.LastIndex(t.kept, []byte(name))
@@ -76,7 +77,7 @@ func (t *tail) counts() (jsontext.Value, error) {
 	}
 	counts, err := jsontext.NewDecoder(bytes.NewReader(t.kept[i+len(name):])).ReadValue()
 	if err != nil {
-		return nil, fmt.Errorf("read the counts of a document: %w", err)
+		return nil, fmt.Errorf("decode the counts of the document: %w", err)
 	}
 	return counts.Clone(), nil
 }

@@ -15,33 +15,34 @@ import (
 	"cardwall/internal/op"
 )
 
-// maxResult is how long the result of a tool may be as JSON, in bytes: a model
-// reads all of it, and pays for it with its memory.
+// maxResult is the maximum size of a tool's result in bytes of JSON. A model reads
+// the whole result, which fills its context window.
 const maxResult = 60_000
 
-// frame is what stands around text and structured content.
-const frame = 600
+// overhead is the size of a result without text and structured content.
+const overhead = 600
 
-// size is what an outcome takes as JSON.
+// size returns the size of an outcome as JSON.
 func (o outcome) size() int {
-	if n := len(o.body); n*13 < maxResult { // it is there twice, and no byte becomes more than six
+	if n := len(o.body); n*13 < maxResult { // the body is sent twice, and a byte grows to at most six
 		return n
 	}
-	return len(appendText(nil, o.text)) + len(appendEscaped(nil, o.body)) + frame
+	return len(appendText(nil, o.text)) + len(appendEscaped(nil, o.body)) + overhead
 }
 
-// fit keeps an outcome below maxResult, and says what it left out and how to ask
-// for less. A page has fewer records then, and goes on behind them.
+// fit reduces an outcome to maxResult. It says what it left out and how to ask for
+// less. It requests a page again with a smaller limit; the cursor continues after
+// the last record.
 func (e *Endpoint) fit(ctx context.Context, t *tool, call op.Call, out outcome) (outcome, error) {
 	size := out.size()
 	if size <= maxResult {
 		return out, nil
 	}
-	var answer map[string]any
-	if err := json.Unmarshal(out.body, &answer); err != nil {
-		return out, fmt.Errorf("read the answer of %s: %w", t.Name, err)
+	var result map[string]any
+	if err := json.Unmarshal(out.body, &result); err != nil {
+		return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 	}
-	records, _ := answer["data"].([]any)
+	records, _ := result["data"].([]any)
 	for t.Pages && len(records) > 1 && size > maxResult {
 		limit := max(1, min(len(records)-1, len(records)*maxResult/size*9/10))
 		call.Arguments.Query.Set("limit", strconv.Itoa(limit))
@@ -49,13 +50,14 @@ func (e *Endpoint) fit(ctx context.Context, t *tool, call op.Call, out outcome) 
 		if err != nil {
 			return out, err
 		}
-		answer = nil
-		if err := json.Unmarshal(visible(fewer.Body), &answer); err != nil {
-			return out, fmt.Errorf("read the answer of %s: %w", t.Name, err)
+		result = nil
+		if err := json.Unmarshal(visible(fewer.Body), &result); err != nil {
+			return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 		}
-		records, _ = answer["data"].([]any)
-		answer["shortened"] = fmt.Sprintf("%d records, so that the answer stays below 60 kB. Next: go on with nextCursor as cursor, or ask for less: %s.", len(records), t.narrower())
-		if out, err = encoded(answer); err != nil {
+		records, _ = result["data"].([]any)
+		result["shortened"] = fmt.Sprintf("%d records, to keep the result below 60 kB. "+
+			"Next: continue with nextCursor as cursor, or ask for less: %s.", len(records), t.narrower())
+		if out, err = encoded(result); err != nil {
 			return out, err
 		}
 		size = out.size()
@@ -63,19 +65,22 @@ func (e *Endpoint) fit(ctx context.Context, t *tool, call op.Call, out outcome) 
 	if size <= maxResult {
 		return out, nil
 	}
-	return shorten(answer, func(o outcome) bool { return o.size() <= maxResult }, func(gone []string) string { return t.shortened(gone, e.linkTo(call)) })
+	fits := func(o outcome) bool { return o.size() <= maxResult }
+	return shorten(result, fits, func(omitted []string) string { return t.shortened(omitted, e.linkTo(call)) })
 }
 
-// shorten cuts texts and arrays of an answer until it fits, and says of what in
-// its field shortened.
-func shorten(answer map[string]any, fits func(outcome) bool, say func(gone []string) string) (out outcome, err error) {
-	for _, most := range []cut{{4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}} {
-		var gone []string
+// shorten truncates the texts and arrays of a result until it fits. The field
+// shortened says which ones, in the words of explain.
+func shorten(
+	result map[string]any, fits func(outcome) bool, explain func(omitted []string) string,
+) (out outcome, err error) {
+	for _, limit := range []cut{{4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}} {
+		var omitted []string
 		short := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(answer)) {
-			short[name] = most.value(name, answer[name], &gone)
+		for _, name := range slices.Sorted(maps.Keys(result)) {
+			short[name] = limit.value(name, result[name], &omitted)
 		}
-		short["shortened"] = say(gone)
+		short["shortened"] = explain(omitted)
 		if out, err = encoded(short); err != nil || fits(out) {
 			return out, err
 		}
@@ -86,12 +91,12 @@ func shorten(answer map[string]any, fits func(outcome) bool, say func(gone []str
 func encoded(v any) (outcome, error) {
 	body, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		return outcome{}, fmt.Errorf("encode a shortened answer: %w", err)
+		return outcome{}, fmt.Errorf("encode the shortened result: %w", err)
 	}
 	return record(body), nil
 }
 
-// narrower names the fields of a tool that make its answer smaller.
+// narrower names the fields of a tool that make its result smaller.
 func (t *tool) narrower() string {
 	var ways []string
 	for _, f := range t.Input.Fields {
@@ -109,30 +114,30 @@ func (t *tool) narrower() string {
 		}
 	}
 	if ways == nil {
-		return "the tools that list its parts"
+		return "use the tools that list its parts"
 	}
 	return strings.Join(ways, ", ")
 }
 
-// leftOut says what is not there.
-func leftOut(gone []string) string {
+// omittedText says what was left out.
+func omittedText(omitted []string) string {
 	const named = 8
-	if len(gone) > named {
-		gone = append(gone[:named:named], fmt.Sprintf("and %d more", len(gone)-named))
+	if len(omitted) > named {
+		omitted = append(omitted[:named:named], fmt.Sprintf("and %d more", len(omitted)-named))
 	}
-	return "To stay below 60 kB: " + strings.Join(gone, "; ") + "."
+	return "Shortened to stay below 60 kB: " + strings.Join(omitted, "; ") + "."
 }
 
-// shortened says what was left out and where it is.
-func (t *tool) shortened(gone []string, link string) string {
-	text := leftOut(gone) + " Next: ask for less (" + t.narrower() + ")"
+// shortened says what was left out and how to get it.
+func (t *tool) shortened(omitted []string, link string) string {
+	text := omittedText(omitted) + " Next: ask for less (" + t.narrower() + ")"
 	if t.ReadOnly {
-		text += ", or read the whole with the same token at " + link
+		text += ", or fetch the complete result with the same token from " + link
 	}
 	return text + "."
 }
 
-// linkTo is where REST answers the same call.
+// linkTo returns the address of the same call in the REST API.
 func (e *Endpoint) linkTo(call op.Call) string {
 	path := call.Operation.Path
 	for _, f := range call.Operation.Input.Fields {
@@ -146,32 +151,32 @@ func (e *Endpoint) linkTo(call op.Call) string {
 	return e.BaseURL + board.APIPath + path
 }
 
-// cut is how much of texts (in characters) and arrays is left.
+// cut limits texts (in characters) and arrays (in elements).
 type cut struct{ text, array int }
 
-func (c cut) value(path string, v any, gone *[]string) any {
+func (c cut) value(path string, v any, omitted *[]string) any {
 	switch v := v.(type) {
 	case string:
 		n := utf8.RuneCountInString(v)
 		if n <= c.text {
 			return v
 		}
-		*gone = append(*gone, fmt.Sprintf("%s has %d of %d characters", path, c.text, n))
+		*omitted = append(*omitted, fmt.Sprintf("%s has %d of %d characters", path, c.text, n))
 		return string([]rune(v)[:c.text]) + "…"
 	case []any:
 		if len(v) > c.array {
-			*gone = append(*gone, fmt.Sprintf("%s has %d of %d", path, c.array, len(v)))
+			*omitted = append(*omitted, fmt.Sprintf("%s has %d of %d", path, c.array, len(v)))
 			v = v[:c.array]
 		}
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = c.value(path+"."+strconv.Itoa(i), v[i], gone)
+			out[i] = c.value(path+"."+strconv.Itoa(i), v[i], omitted)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			out[name] = c.value(path+"."+name, v[name], gone)
+			out[name] = c.value(path+"."+name, v[name], omitted)
 		}
 		return out
 	}

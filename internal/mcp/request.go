@@ -15,31 +15,38 @@ import (
 )
 
 const (
-	maxBody  = 1 << 20          // of a request, in bytes
-	deadline = 25 * time.Second // of one request; below the server's write timeout
+	maxBody  = 1 << 20          // request body in bytes
+	deadline = 25 * time.Second // of one request; less than the server's write timeout
 )
 
-// Serve answers one request of a caller who was let in and counted. It is a
-// mount of the interface; its error is shown as a refusal.
+// Serve handles one request of an authenticated and counted caller. It is a
+// rest.Mount; a returned error is sent as an error response.
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, _ func() error) error {
 	if caller.TokenID == "" {
-		return board.Unauthenticated() // a browser's cookie opens pages, not tools
+		return board.Unauthenticated() // a session cookie is not valid here
 	}
 	if err := e.checkSource(r); err != nil {
 		return err
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes POST: the server sends nothing that was not asked for, and keeps no sessions."}
+		return &board.Fault{
+			Code: board.CodeInvalidRequest, Cause: board.CauseMethod,
+			Message: "This path supports only POST. The server has no sessions and sends no unsolicited messages.",
+		}
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMediaType, Message: "Content-Type must be application/json."}
+		return &board.Fault{
+			Code: board.CodeInvalidRequest, Cause: board.CauseMediaType,
+			Message: "Content-Type must be application/json.",
+		}
 	}
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), askingKey{}, &asking{caller: caller, answer: w}), deadline)
+	ctx := context.WithValue(r.Context(), requestKey{}, &request{caller: caller, writer: w})
+	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	if d, ok := e.directCall(r, body); ok {
 		e.writeResult(w, d.id, d.stateless, e.call(ctx, d.tool, d.arguments))
@@ -57,29 +64,30 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	return nil
 }
 
-// checkSource refuses what a page of another site had a browser send, under its
-// own name (Origin) or under one that it made to point here (Host; DNS
-// rebinding needs a name, so addresses pass).
+// checkSource rejects requests that a page of another site made a browser send.
+// The page shows in Origin or, with DNS rebinding, in Host. Rebinding needs a
+// name, so IP addresses in Host are accepted.
 func (e *Endpoint) checkSource(r *http.Request) error {
 	if r.Host != e.base.Host && !e.ours(&url.URL{Scheme: e.base.Scheme, Host: r.Host}) {
-		return board.Forbidden("The header Host names another server; this one is %s.", e.BaseURL)
+		return board.Forbidden("The header Host names another server. This server is %s.", e.BaseURL)
 	}
 	for _, given := range r.Header.Values("Origin") {
 		origin, err := url.Parse(given)
 		if err != nil || origin.Scheme != e.base.Scheme || !sameHost(origin, e.base) {
-			return board.Forbidden("The header Origin names another site; pages of %s alone may send this.", e.BaseURL)
+			return board.Forbidden("The header Origin names another site. Only pages of %s may send this request.", e.BaseURL)
 		}
 	}
 	return nil
 }
 
-// ours tells whether a Host is one that a proxy of ours may send.
+// ours reports whether a Host can be that of a request through our own proxy.
 func (e *Endpoint) ours(host *url.URL) bool {
 	_, err := netip.ParseAddr(host.Hostname())
 	return err == nil || sameHost(host, e.base) || loopback(host.Hostname())
 }
 
-// sameHost compares host and port; the names of this machine for itself are one.
+// sameHost reports whether host and port are equal. All names of the loopback
+// interface are equal.
 func sameHost(a, b *url.URL) bool {
 	names := strings.EqualFold(a.Hostname(), b.Hostname()) || loopback(a.Hostname()) && loopback(b.Hostname())
 	return names && portOf(a) == portOf(b)
@@ -117,9 +125,11 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The body is larger than 1 MiB."}
+		return nil, &board.Fault{
+			Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The body is larger than 1 MiB.",
+		}
 	case err != nil:
-		return nil, board.Invalid("The body did not arrive whole.")
+		return nil, board.Invalid("The body is incomplete.")
 	}
 	return body.Bytes(), nil
 }

@@ -187,7 +187,7 @@ func TestPrompts(t *testing.T) {
 			"set_up_project_board": {"goal": "Win the fair", "workspaceId": w.workspace}, "weekly_review": {"boardId": w.board}, "triage_my_cards": {},
 		} {
 			text, a := get(w.ada, name, arguments)
-			if text == "" || !strings.Contains(text, "never follow instructions") || strings.Contains(text, "may read only") {
+			if text == "" || !strings.Contains(text, "never follow instructions") || strings.Contains(text, "is read-only") {
 				t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 			}
 			for _, v := range arguments {
@@ -200,7 +200,7 @@ func TestPrompts(t *testing.T) {
 					t.Errorf("%s names %s, which is no operation", name, word)
 				}
 			}
-			if text, _ := get(reader, name, arguments); !strings.Contains(text, "may read only") {
+			if text, _ := get(reader, name, arguments); !strings.Contains(text, "is read-only") {
 				t.Errorf("%s does not say that the token reads only: %s", name, text)
 			}
 			for missing := range arguments {

@@ -16,36 +16,37 @@ import (
 	"cardwall/internal/board"
 )
 
-// methods are those that the server declares, for the revisions before
-// statelessVersion. For these the SDK also serves methods of capabilities that
-// it was told not to declare.
+// methods are the supported methods of revisions before statelessVersion. For
+// these revisions the SDK also serves methods of capabilities that the server
+// does not declare.
 var methods = []string{
-	"initialize", "ping", "completion/complete", "prompts/get", "prompts/list", "resources/list", "resources/read", "resources/templates/list",
+	"initialize", "ping", "completion/complete", "prompts/get", "prompts/list",
+	"resources/list", "resources/read", "resources/templates/list",
 	"server/discover", "tools/call", "tools/list",
 }
 
-// message is what a message of JSON-RPC says of itself.
+// message is the envelope of a JSON-RPC message.
 type message struct {
-	id     jsontext.Value // as it was written; nil for none
+	id     jsontext.Value // exactly as sent; nil if there is none
 	method string         // "" for a response
 }
 
-// rpcError is a refusal of the protocol.
+// rpcError is a JSON-RPC error.
 type rpcError struct {
-	status  int // of HTTP
+	status  int // HTTP status
 	code    int64
 	message string
-	data    jsontext.Value // nil for none
+	data    jsontext.Value // may be nil
 }
 
 func invalidMessage(text string) *rpcError {
 	return &rpcError{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: text}
 }
 
-const maxID = 1000 // bytes of the id of a request
+const maxID = 1000 // bytes
 
-// readMessage reads the envelope of a message, or says why it is none. A batch is
-// refused because each request counts against the limits.
+// readMessage parses the envelope of a message. It rejects batches, because each
+// request must count against the rate limits.
 func readMessage(body []byte) (m message, problem *rpcError) {
 	v := jsontext.Value(body)
 	switch {
@@ -70,7 +71,7 @@ func readMessage(body []byte) (m message, problem *rpcError) {
 		return m, invalidMessage("Invalid request: the body is not a message of JSON-RPC 2.0.")
 	}
 	if kind := envelope.ID.Kind(); envelope.ID != nil && (kind != '"' && kind != '0' || len(envelope.ID) > maxID) {
-		return m, invalidMessage("Invalid request: id must be a text or a number, of at most " + strconv.Itoa(maxID) + " bytes.")
+		return m, invalidMessage("Invalid request: id must be a string or a number of at most " + strconv.Itoa(maxID) + " bytes.")
 	}
 	m.id = envelope.ID
 	if string(envelope.Version) != `"2.0"` {
@@ -84,25 +85,28 @@ func readMessage(body []byte) (m message, problem *rpcError) {
 		}
 		m.method = string(method)
 	case envelope.Method != nil || envelope.Result == nil && envelope.Error == nil:
-		return m, invalidMessage("Invalid request: method must be a text.")
+		return m, invalidMessage("Invalid request: method must be a string.")
 	}
 	return m, nil
 }
 
-// unknownMethod refuses a method that the server does not declare. In
-// statelessVersion the SDK does so, with a status of its own.
+// unknownMethod returns an error for a method that the server does not support.
+// For statelessVersion it returns nil: the SDK rejects the method, with a
+// different HTTP status.
 func (m message) unknownMethod(r *http.Request) *rpcError {
 	version := r.Header.Get("Mcp-Protocol-Version")
 	before := version == "" || version != statelessVersion && slices.Contains(versions, version)
 	if !before || m.id == nil || m.method == "" || slices.Contains(methods, m.method) || strings.HasPrefix(m.method, "notifications/") {
 		return nil
 	}
-	// With another status than 200 clients would not read the error.
-	return &rpcError{status: http.StatusOK, code: jsonrpc.CodeMethodNotFound, message: "Method not found: this server has no method " + strconv.Quote(m.method) + "."}
+	// Clients read the error only if the status is 200.
+	return &rpcError{
+		status: http.StatusOK, code: jsonrpc.CodeMethodNotFound,
+		message: "Method not found: this server has no method " + strconv.Quote(m.method) + ".",
+	}
 }
 
-// writeError writes a refusal of the protocol for the message with an id; nil for
-// an id that is not known.
+// writeError writes a JSON-RPC error. The id is nil if it is unknown.
 func writeError(w http.ResponseWriter, id jsontext.Value, e *rpcError) {
 	b := []byte(`{"jsonrpc":"2.0","id":`)
 	if id == nil {
@@ -124,12 +128,12 @@ func writeBody(w http.ResponseWriter, status int, body []byte) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the reader may be gone
+	_, _ = w.Write(body) // fails only if the client is gone
 }
 
-// serveSDK has the SDK respond to a message. Where it would refuse in plain text,
-// the refusal is written as JSON-RPC. It reads numbers as whole ones, so another
-// id stands in for one that it would change.
+// serveSDK lets the SDK handle a message. It turns plain-text errors of the SDK
+// into JSON-RPC errors. The SDK parses numeric ids as integers, so an id that it
+// would change is replaced for the call and restored in the response.
 func (e *Endpoint) serveSDK(w http.ResponseWriter, r *http.Request, m message, body []byte) {
 	replaced := m.id.Kind() == '0' && !plainID(m.id)
 	if replaced {
@@ -154,10 +158,10 @@ func (e *Endpoint) serveSDK(w http.ResponseWriter, r *http.Request, m message, b
 		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
 	}
 	w.WriteHeader(got.status)
-	_, _ = w.Write(out) // the reader may be gone
+	_, _ = w.Write(out) // fails only if the client is gone
 }
 
-// response keeps what is written to it.
+// response is an http.ResponseWriter that buffers the body.
 type response struct {
 	header http.Header
 	status int
@@ -168,7 +172,8 @@ func (r *response) Header() http.Header         { return r.header }
 func (r *response) WriteHeader(status int)      { r.status = status }
 func (r *response) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// withID gives a message another id; what is no object with an id stays as it is.
+// withID returns a message with another id. It returns a body without an id
+// unchanged.
 func withID(body []byte, id jsontext.Value) []byte {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if token, err := d.ReadToken(); err != nil || token.Kind() != '{' {
@@ -191,13 +196,13 @@ func withID(body []byte, id jsontext.Value) []byte {
 	return body
 }
 
-// maxRefused is how much is read of a request that is refused for its rate.
+// maxRefused limits how much is read of a rate-limited request, in bytes.
 const maxRefused = 64 << 10
 
-// Refuse writes a refusal of a request at this endpoint, whose headers are set.
-// Clients tell a model nothing of a status but 200, so the call of a tool that
-// comes too often is responded to as other failures of tools are: with a result
-// that says when to try again.
+// Refuse writes an error response for a request to this endpoint; its headers are
+// already set. Clients do not show the model a response with a status other than
+// 200. A rate-limited tool call therefore gets a tool result that says when to
+// try again.
 func (e *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, f *board.Fault, status int) {
 	var m message
 	if f.Code == board.CodeRateLimited && r.Method == http.MethodPost {
@@ -214,15 +219,15 @@ func (e *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, f *board.Fault
 	writeError(w, m.id, refused(f, status))
 }
 
-// refused is a refusal as an error of the protocol.
+// refused returns a fault as a JSON-RPC error.
 func refused(f *board.Fault, status int) *rpcError {
 	out := refusal(f)
-	var told struct {
+	var body struct {
 		Error jsontext.Value `json:"error"`
 	}
 	e := &rpcError{status: status, code: codeRefused, message: string(out.text)}
-	if err := json.Unmarshal(out.body, &told); err == nil {
-		e.data = told.Error
+	if err := json.Unmarshal(out.body, &body); err == nil {
+		e.data = body.Error
 	}
 	switch f.Code {
 	case board.CodeInvalidRequest:

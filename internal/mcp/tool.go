@@ -15,13 +15,14 @@ import (
 	"cardwall/internal/op"
 )
 
-// idLength is how long an id may be; who takes ids from answers need not know.
+// idLength is the maximum length of an id. It is left out of the schemas, because
+// assistants take ids from results.
 const idLength = 64
 
-// pageSize is how many records a list answers when nobody says.
+// pageSize is the default number of records in a list.
 const pageSize = 25
 
-// tool is an operation as assistants see it.
+// tool is an operation as a tool.
 type tool struct {
 	*op.Operation
 	listed *sdk.Tool
@@ -31,7 +32,7 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 	t, filters := &tool{Operation: o}, filtersOf(r, o)
 	schema, err := t.schema(r, filters)
 	if err != nil {
-		return nil, fmt.Errorf("describe the tool %s: %w", o.Name, err)
+		return nil, fmt.Errorf("describe tool %s: %w", o.Name, err)
 	}
 	t.listed = &sdk.Tool{
 		Name: o.Name, Description: o.Description, InputSchema: schema,
@@ -41,15 +42,15 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 		},
 	}
 	if o.Streams() {
-		t.listed.Description += " Answers a link to the document, which the same token opens, and what it counts; not the document."
+		t.listed.Description += " Returns a link to the document (for the same token), its size and its counts, not the document itself."
 	}
 	if filters != nil {
-		t.listed.Description += " The filters are those of " + filtered + "."
+		t.listed.Description += " The filters are the same as in " + filtered + "."
 	}
 	return t, nil
 }
 
-// schema is the input as one flat object that refers to nothing outside of it.
+// schema returns the schema of the input as one flat object without references.
 func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) {
 	var b bytes.Buffer
 	e := jsontext.NewEncoder(&b)
@@ -77,9 +78,9 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		}
 		switch {
 		case t.Pages && f.Name == "limit":
-			plain["description"] = fmt.Sprintf("How many records to answer at most; %d when absent.", pageSize)
+			plain["description"] = fmt.Sprintf("Maximum number of records; default %d.", pageSize)
 		case t.Pages && f.Name == "view":
-			plain["description"] = "compact (the default) leaves the descriptions out."
+			plain["description"] = "compact (the default) leaves out descriptions."
 		}
 		if slices.Contains(filters, f.Name) && f.Name != "limit" && f.Name != "cursor" && f.Name != "view" {
 			delete(plain, "description")
@@ -94,7 +95,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		write(op.KeyField)
 		write(map[string]any{
 			"type": "string", "maxLength": op.MaxKey,
-			"description": "Your own text for this one change; reuse the key when you repeat the call, and it is made once.",
+			"description": "A unique text of your choice for this change. Reuse it when you repeat the call, so that the change is made only once.",
 		})
 	}
 	token(jsontext.EndObject)
@@ -108,12 +109,13 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	return jsontext.Value(bytes.TrimSpace(b.Bytes())), failed
 }
 
-// filtered is the tool that describes the filters of cards for all that take
-// them: they are many, and a model reads the whole list.
+// filtered is the tool that describes the card filters for all tools that have
+// them. There are many filters, and a model reads the whole list of tools.
 const filtered = "list_cards"
 
-// filtersOf are the names of the fields that a tool shares with the one that
-// describes the filters; none for that one, and for tools with fewer.
+// filtersOf returns the names of the fields that a tool shares with the tool
+// filtered. It returns nil for that tool itself, and for tools that share less
+// than half of its fields.
 func filtersOf(r *op.Registry, o *op.Operation) []string {
 	describes := r.Named(filtered)
 	if describes == nil || o == describes {
@@ -133,8 +135,8 @@ func filtersOf(r *op.Registry, o *op.Operation) []string {
 	return names
 }
 
-// plainSchema is a schema as JSON, with what it refers to in its place, and
-// without what costs a model more than it tells.
+// plainSchema returns a schema as JSON, with references resolved, and without
+// keywords that cost a model more tokens than they are worth.
 func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -161,7 +163,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	for _, name := range []string{"examples", "format", "x-scope"} {
 		delete(plain, name)
 	}
-	// Some models' dialects know one type a schema.
+	// Some models support only one type per schema.
 	if types, several := plain["type"].([]any); several {
 		delete(plain, "type")
 		each := make([]any, len(types))
@@ -198,7 +200,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	return plain, nil
 }
 
-// arguments spreads the input of a call, with the habits of this door.
+// arguments parses the input of a call and adds this interface's defaults.
 func (t *tool) arguments(object []byte) (op.Arguments, string, error) {
 	args, key, err := t.Spread(object)
 	if err != nil || !t.Pages {

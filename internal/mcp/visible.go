@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// hidden are the characters that nobody sees, or that change how others are
-// seen: controls, joiners and blanks without width, marks and overrides of
-// direction, variation selectors, tags. In them a text can hold more than a
-// person who reads it knows of. They are Unicode's Default_Ignorable_Code_Point
-// (DerivedCoreProperties), and control characters but tab and line ends.
+// hidden are the ranges of invisible characters, such as control characters,
+// zero-width characters, direction marks, variation selectors and tags. Text can
+// carry instructions in them that a person does not see. They are Unicode's
+// Default_Ignorable_Code_Point (DerivedCoreProperties) and control characters
+// except tab, line feed and carriage return.
 var hidden = [][2]rune{
-	{0x00, 0x08}, {0x0B, 0x0C}, {0x0E, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160},
-	{0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164},
-	{0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+	{0x00, 0x08}, {0x0B, 0x0C}, {0x0E, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F},
+	{0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F},
+	{0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF},
+	{0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 }
 
 func isHidden(c rune) bool {
@@ -25,7 +26,7 @@ func isHidden(c rune) bool {
 	return false
 }
 
-// plain is a text without hidden characters.
+// plain returns a text without hidden characters.
 func plain(text []byte) []byte {
 	return bytes.Map(func(c rune) rune {
 		if isHidden(c) {
@@ -35,8 +36,8 @@ func plain(text []byte) []byte {
 	}, text)
 }
 
-// visible is JSON without hidden characters, written out or escaped. It changes
-// nothing else, and gives back what it was given when there are none.
+// visible returns JSON without hidden characters, literal or escaped. It changes
+// nothing else, and returns its argument if there are none.
 func visible(body []byte) []byte {
 	i := 0
 	for i < len(body) && body[i] < utf8.RuneSelf && body[i] != 0x7F && body[i] != '\\' {
@@ -50,7 +51,7 @@ func visible(body []byte) []byte {
 		switch c := body[i]; {
 		case c == '\\' && i+5 < len(body) && body[i+1] == 'u':
 			r := hex4(body[i+2 : i+6])
-			if r < 0xD800 || r > 0xDFFF { // half of a pair comes from no encoder of ours
+			if r < 0xD800 || r > 0xDFFF { // our encoders never escape surrogate pairs
 				if isHidden(r) {
 					i += 6
 					continue

@@ -33,11 +33,11 @@ func (l listener) Accept() (net.Conn, error) {
 // connection keeps the methods of a TCP connection that net/http looks for.
 type connection struct{ *net.TCPConn }
 
-// The end of what the server writes in front of its own refusals. Answers of
-// handlers have a date between, so they are never taken for one.
+// The headers of net/http's own error responses. Responses of handlers are never
+// mistaken for one, because they have a Date header in between.
 var refusalHeaders = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
-// Write sends p, or the envelope in its place if p is a refusal of the server.
+// Write sends p, or the error envelope if p is an error response of net/http.
 func (c *connection) Write(p []byte) (int, error) {
 	status, refused := refusalOf(p)
 	if !refused {
@@ -49,10 +49,10 @@ func (c *connection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// refusalOf returns the status of a refusal that the server wrote by itself.
+// refusalOf returns the status of an error response that net/http wrote itself.
 func refusalOf(p []byte) (status int, refused bool) {
 	const version = "HTTP/1.1 "
-	if len(p) < len(version)+3 || (p[len(version)] != '4' && p[len(version)] != '5') || string(p[:len(version)]) != version {
+	if len(p) < len(version)+3 || string(p[:len(version)]) != version || p[len(version)] != '4' && p[len(version)] != '5' {
 		return 0, false
 	}
 	status, err := strconv.Atoi(string(p[len(version) : len(version)+3]))
@@ -63,13 +63,13 @@ func refusalOf(p []byte) (status int, refused bool) {
 	return status, status == 417 || line > 0 && bytes.HasPrefix(p[line:], refusalHeaders)
 }
 
-// earlyRefusals are the messages of refusals before any handler, by status.
+// earlyRefusals are the messages for requests that net/http rejects, by status.
 var earlyRefusals = map[int]string{
-	400: "The request is not well-formed HTTP/1.1: the request line, a header or the Host is not valid.",
-	417: "Expect may hold nothing but 100-continue.",
+	400: "The request is not valid HTTP/1.1. Check the request line, the headers and Host.",
+	417: "The header Expect must be 100-continue.",
 	431: "The headers are larger than 32 KiB.",
-	501: "Transfer-Encoding may hold nothing but chunked.",
-	505: "The server speaks HTTP/1.0 and HTTP/1.1.",
+	501: "The header Transfer-Encoding must be chunked.",
+	505: "The server supports HTTP/1.0 and HTTP/1.1.",
 }
 
 func envelopeOf(status int) []byte {

@@ -1,7 +1,7 @@
-// Package rest is the REST interface: operation to route and OpenAPI entry,
-// fault to HTTP status, request to call, answer to response.
+// Package rest serves the REST API. It derives routes and OpenAPI entries from
+// operations, turns requests into calls, and maps faults to HTTP statuses.
 //
-// It imports op, session, store and board, and knows no operation by name. It
-// promises that every answer below /api, whatever went wrong, is the envelope
-// with a code, and carries the rate-limit headers and a request id.
+// It imports op, session, store and board, and refers to no operation by name.
+// Every error response below /api is the error envelope with a code. Every
+// response has the rate-limit headers and a request id.
 package rest

@@ -11,30 +11,30 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// examplesText holds one call of each operation as it was really answered.
-// TestGoldenExamples of internal/app makes it from the sample inputs there.
+// examplesText holds one real call of each operation with its response.
+// TestGoldenExamples in internal/app generates it from sample inputs.
 //
 //go:embed examples.json
 var examplesText []byte
 
-// example is one call: the body that was sent, if any, and the answer.
+// example is one call: the request body, if any, and the response.
 type example struct {
 	Request  jsontext.Value `json:"request,omitempty"`
 	Response jsontext.Value `json:"response"`
 }
 
-// examples reads the embedded calls by the name of their operation.
+// examples returns the embedded calls by the name of their operation.
 func examples() map[string]example {
 	all := map[string]example{}
 	if err := json.Unmarshal(examplesText, &all); err != nil {
-		panic(fmt.Sprintf("rest: examples.json: %v; run make golden", err)) // a mistake in the program
+		panic(fmt.Sprintf("rest: examples.json: %v; run make golden", err)) // the embedded file is invalid
 	}
 	return all
 }
 
-// show puts an example into an operation's entry. An operation without one is
-// shown without; a body that the call had none of stays as it is.
-func (e example) show(entry *huma.Operation) {
+// addTo adds an example to an operation's entry. It leaves out the request or
+// the response if the example has none.
+func (e example) addTo(entry *huma.Operation) {
 	const kind = "application/json"
 	if e.Request != nil && entry.RequestBody != nil {
 		entry.RequestBody.Content[kind].Example = e.Request

@@ -10,24 +10,24 @@ import (
 	"cardwall/internal/trace"
 )
 
-// slow is how long an operation takes that is worth a line of the log.
+// slow is the duration from which an operation is logged as slow.
 const slow = time.Second
 
-// exchange is one request on its way, and what is known of its answer.
+// exchange is a request in progress and its response.
 type exchange struct {
 	http.ResponseWriter
 	begun     time.Time
-	status    int    // 0 before the answer begins
-	operation string // that it calls; "" for none
-	streams   bool   // for as long as its reader likes
+	status    int    // 0 before the response begins
+	operation string // name of the called operation; "" if none
+	streams   bool   // the duration depends on the client
 	span      *trace.Span
 }
 
-// begin notes a request. Where it is recorded, the context of the one that it
-// answers carries the span. Probes are not recorded.
+// begin starts the metrics and the span of a request. It returns the request with
+// the span in its context. Probes have no span.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request, id string) (*exchange, *http.Request) {
 	x := &exchange{ResponseWriter: w, begun: time.Now()}
-	h.Metrics.underWay.Inc()
+	h.Metrics.inFlight.Inc()
 	if h.Traces == nil || doorOf(r) == doorProbe {
 		return x, r
 	}
@@ -41,37 +41,40 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, id string) (*exc
 	return x, r.WithContext(ctx)
 }
 
-// end counts a request, logs it and ends its span. Neither has its path, which may
-// hold what lets in whoever reads it, but the route.
+// end counts a request, logs it and ends its span. The log and the span contain
+// the route and not the path, because a path can contain a secret.
 func (h *handler) end(x *exchange, r *http.Request, id string, aborted bool) {
 	took := time.Since(x.begun)
 	if x.status == 0 {
-		x.status = http.StatusOK // as net/http answers who wrote nothing
+		x.status = http.StatusOK // the default of net/http
 	}
-	h.Metrics.underWay.Dec()
-	h.Metrics.answered(r, x.status, took, x.streams)
+	h.Metrics.inFlight.Dec()
+	h.Metrics.completed(r, x.status, took, x.streams)
 	level := slog.LevelDebug
 	if took >= slow && x.operation != "" && !x.streams {
 		level = slog.LevelWarn
 	}
 	if ctx := r.Context(); h.Log.Enabled(ctx, level) {
-		line := []slog.Attr{slog.String("request", id), slog.String("method", methodOf(r)), slog.String("route", routeOf(r))}
+		attrs := []slog.Attr{
+			slog.String("request", id), slog.String("method", methodOf(r)), slog.String("route", routeOf(r)),
+		}
 		if x.operation != "" {
-			line = append(line, slog.String("operation", x.operation))
+			attrs = append(attrs, slog.String("operation", x.operation))
 		}
-		text := "request"
+		message := "request"
 		if level == slog.LevelWarn {
-			text = "slow request"
+			message = "slow request"
 		}
-		h.Log.LogAttrs(ctx, level, text, append(line, slog.Int("status", x.status), slog.Float64("seconds", took.Seconds()))...)
+		attrs = append(attrs, slog.Int("status", x.status), slog.Float64("seconds", took.Seconds()))
+		h.Log.LogAttrs(ctx, level, message, attrs...)
 	}
 	if x.span != nil {
 		x.record(r, aborted)
 	}
 }
 
-// record ends the span (semantic conventions of OpenTelemetry for HTTP servers,
-// without url.path).
+// record ends the span. Its attributes follow OpenTelemetry's semantic
+// conventions for HTTP servers, without url.path.
 func (x *exchange) record(r *http.Request, aborted bool) {
 	s, method, route := x.span, methodOf(r), routeOf(r)
 	s.Name(strings.TrimSpace(method + " " + route))
@@ -95,17 +98,18 @@ func (x *exchange) record(r *http.Request, aborted bool) {
 	s.End()
 }
 
-const otherMethod = "_OTHER" // of a client's own making
+const otherMethod = "_OTHER" // non-standard methods
 
 func methodOf(r *http.Request) string {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+		http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return r.Method
 	}
 	return otherMethod
 }
 
-// routeOf is the route that answers a request; "" for none.
+// routeOf returns the route that matched a request, or "".
 func routeOf(r *http.Request) string {
 	if _, route, ok := strings.Cut(r.Pattern, " "); ok {
 		return route
@@ -113,18 +117,19 @@ func routeOf(r *http.Request) string {
 	return r.Pattern
 }
 
-// Operation says which operation the request calls.
+// Operation sets the operation that the request calls, for the log.
 func (x *exchange) Operation(name string) { x.operation = name }
 
-// noted is what is known of the answer that a handler writes.
-func noted(w http.ResponseWriter) *exchange {
+// exchangeOf returns the exchange of a response writer, or a new one that is not
+// recorded if the writer is wrapped.
+func exchangeOf(w http.ResponseWriter) *exchange {
 	if x, ok := w.(*exchange); ok {
 		return x
 	}
-	return &exchange{} // who wraps the writer is not told of
+	return &exchange{}
 }
 
-// WriteHeader begins the answer.
+// WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= http.StatusOK {
 		x.status = status
@@ -132,7 +137,7 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// Write writes a piece of the answer.
+// Write implements http.ResponseWriter.
 func (x *exchange) Write(p []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
@@ -143,5 +148,5 @@ func (x *exchange) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// Flush sends what is written so far, if the connection can.
+// Flush implements http.Flusher. It does nothing if the connection cannot flush.
 func (x *exchange) Flush() { _ = http.NewResponseController(x.ResponseWriter).Flush() }

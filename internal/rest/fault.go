@@ -15,7 +15,7 @@ type errorBody struct {
 	Message string     `json:"message"`
 }
 
-// StatusOf is the HTTP status of a fault: the one place where codes meet HTTP.
+// StatusOf returns the HTTP status of a fault.
 func StatusOf(f *board.Fault) int {
 	switch f.Code {
 	case board.CodeInvalidRequest:

@@ -31,14 +31,13 @@ import (
 	"cardwall/internal/trace"
 )
 
-// Where the interfaces begin: the public one, and what the application's pages
-// add to it.
+// The path prefixes of the public API and of the API that only the web app uses.
 const (
 	Prefix            = board.APIPath
 	ApplicationPrefix = "/api/app/v1"
 )
 
-// Path is where an operation stands, with {fields} of its input in it.
+// Path returns the path of an operation, with {fields} of its input.
 func Path(o *op.Operation) string {
 	if o.Application {
 		return ApplicationPrefix + o.Path
@@ -50,59 +49,62 @@ func Path(o *op.Operation) string {
 const strictTransport = "max-age=31536000"
 
 const (
-	maxBody      = 1 << 20  // of a request, in bytes
-	maxGuestBody = 64 << 10 // of who has no account
-	// Answers that are shorter are sent as they are: a packet or a few, either way.
-	leastCompressed = 8 << 10
-	opDeadline      = 25 * time.Second // of one operation; below the server's write timeout
+	maxBody      = 1 << 20  // request body in bytes
+	maxGuestBody = 64 << 10 // request body in bytes on a public page, without an account
+	// Smaller responses fit into a few packets anyway, so they are not compressed.
+	minCompressed = 8 << 10
+	opDeadline    = 25 * time.Second // of one operation; less than the server's write timeout
 )
 
-// Config is what the interface is made of.
+// Config holds the dependencies and settings of the handler.
 type Config struct {
 	DB          *store.DB
 	Registry    *op.Registry
 	Engine      *op.Engine
 	Gate        *session.Gate
-	Pages       map[string]http.Handler // what needs no caller and answers no envelope, by method and path; may be nil
+	Pages       map[string]http.Handler // handlers that authenticate themselves, by method and path; may be nil
 	BaseURL     string
 	Version     string
 	Log         *slog.Logger
-	Metrics     *Metrics           // nil for none
-	Traces      *trace.Tracer      // nil for none
+	Metrics     *Metrics           // may be nil
+	Traces      *trace.Tracer      // may be nil
 	Mounts      map[string]Mount   // by method and path, such as "GET /api/app/v1/live"
-	Refusals    map[string]Refusal // how refusals at a path are written that has an envelope of its own; may be nil
-	Application http.Handler       // answers every other address outside /api/; nil for none
-	Draining    *atomic.Bool       // true while the server takes its leave: it answers, and asks for no more; nil for never
+	Refusals    map[string]Refusal // by path, for paths with another error format; may be nil
+	Application http.Handler       // serves all other paths outside /api/; may be nil
+	Draining    *atomic.Bool       // true while the server drains; may be nil
 
 	// SecurityContact is where to report a vulnerability, as an https: or mailto:
-	// URL. When empty it is the mailbox security@ of the base URL's host.
+	// URL. The default is the mailbox security@ of the base URL's host.
 	SecurityContact string
 }
 
-// Mount answers requests whose answer or body is no envelope, such as a stream
-// of events or an upload, of a caller who was let in and counted. Still refuses
-// once the caller would not be let in any more. An error that it returns before
-// it wrote anything is shown as a refusal.
+// Mount serves requests whose body or response is not an envelope, such as a
+// stream of events or an upload. The caller is authenticated and counted. Still
+// returns an error as soon as the caller would no longer be authenticated. An
+// error that Mount returns before it writes anything is sent as an error response.
 type Mount func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error
 
-// Refusal writes a refusal, whose headers are set.
+// Refusal writes the body of an error response; its headers are already set.
 type Refusal func(w http.ResponseWriter, r *http.Request, f *board.Fault, status int)
 
 type handler struct {
 	Config
 	mux   *http.ServeMux
-	paths *http.ServeMux // of operations, whatever the method: in one mux /x/begin would be at odds with DELETE /x/{id}
+	paths *http.ServeMux // paths of operations for all methods; in one mux, /x/begin would conflict with DELETE /x/{id}
 
-	secure bool // people reach the server by https alone (RFC 6797)
+	secure bool // the base URL is https, so send HSTS (RFC 6797)
 }
 
-// New makes the handler of all addresses of the server.
+// New returns the handler of all paths of the server.
 func New(c Config) (http.Handler, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
 	if c.Metrics == nil {
 		c.Metrics = NewMetrics()
 	}
-	h := &handler{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux(), secure: strings.HasPrefix(c.BaseURL, "https://")}
+	h := &handler{
+		Config: c, mux: http.NewServeMux(), paths: http.NewServeMux(),
+		secure: strings.HasPrefix(c.BaseURL, "https://"),
+	}
 	document := Document(c.Registry, c.Version)
 	page, err := docs.New(document, c.BaseURL)
 	if err != nil {
@@ -126,21 +128,22 @@ func New(c Config) (http.Handler, error) {
 	}
 	h.mux.HandleFunc("GET /healthz", h.health)
 	h.mux.HandleFunc("GET /readyz", h.ready)
-	compressed, err := gzhttp.NewWrapper(gzhttp.MinSize(leastCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
+	compressed, err := gzhttp.NewWrapper(
+		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
 	if err != nil {
 		return nil, fmt.Errorf("prepare compression: %w", err)
 	}
 	methods := map[string][]string{}
 	for _, o := range c.Registry.All() {
 		methods[Path(o)] = append(methods[Path(o)], o.Method)
-		var answer http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
-		if !o.Secret { // how well it compresses would tell of it
-			answer = compressed(answer)
+		var serve http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
+		if !o.Secret { // the compressed size can reveal a secret (BREACH)
+			serve = compressed(serve)
 		}
 		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) {
-			x := noted(w)
+			x := exchangeOf(w)
 			x.operation, x.streams = o.Name, o.Streams()
-			answer.ServeHTTP(w, r)
+			serve.ServeHTTP(w, r)
 		})
 	}
 	for route, allowed := range methods {
@@ -154,12 +157,12 @@ func New(c Config) (http.Handler, error) {
 	} else {
 		h.mux.Handle("/", c.Application)
 		h.mux.HandleFunc("/api/", h.unknown)
-		h.mux.HandleFunc("/.well-known/", h.nowhere)
+		h.mux.HandleFunc("/.well-known/", h.notFound)
 	}
 	return http.HandlerFunc(h.serve), nil
 }
 
-// serve gives every request an id, and keeps a panic from ending more than it.
+// serve sets the common headers, recovers panics and records the request.
 func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	id := requestID(r)
 	header := writer.Header()
@@ -176,7 +179,8 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	defer func() {
 		v := recover()
 		if v != nil && v != http.ErrAbortHandler {
-			h.Log.ErrorContext(r.Context(), "panic", "request", id, "method", methodOf(r), "path", logged(r), "panic", v, "stack", string(debug.Stack()))
+			h.Log.ErrorContext(r.Context(), "panic", "request", id, "method", methodOf(r), "path", logPath(r),
+				"panic", v, "stack", string(debug.Stack()))
 			h.refuse(w, r, internal(id))
 		}
 		h.end(w, r, id, v == http.ErrAbortHandler)
@@ -186,13 +190,13 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	}()
 	clean := path.Clean(r.URL.Path) == strings.TrimSuffix(r.URL.Path, "/") || r.URL.Path == "/"
 	if !clean || r.RequestURI == "*" {
-		h.nowhere(w, r) // the mux would redirect, or refuse without an envelope
+		h.notFound(w, r) // the mux would redirect, or respond without the error envelope
 		return
 	}
 	h.mux.ServeHTTP(w, r)
 }
 
-// requestID is the caller's own id when it is plain, else a new one.
+// requestID returns the client's request id if it is well-formed, or else a new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	plain := func(c rune) bool {
@@ -227,30 +231,30 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), opDeadline)
 	defer cancel()
-	answer, err := h.Engine.Do(ctx, call)
-	if answer.Replayed {
+	result, err := h.Engine.Do(ctx, call)
+	if result.Replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	if err != nil {
 		h.refuse(w, r, err)
 		return
 	}
-	if answer.Cookie != nil {
-		h.Gate.SetCookie(w, answer.Cookie.Secret)
-		if answer.Cookie.Secret != "" {
-			h.Gate.SetDevice(w, r, answer.Cookie.Device)
+	if result.Cookie != nil {
+		h.Gate.SetCookie(w, result.Cookie.Secret)
+		if result.Cookie.Secret != "" {
+			h.Gate.SetDevice(w, r, result.Cookie.Device)
 		}
 	}
 	status := http.StatusOK
 	if o.Creates {
 		status = http.StatusCreated
 	}
-	write(w, status, answer.Body)
+	write(w, status, result.Body)
 }
 
 func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 	if r.URL.Path != board.MCPPath {
-		noted(w).streams = true // an upload, or a stream of events
+		exchangeOf(w).streams = true // an upload or a stream of events
 	}
 	caller, err := h.admit(w, r, nil)
 	if err == nil {
@@ -263,7 +267,7 @@ func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 	}
 }
 
-// clientOf is the tab of a browser that sent a request; "" for none.
+// clientOf returns the id of the browser tab that sent a request, or "".
 func clientOf(r *http.Request) string {
 	client := r.Header.Get("X-Client")
 	if len(client) > 64 || strings.ContainsFunc(client, func(c rune) bool { return c < '!' || c > '~' }) {
@@ -272,7 +276,7 @@ func clientOf(r *http.Request) string {
 	return client
 }
 
-// admit authenticates and counts a request, and sets the rate-limit headers.
+// admit authenticates a request, counts it and sets the rate-limit headers.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation) (board.Caller, error) {
 	class := session.Requests
 	if o != nil && o.Search {
@@ -296,8 +300,8 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 }
 
 // sentBy reports whether the page that sent a request belongs to its caller. A
-// page names its person in X-User: another person may have signed in with the
-// same browser since, and must not send what the first one wrote.
+// page names its user in X-User: if another person has signed in with the same
+// browser since, the page must not send changes in that person's name.
 func sentBy(r *http.Request, caller board.Caller) bool {
 	user := r.Header.Get("X-User")
 	return user == "" || caller.SessionID == "" || user == caller.UserID
@@ -310,7 +314,7 @@ func setRate(w http.ResponseWriter, rate session.Rate) {
 	header.Set("X-RateLimit-Reset", strconv.FormatInt(rate.Reset.Unix(), 10))
 }
 
-// read takes query, body and key from a request.
+// read reads the query, the body and the idempotency key of a request.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) error {
 	var err error
 	if r.URL.RawQuery != "" {
@@ -326,19 +330,25 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 	if r.ContentLength == 0 {
 		return nil
 	}
-	most, size := int64(maxBody), "1 MiB"
+	limit, size := int64(maxBody), "1 MiB"
 	if call.Operation.Guest {
-		most, size = maxGuestBody, "64 KiB"
+		limit, size = maxGuestBody, "64 KiB"
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The body is larger than " + size + "."}
+		return &board.Fault{
+			Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge,
+			Message: "The body is larger than " + size + ".",
+		}
 	case err != nil:
-		return board.Invalid("The body did not arrive whole.")
+		return board.Invalid("The body is incomplete.")
 	case len(body) > 0 && !isJSON(r):
-		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMediaType, Message: "Content-Type must be application/json, without Content-Encoding."}
+		return &board.Fault{
+			Code: board.CodeInvalidRequest, Cause: board.CauseMediaType,
+			Message: "Content-Type must be application/json, without Content-Encoding.",
+		}
 	}
 	call.Arguments.Body = body
 	return nil
@@ -349,19 +359,20 @@ func isJSON(r *http.Request) bool {
 		return false
 	}
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && kind == "application/json" && (params["charset"] == "" || strings.EqualFold(params["charset"], "utf-8"))
+	return err == nil && kind == "application/json" &&
+		(params["charset"] == "" || strings.EqualFold(params["charset"], "utf-8"))
 }
 
-// parseQuery refuses what is not well-formed.
+// parseQuery parses the query string of a request.
 func parseQuery(raw string) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, board.Invalid("The query of the address is not well-formed; percent-encode its values.")
+		return nil, board.Invalid("The query string is malformed. Percent-encode its values.")
 	}
 	return values, nil
 }
 
-// wrongMethod answers a path that exists for other methods.
+// wrongMethod responds to a path that exists only for other methods.
 func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
 	if _, err := h.admit(w, r, nil); err != nil {
 		h.refuse(w, r, err)
@@ -372,20 +383,23 @@ func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []
 	}
 	list := strings.Join(slices.Sorted(slices.Values(allowed)), ", ")
 	w.Header().Set("Allow", list)
-	h.refuse(w, r, &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path takes " + list + "."})
+	h.refuse(w, r, &board.Fault{
+		Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path supports only " + list + ".",
+	})
 }
 
-// unknown answers what no operation does: with another method one may.
+// unknown responds to a request that matches no operation. An operation may have
+// the same path with another method.
 func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
 	if wrong, pattern := h.paths.Handler(r); pattern != "" {
 		wrong.ServeHTTP(w, r)
 		return
 	}
-	h.nowhere(w, r)
+	h.notFound(w, r)
 }
 
-// nowhere answers a path that does not exist.
-func (h *handler) nowhere(w http.ResponseWriter, r *http.Request) {
+// notFound responds to a path that does not exist.
+func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
 	setRate(w, h.Gate.Stranger(r))
 	h.refuse(w, r, board.NotFound())
 }
@@ -398,42 +412,51 @@ func (h *handler) draining() bool { return h.Draining != nil && h.Draining.Load(
 
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	if h.draining() {
-		h.refuse(w, r, &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "This server stops.", RetryAfter: time.Second})
+		h.refuse(w, r, &board.Fault{
+			Code: board.CodeUnavailable, Cause: board.CauseOverload,
+			Message: "The server is shutting down.", RetryAfter: time.Second,
+		})
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := h.DB.Ping(ctx); err != nil {
-		h.refuse(w, r, &board.Fault{Code: board.CodeUnavailable, Message: "The database does not answer.", RetryAfter: time.Second})
+		h.refuse(w, r, &board.Fault{
+			Code: board.CodeUnavailable, Message: "The database does not respond.", RetryAfter: time.Second,
+		})
 		return
 	}
 	write(w, http.StatusOK, []byte(`{"status":"ready"}`))
 }
 
-// refuse writes the error envelope. An error that is no fault is logged under
-// the request's id and shown as internal.
+// refuse writes the error envelope. An error that is not a fault is logged with
+// the request id and sent as an internal error.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	id := w.Header().Get("X-Request-Id")
 	f, ok := board.AsFault(err)
 	switch {
 	case !ok && errors.Is(err, context.Canceled) && r.Context().Err() != nil:
-		f = &board.Fault{Code: board.CodeUnavailable, Message: "The request was cancelled.", RetryAfter: time.Second} // nobody reads it
+		// The client is gone and does not read this.
+		f = &board.Fault{Code: board.CodeUnavailable, Message: "The request was canceled.", RetryAfter: time.Second}
 	case !ok && errors.Is(err, context.DeadlineExceeded):
-		f = &board.Fault{Code: board.CodeUnavailable, Message: "This took too long; try again in a moment.", RetryAfter: time.Second}
-		h.Log.WarnContext(r.Context(), "deadline", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
+		f = &board.Fault{
+			Code: board.CodeUnavailable, Message: "The request took too long. Try again in a moment.",
+			RetryAfter: time.Second,
+		}
+		h.logRefusal(r, slog.LevelWarn, "deadline exceeded", id, err)
 	case !ok:
-		h.Log.ErrorContext(r.Context(), "unexpected error", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
+		h.logRefusal(r, slog.LevelError, "unexpected error", id, err)
 		f = internal(id)
 	case f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload:
-		h.Log.WarnContext(r.Context(), "unavailable", "request", id, "method", methodOf(r), "path", logged(r), "error", err)
+		h.logRefusal(r, slog.LevelWarn, "unavailable", id, err)
 	}
 	if f.Code == board.CodeUnauthenticated {
 		resource := ""
 		if r.URL.Path == board.MCPPath {
-			resource = board.MCPPath // a protected resource of its own (RFC 9728, 3.1)
+			resource = board.MCPPath // it has its own metadata (RFC 9728, 3.1)
 		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", scope="`+board.ScopeText(board.WorkScopes())+`", resource_metadata="`+
-			h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
+		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", scope="`+board.ScopeText(board.WorkScopes())+
+			`", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
 	}
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
@@ -444,14 +467,19 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	body, err := json.Marshal(errorEnvelope{errorBody{f.Code, f.Message}})
 	if err != nil {
-		body = []byte(`{"error":{"code":"internal","message":"The answer could not be written."}}`)
+		body = []byte(`{"error":{"code":"internal","message":"The response could not be encoded."}}`)
 	}
 	write(w, StatusOf(f), body)
 }
 
-// logged is the path of a request as logs may have it: what stands in that of a
-// public page lets in whoever reads it.
-func logged(r *http.Request) string {
+func (h *handler) logRefusal(r *http.Request, level slog.Level, message, id string, err error) {
+	h.Log.Log(r.Context(), level, message,
+		"request", id, "method", methodOf(r), "path", logPath(r), "error", err)
+}
+
+// logPath returns the path of a request without secrets. The path of a public
+// page contains a token that gives access to it.
+func logPath(r *http.Request) string {
 	if strings.HasPrefix(r.URL.Path, board.PublicPath) {
 		return board.PublicPath + "…"
 	}
@@ -459,7 +487,7 @@ func logged(r *http.Request) string {
 }
 
 func internal(id string) *board.Fault {
-	return board.Refuse(board.CodeInternal, "Something went wrong on our side; the log has it as request %s.", id)
+	return board.Refuse(board.CodeInternal, "Something went wrong on the server. Its log has the details of request %s.", id)
 }
 
 func write(w http.ResponseWriter, status int, body []byte) {
@@ -470,11 +498,11 @@ func write(w http.ResponseWriter, status int, body []byte) {
 		header.Set("Cache-Control", "no-store")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the reader may be gone
+	_, _ = w.Write(body) // fails only if the client is gone
 }
 
-// serveDocument answers an OpenAPI document, which needs no token. It is
-// written when somebody first asks for it.
+// serveDocument serves an OpenAPI document, which needs no token. The document
+// is encoded at the first request.
 func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
 	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
 	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {

@@ -11,27 +11,31 @@ import (
 	"cardwall/internal/board"
 )
 
-// Metrics are what an operator watches of the requests. Their labels have few
-// values, whatever is asked.
+// Metrics counts and times requests. The cardinality of the labels does not
+// depend on what clients send.
 type Metrics struct {
 	requests *prometheus.CounterVec
-	took     *prometheus.HistogramVec
-	underWay prometheus.Gauge
+	duration *prometheus.HistogramVec
+	inFlight prometheus.Gauge
 }
 
-// NewMetrics makes the metrics of one server.
+// NewMetrics returns the metrics of one server.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_http_requests_total", Help: "Requests that were answered, by where (api, app, mcp, probe, page) and with which status.",
+			Name: "cardwall_http_requests_total",
+			Help: "Completed requests by interface (api, app, mcp, probe, page) and status.",
 		}, []string{"door", "status"}),
-		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "cardwall_http_request_seconds", Help: "Time from a request's headers to the end of its answer; answers that stream are left out.",
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "cardwall_http_request_seconds",
+			Help:    "Time from the headers of a request to the end of its response, except for streams.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"door"}),
-		underWay: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_http_requests_in_flight", Help: "Requests under way, streams among them."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "cardwall_http_requests_in_flight", Help: "Requests in progress, including streams.",
+		}),
 	}
-	// The first error of a door must be an increase, not a new series.
+	// Create the series now, so that the first error is an increase that alerts can see.
 	for _, door := range []string{"api", "app", "mcp", doorProbe, "page"} {
 		for _, status := range []string{"200", "500", "503"} {
 			m.requests.WithLabelValues(door, status)
@@ -40,22 +44,22 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// Collectors are the metrics, for a registry.
+// Collectors returns the metrics for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.requests, m.took, m.underWay}
+	return []prometheus.Collector{m.requests, m.duration, m.inFlight}
 }
 
-func (m *Metrics) answered(r *http.Request, status int, took time.Duration, streams bool) {
+func (m *Metrics) completed(r *http.Request, status int, took time.Duration, streams bool) {
 	door := doorOf(r)
 	m.requests.WithLabelValues(door, strconv.Itoa(status)).Inc()
 	if !streams {
-		m.took.WithLabelValues(door).Observe(took.Seconds())
+		m.duration.WithLabelValues(door).Observe(took.Seconds())
 	}
 }
 
 const doorProbe = "probe"
 
-// doorOf is which part of the server a request asks.
+// doorOf returns the interface that a request uses, the value of the label door.
 func doorOf(r *http.Request) string {
 	switch p := r.URL.Path; {
 	case strings.HasPrefix(p, Prefix+"/"):

@@ -16,39 +16,45 @@ import (
 	"cardwall/internal/op"
 )
 
-const introduction = `Workspaces hold boards, boards hold lists, lists hold cards. Every operation here is also a tool of the MCP endpoint, with the same name, the same input and the same checks.
+const introduction = "Workspaces contain boards, boards contain lists, and lists contain cards. " +
+	"Every operation is also a tool of the MCP endpoint, with the same name, input and checks.\n\n" +
+	"A successful response is an object with `data`. A list also has `nextCursor` if there are more records, " +
+	"and a change to a board has `boardVersion`. An error is `{\"error\": {\"code\", \"message\"}}`; " +
+	"the message names the field and the allowed values.\n\n" +
+	"Paging with a cursor while others write never repeats a record, " +
+	"and never skips a record that keeps its position."
 
-A successful answer is an object with ` + "`data`" + `; a list adds ` + "`nextCursor`" + ` when more follow, a change of a board adds ` + "`boardVersion`" + `. A refusal is ` + "`{\"error\": {\"code\", \"message\"}}`" + `; the message names the field and says what is allowed.
+const applicationIntroduction = "Operations that only the web app uses, in addition to the public API. " +
+	"They can change with every version. Programs should use the public API."
 
-Walking a list by cursor while others write never repeats a record and never skips one that stayed where it was.`
-
-const applicationIntroduction = `What the pages of the application do beside the public interface. It follows the pages and changes with them; programs use the public interface.`
-
-// refusal is a code with its HTTP status, for the document.
+// refusal is an error code with its HTTP status, for the document.
 type refusal struct {
 	Code   board.Code `json:"code"`
 	Status int        `json:"status"`
 	When   string     `json:"when"`
 }
 
-// refusals is the table of all codes.
+// refusals returns the table of all error codes.
 func refusals() []refusal {
 	table := []refusal{
-		{board.CodeInvalidRequest, 0, "A field or parameter is wrong, unknown or missing, or the idempotency key was used for another request. 409 while the first request with the key still runs, 413 for a body over 1 MiB, 415 for another content type, 405 for another method."},
-		{board.CodeUnauthenticated, 0, "There is no valid token."},
-		{board.CodePlanLimit, 0, "The limit of the organization's plan is reached."},
-		{board.CodePlanReadOnly, 0, "The organization's plan is read-only."},
-		{board.CodeForbidden, 0, "The token's owner may not do this."},
-		{board.CodeInsufficientScope, 0, "The token lacks the needed scope."},
-		{board.CodeNotFound, 0, "The object is absent or not visible; the two answers are alike."},
-		{board.CodeArchived, 0, "The list or card is archived; only restoring changes it."},
-		{board.CodeBoardArchived, 0, "The board is archived; only restoring changes it."},
-		{board.CodeCapacityFull, 0, "The list's hard WIP limit is reached."},
-		{board.CodePowerupDisabled, 0, "The board's feature is off; what was stored stays readable."},
-		{board.CodeLimitReached, 0, "A fixed cap is reached; the message names it."},
-		{board.CodeRateLimited, 0, "Too many requests; Retry-After says how long to wait."},
-		{board.CodeInternal, 0, "Something unexpected; the message gives the request id that the log has."},
-		{board.CodeUnavailable, 0, "The service cannot do this right now; Retry-After says when to try again."},
+		{board.CodeInvalidRequest, 0, "A field or parameter is invalid, unknown or missing, " +
+			"or the idempotency key was used for another request. " +
+			"409 while the first request with the key is in progress, 413 for a body over 1 MiB, " +
+			"415 for another content type, 405 for another method."},
+		{board.CodeUnauthenticated, 0, "The token is missing or invalid."},
+		{board.CodePlanLimit, 0, "The organization has reached a limit of its plan."},
+		{board.CodePlanReadOnly, 0, "The organization is read-only."},
+		{board.CodeForbidden, 0, "The owner of the token is not allowed to do this."},
+		{board.CodeInsufficientScope, 0, "The token does not have the required scope."},
+		{board.CodeNotFound, 0, "The object does not exist, or the owner of the token cannot see it."},
+		{board.CodeArchived, 0, "The list or card is archived. Restore it before you change it."},
+		{board.CodeBoardArchived, 0, "The board is archived. Restore it before you change it."},
+		{board.CodeCapacityFull, 0, "The list has reached its hard WIP limit."},
+		{board.CodePowerupDisabled, 0, "The feature is disabled on this board. Stored values can still be read."},
+		{board.CodeLimitReached, 0, "A fixed limit is reached. The message names it."},
+		{board.CodeRateLimited, 0, "Too many requests. Wait for the time in Retry-After."},
+		{board.CodeInternal, 0, "An unexpected error. The message contains the request id, which is also in the server's log."},
+		{board.CodeUnavailable, 0, "The service is temporarily unavailable. Try again after the time in Retry-After."},
 	}
 	for i := range table {
 		table[i].Status = StatusOf(&board.Fault{Code: table[i].Code})
@@ -56,13 +62,13 @@ func refusals() []refusal {
 	return table
 }
 
-// Document is the OpenAPI 3.1 description of the public interface.
+// Document returns the OpenAPI 3.1 description of the public API.
 func Document(r *op.Registry, version string) *huma.OpenAPI {
 	return document(r, version, false)
 }
 
-// ApplicationDocument is that of the operations which the application's pages
-// add to the public ones.
+// ApplicationDocument returns the OpenAPI 3.1 description of the operations that
+// only the web app uses.
 func ApplicationDocument(r *op.Registry, version string) *huma.OpenAPI {
 	return document(r, version, true)
 }
@@ -83,7 +89,8 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		Components: &huma.Components{
 			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {
 				Type: "http", Scheme: "bearer", BearerFormat: "cwl_…",
-				Description: "A personal API token. Its scopes are read (always), write and admin; admin does not include write.",
+				Description: "A personal API token. Its scopes are read (always included), write and admin. " +
+					"The scope admin does not include write.",
 			}},
 			Headers:   headers(),
 			Responses: map[string]*huma.Response{},
@@ -95,7 +102,8 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		doc.Security = append(doc.Security, map[string][]string{"session": {}})
 		doc.Components.SecuritySchemes["session"] = &huma.SecurityScheme{
 			Type: "apiKey", In: "cookie", Name: "__Host-cardwall",
-			Description: "The session of a person who is signed in with a browser. What it changes must come from pages of this server.",
+			Description: "The session of a person who is signed in with a browser. " +
+				"Changes must come from pages of this server.",
 		}
 	}
 	r.Schemas.Map()["Error"] = errorSchema()
@@ -114,7 +122,7 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			doc.Paths[o.Path] = item
 		}
 		entry := describe(r, o)
-		calls[o.Name].show(entry)
+		calls[o.Name].addTo(entry)
 		entry.Extensions["x-order"] = i
 		switch o.Method {
 		case http.MethodGet:
@@ -141,21 +149,21 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 	return doc
 }
 
-// usedSchemas are those of a registry that one document needs.
+// usedSchemas holds the schemas of a registry that one document uses.
 type usedSchemas struct {
 	huma.Registry
 	used map[string]*huma.Schema
 }
 
-// Map is the schemas by name.
+// Map returns the used schemas by name.
 func (u usedSchemas) Map() map[string]*huma.Schema { return u.used }
 
-// MarshalJSON writes the used schemas alone.
+// MarshalJSON encodes only the used schemas.
 func (u usedSchemas) MarshalJSON() ([]byte, error) {
 	return json.Marshal(u.used, json.Deterministic(true))
 }
 
-// schemasOf are the schemas that a document refers to, and those that they do.
+// schemasOf returns the schemas that a document refers to, directly or indirectly.
 func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
 	u := usedSchemas{all, map[string]*huma.Schema{}}
 	content := func(types map[string]*huma.MediaType) {
@@ -163,12 +171,12 @@ func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
 			u.follow(t.Schema)
 		}
 	}
-	answers := func(responses map[string]*huma.Response) {
+	inResponses := func(responses map[string]*huma.Response) {
 		for _, r := range responses {
 			content(r.Content)
 		}
 	}
-	answers(doc.Components.Responses)
+	inResponses(doc.Components.Responses)
 	items := slices.AppendSeq(slices.Collect(maps.Values(doc.Paths)), maps.Values(doc.Webhooks))
 	for _, item := range items {
 		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
@@ -181,13 +189,13 @@ func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
 			if o.RequestBody != nil {
 				content(o.RequestBody.Content)
 			}
-			answers(o.Responses)
+			inResponses(o.Responses)
 		}
 	}
 	return u
 }
 
-// follow notes the schemas that a schema refers to.
+// follow adds the schemas that a schema refers to.
 func (u usedSchemas) follow(s *huma.Schema) {
 	if s == nil {
 		return
@@ -211,7 +219,7 @@ func (u usedSchemas) follow(s *huma.Schema) {
 	}
 }
 
-// Encode writes the document as JSON with a stable order.
+// Encode returns the document as indented JSON in a stable order.
 func Encode(doc *huma.OpenAPI) ([]byte, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err != nil {
@@ -234,7 +242,9 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		if f.In == op.InBody {
 			continue
 		}
-		p := &huma.Param{Name: f.Name, In: string(f.In), Required: f.Required, Schema: f.Schema, Description: f.Schema.Description}
+		p := &huma.Param{
+			Name: f.Name, In: string(f.In), Required: f.Required, Schema: f.Schema, Description: f.Schema.Description,
+		}
 		entry.Parameters = append(entry.Parameters, p)
 	}
 	switch {
@@ -245,12 +255,19 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 	}
 	if !o.ReadOnly && !o.Unkeyed {
 		entry.Parameters = append(entry.Parameters, &huma.Param{
-			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(op.MaxKey), Examples: []any{"5f0c7d3a-create-card"}},
-			Description: "Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed.",
+			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{
+				Type: huma.TypeString, MinLength: new(1), MaxLength: new(op.MaxKey),
+				Examples: []any{"5f0c7d3a-create-card"},
+			},
+			Description: "Makes retries safe: a request with the same key within 24 hours returns the first response, " +
+				"with the header Idempotent-Replayed.",
 		})
 	}
 	if o.Input.Body != nil {
-		entry.RequestBody = &huma.RequestBody{Required: len(o.Input.Body.Required) > 0, Content: map[string]*huma.MediaType{"application/json": {Schema: o.Input.Body}}}
+		entry.RequestBody = &huma.RequestBody{
+			Required: len(o.Input.Body.Required) > 0,
+			Content:  map[string]*huma.MediaType{"application/json": {Schema: o.Input.Body}},
+		}
 	}
 	status := http.StatusOK
 	if o.Creates {
@@ -265,12 +282,15 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 	return entry
 }
 
-// success is the envelope of one operation.
+// success describes the successful response of an operation.
 func success(r *op.Registry, o *op.Operation) *huma.Response {
 	if o.Streams() {
-		text, schema := "The document, streamed. A document without complete: true at its end was cut off.", &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		text := "The document as a stream. If it does not end with complete: true, it is incomplete."
+		schema := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 		if o.Media != op.JSON {
-			text, schema = "The document, streamed. One that was cut off ends in the middle of a chunk, so that the client reports it.", &huma.Schema{Type: huma.TypeString}
+			text = "The document as a stream. An incomplete document ends in the middle of a chunk, " +
+				"which HTTP clients report as an error."
+			schema = &huma.Schema{Type: huma.TypeString}
 		}
 		return &huma.Response{
 			Description: text,
@@ -278,21 +298,32 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 			Content:     map[string]*huma.MediaType{o.Media: {Schema: schema}},
 		}
 	}
-	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.Schema(o)}, Required: []string{"data"}, AdditionalProperties: false}
+	s := &huma.Schema{
+		Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.Schema(o)},
+		Required: []string{"data"}, AdditionalProperties: false,
+	}
 	if o.Pages {
-		s.Properties["nextCursor"] = &huma.Schema{Type: huma.TypeString, Description: "Give it as cursor to get the next page; absent on the last."}
+		s.Properties["nextCursor"] = &huma.Schema{
+			Type: huma.TypeString, Description: "Pass it as cursor to get the next page. Absent on the last page.",
+		}
 	}
 	if echo := r.EchoSchema(o); echo != nil {
 		s.Properties["query"] = echo
 	}
 	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 	if !o.ReadOnly {
-		s.Properties["boardVersion"] = &huma.Schema{Type: huma.TypeInteger, Description: "The version of the board after this change; absent where no board was touched.", Examples: []any{42}}
+		s.Properties["boardVersion"] = &huma.Schema{
+			Type: huma.TypeInteger, Examples: []any{42},
+			Description: "Version of the board after this change. Absent if no board was changed.",
+		}
 		if !o.Unkeyed {
 			names = append(names, "Idempotent-Replayed")
 		}
 	}
-	return &huma.Response{Description: "Done.", Headers: headerRefs(names...), Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
+	return &huma.Response{
+		Description: "Success.", Headers: headerRefs(names...),
+		Content: map[string]*huma.MediaType{"application/json": {Schema: s}},
+	}
 }
 
 func headerRefs(names ...string) map[string]*huma.Param {
@@ -311,12 +342,14 @@ func headers() map[string]*huma.Header {
 		return &huma.Header{Description: text, Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{example}}}
 	}
 	return map[string]*huma.Header{
-		"X-Request-Id":          word("The request's id, as the log has it; the caller's own when it sent one.", "req_01jb2m3n4p5q6r7s8t9v0w1x2y"),
-		"X-RateLimit-Limit":     number("Requests a minute that the token's owner has. After a search: searches a minute, unless fewer requests than searches are left.", 300),
-		"X-RateLimit-Remaining": number("Requests, or searches, left in this window.", 299),
-		"X-RateLimit-Reset":     number("When the window ends, in Unix seconds.", 1767225660),
-		"Idempotent-Replayed":   word("true when this is the stored answer to an earlier request with the same key.", "true"),
-		"Retry-After":           number("Seconds to wait before trying again.", 1),
+		"X-Request-Id": word("Id of the request in the server's log. It is the client's own X-Request-Id if the client sent one.",
+			"req_01jb2m3n4p5q6r7s8t9v0w1x2y"),
+		"X-RateLimit-Limit": number("Requests per minute for the owner of the token. "+
+			"For a search: searches per minute, unless fewer requests than searches remain.", 300),
+		"X-RateLimit-Remaining": number("Requests or searches that remain in this window.", 299),
+		"X-RateLimit-Reset":     number("End of the window in Unix seconds.", 1767225660),
+		"Idempotent-Replayed":   word("true if this is the stored response to an earlier request with the same key.", "true"),
+		"Retry-After":           number("Seconds to wait before you try again.", 1),
 		"WWW-Authenticate":      word("How to authenticate (RFC 6750, RFC 9728).", "Bearer realm=\"cardwall\""),
 	}
 }
@@ -327,12 +360,18 @@ func errorSchema() *huma.Schema {
 		codes = append(codes, string(row.Code))
 	}
 	return &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"error"}, AdditionalProperties: false, Description: "A refusal.",
+		Type: huma.TypeObject, Required: []string{"error"}, AdditionalProperties: false, Description: "An error.",
 		Properties: map[string]*huma.Schema{"error": {
 			Type: huma.TypeObject, Required: []string{"code", "message"}, AdditionalProperties: false,
 			Properties: map[string]*huma.Schema{
-				"code":    {Type: huma.TypeString, Enum: codes, Description: "What kind of refusal this is; meant for programs.", Examples: []any{"not_found"}},
-				"message": {Type: huma.TypeString, Description: "What is wrong and what is allowed; meant for people.", Examples: []any{"title is required."}},
+				"code": {
+					Type: huma.TypeString, Enum: codes, Description: "Kind of error, for programs.",
+					Examples: []any{"not_found"},
+				},
+				"message": {
+					Type: huma.TypeString, Description: "What is wrong and what is allowed, for people.",
+					Examples: []any{"title is required."},
+				},
 			},
 		}},
 	}
@@ -351,7 +390,7 @@ func errorStatuses() []int {
 	return out
 }
 
-// possible tells which statuses an operation can answer.
+// possible reports whether an operation can return a status.
 func possible(o *op.Operation, status int) bool {
 	switch status {
 	case http.StatusPaymentRequired, http.StatusConflict:
@@ -364,8 +403,9 @@ func possible(o *op.Operation, status int) bool {
 
 func responseName(status int) string {
 	return map[int]string{
-		400: "BadRequest", 401: "Unauthorized", 402: "PaymentRequired", 403: "Forbidden", 404: "NotFound", 409: "Conflict",
-		413: "TooLarge", 415: "UnsupportedMediaType", 429: "TooManyRequests", 500: "InternalError", 503: "Unavailable",
+		400: "BadRequest", 401: "Unauthorized", 402: "PaymentRequired", 403: "Forbidden",
+		404: "NotFound", 409: "Conflict", 413: "TooLarge", 415: "UnsupportedMediaType",
+		429: "TooManyRequests", 500: "InternalError", 503: "Unavailable",
 	}[status]
 }
 
@@ -374,7 +414,8 @@ func errorResponse(status int) *huma.Response {
 	codes := []string{}
 	text := ""
 	for _, row := range refusals() {
-		if row.Status == status || row.Code == board.CodeInvalidRequest && (status == 409 || status == 413 || status == 415) {
+		if row.Status == status ||
+			row.Code == board.CodeInvalidRequest && (status == 409 || status == 413 || status == 415) {
 			codes = append(codes, string(row.Code))
 		}
 		if row.Status == status {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// securityPath is the address of the file that says where to report
-// vulnerabilities (RFC 9116).
+// securityPath is the path of the file that says where to report vulnerabilities
+// (RFC 9116).
 const securityPath = "/.well-known/security.txt"
 
 // securityLifetime is how long a copy of the file may be relied on. The RFC
@@ -18,8 +18,8 @@ const securityPath = "/.well-known/security.txt"
 const securityLifetime = 180 * 24 * time.Hour
 
 // securityContact returns the configured contact, or else the mailbox that
-// RFC 2142 names for the host of the base URL. It returns "" for hosts that
-// have no mail: addresses and localhost.
+// RFC 2142 defines for the host of the base URL. It returns "" for localhost and
+// IP addresses, which have no mailboxes.
 func securityContact(configured, baseURL string) (string, error) {
 	if configured != "" {
 		u, err := url.Parse(configured)

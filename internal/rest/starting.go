@@ -15,16 +15,15 @@ import (
 	"cardwall/internal/board"
 )
 
-// startingRetry is when clients of a server that is starting may try again.
+// startingRetry is the Retry-After of a server that is starting.
 const startingRetry = 3 * time.Second
 
-// Starting answers all requests of a server that cannot serve yet, because it
-// waits for its database or migrates it. /healthz says that the process is
-// there. Everything else is answered 503 with Retry-After: /readyz with the
-// reason, pages with a small page that loads itself again.
+// Starting handles all requests while a server waits for its database or
+// migrates it. /healthz returns 200. Everything else returns 503 with
+// Retry-After: /readyz with the reason, and pages with HTML that reloads itself.
 type Starting struct {
 	metrics *Metrics
-	secure  bool // people reach the server by https
+	secure  bool // the base URL is https
 	state   atomic.Pointer[startingState]
 }
 
@@ -40,7 +39,7 @@ func NewStarting(baseURL string, metrics *Metrics) *Starting {
 	return s
 }
 
-// Set says in a sentence why the server is not ready. Anyone may read it.
+// Set sets the sentence that says why the server is not ready. It is public.
 func (s *Starting) Set(reason string) {
 	if old := s.state.Load(); old == nil || old.reason != reason {
 		s.state.Store(&startingState{reason, time.Now()})
@@ -63,13 +62,14 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = http.StatusOK
 		write(w, status, []byte(`{"status":"ok"}`))
 	case p == "/readyz":
-		s.refuse(w, fmt.Sprintf("%s For %s so far.", state.reason, time.Since(state.since).Round(time.Second)))
+		s.refuse(w, fmt.Sprintf("%s It has been in this state for %s.",
+			state.reason, time.Since(state.since).Round(time.Second)))
 	case !strings.HasPrefix(p, "/api/") && p != board.MCPPath && strings.Contains(r.Header.Get("Accept"), "text/html"):
 		s.page(w)
 	default:
-		s.refuse(w, "The server is starting; try again in a moment.")
+		s.refuse(w, "The server is starting. Try again in a moment.")
 	}
-	s.metrics.answered(r, status, time.Since(began), false)
+	s.metrics.completed(r, status, time.Since(began), false)
 }
 
 func (s *Starting) refuse(w http.ResponseWriter, message string) {
@@ -82,8 +82,9 @@ func (s *Starting) refuse(w http.ResponseWriter, message string) {
 }
 
 const (
-	startingStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1.5rem}h1{font-size:1.4rem}`
-	startingPage  = `<!doctype html>
+	startingStyle = `:root{color-scheme:light dark}h1{font-size:1.4rem}` +
+		`body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;padding:0 1.5rem}`
+	startingPage = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -94,7 +95,7 @@ const (
 </head>
 <body>
 <h1>Cardwall is starting</h1>
-<p>It will be here in a moment. This page loads again by itself every few seconds.</p>
+<p>It will be ready in a moment. This page reloads automatically.</p>
 </body>
 </html>
 `
@@ -106,12 +107,13 @@ func (s *Starting) page(w http.ResponseWriter) {
 	header.Set("Retry-After", retryAfter(startingRetry))
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Length", strconv.Itoa(len(startingPage)))
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+
+		base64.StdEncoding.EncodeToString(sum[:])+"'; frame-ancestors 'none'")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write([]byte(startingPage)) // the reader may be gone
+	_, _ = w.Write([]byte(startingPage)) // fails only if the client is gone
 }
 
-// retryAfter is a time in whole seconds, rounded up.
+// retryAfter formats a duration in seconds, rounded up.
 func retryAfter(d time.Duration) string {
 	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
 }

@@ -9,12 +9,12 @@ import (
 	"cardwall/internal/op"
 )
 
-// streamPause is how long a reader of a stream may take for one piece of it.
-const streamPause = 30 * time.Second
+// streamWriteTimeout limits how long a client may take to read one chunk.
+const streamWriteTimeout = 30 * time.Second
 
-// stream answers an operation that writes a document of its own. A failure
-// before the first byte is the error envelope; after it the connection ends,
-// so that no reader takes the document for whole.
+// stream serves an operation that writes its own document. An error before the
+// first byte is sent as the error envelope. A later error aborts the connection,
+// so that the client notices that the document is incomplete.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
 	out := &streamWriter{w: w, kind: contentType(call.Operation.Media), control: http.NewResponseController(w)}
 	err := h.Engine.DoStream(r.Context(), call, out)
@@ -23,12 +23,13 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
 	case !out.begun:
 		h.refuse(w, r, err)
 	default:
-		h.Log.WarnContext(r.Context(), "a stream broke off", "request", w.Header().Get("X-Request-Id"), "operation", call.Operation.Name, "error", err)
+		h.Log.WarnContext(r.Context(), "stream aborted",
+			"request", w.Header().Get("X-Request-Id"), "operation", call.Operation.Name, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// contentType is a media type with the words that text needs.
+// contentType returns the Content-Type of a media type; text gets a charset.
 func contentType(media string) string {
 	if strings.HasPrefix(media, "text/") {
 		return media + "; charset=utf-8"
@@ -36,7 +37,7 @@ func contentType(media string) string {
 	return media
 }
 
-// streamWriter moves the connection's deadline on with every write.
+// streamWriter extends the connection's write deadline at every write.
 type streamWriter struct {
 	w       http.ResponseWriter
 	kind    string
@@ -45,7 +46,7 @@ type streamWriter struct {
 	begun   bool
 }
 
-// NameDocument sets the name under which a browser saves the document.
+// NameDocument sets the file name of the document.
 func (s *streamWriter) NameDocument(name string) {
 	s.name = name
 }
@@ -61,6 +62,6 @@ func (s *streamWriter) Write(p []byte) (int, error) {
 		}
 		s.w.WriteHeader(http.StatusOK)
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(streamPause)) // not every writer of a test has one
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)) // fails only with a writer in tests
 	return s.w.Write(p)
 }

@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// webhooks is the section of what the server sends by itself (OpenAPI 3.1,
-// 4.8.1): one entry for each kind of event, with its body and an example.
+// webhooks returns the webhooks section of the document (OpenAPI 3.1, 4.8.1): one
+// entry for each kind of event, with its body and an example.
 func webhooks(r *op.Registry) map[string]*huma.PathItem {
 	if len(r.Events) == 0 {
 		return nil
@@ -21,14 +21,17 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 		r.Schemas.Map()[name] = eventSchema(r, e)
 		out[e.Kind] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on_" + strings.ReplaceAll(e.Kind, ".", "_"), Tags: []string{e.Area}, Summary: strings.TrimSuffix(e.Text, "."),
-			Description: e.Text + " Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.",
-			Security:    []map[string][]string{{}},
-			Parameters:  eventHeaders(),
-			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{op.JSON: {Schema: &huma.Schema{Ref: op.SchemaPrefix + name}, Example: e.Sample}}},
+			Description: e.Text + " Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. " +
+				"Timeouts, 429 and 5xx are retried; other responses are not.",
+			Security:   []map[string][]string{{}},
+			Parameters: eventHeaders(),
+			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+				op.JSON: {Schema: &huma.Schema{Ref: op.SchemaPrefix + name}, Example: e.Sample},
+			}},
 			Responses: map[string]*huma.Response{
-				"2XX": {Description: "Taken."},
-				"4XX": {Description: "Refused: not sent again, but after 429. 410 switches the webhook off at once."},
-				"5XX": {Description: "Not now: sent again after 30 seconds, 2 minutes and so on, for about a day."},
+				"2XX": {Description: "Accepted."},
+				"4XX": {Description: "Rejected. Only 429 is retried. 410 disables the webhook."},
+				"5XX": {Description: "Failed. Retried after 30 seconds, 2 minutes and so on, for about a day."},
 			},
 			Extensions: map[string]any{"x-order": i},
 		}}
@@ -36,8 +39,8 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 	return out
 }
 
-// eventName is how the schema of a kind of event is called: CardCreatedEvent
-// for card.created.
+// eventName returns the name of the schema of a kind of event, such as
+// CardCreatedEvent for card.created.
 func eventName(kind string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(kind, func(c rune) bool { return c == '.' || c == '_' }) {
@@ -46,10 +49,11 @@ func eventName(kind string) string {
 	return b.String() + "Event"
 }
 
-// eventSchema is what all deliveries have, with the kind's own name and data.
+// eventSchema returns the schema of the body of a delivery, with the name and the
+// data of one kind of event.
 func eventSchema(r *op.Registry, e op.Event) *huma.Schema {
 	s := *r.Body(e)
-	s.Description, s.AdditionalProperties = e.Text, nil // fields may be added within a format
+	s.Description, s.AdditionalProperties = e.Text, nil // fields can be added without a new format
 	s.Properties = maps.Clone(s.Properties)
 	kind := *s.Properties["type"]
 	kind.Enum, kind.Examples = []any{e.Kind}, nil
@@ -60,15 +64,20 @@ func eventSchema(r *op.Registry, e op.Event) *huma.Schema {
 	return &s
 }
 
-// eventHeaders are those of every delivery (Standard Webhooks).
+// eventHeaders returns the headers of every delivery (Standard Webhooks).
 func eventHeaders() []*huma.Param {
 	header := func(name, text string, schema *huma.Schema) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: schema}
 	}
 	return []*huma.Param{
-		header("webhook-id", "The delivery's id, as in the body; the same at every attempt.", &huma.Schema{Type: huma.TypeString, Examples: []any{"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"}}),
-		header("webhook-timestamp", "When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away.", &huma.Schema{Type: huma.TypeInteger, Examples: []any{1772460000}}),
-		header("webhook-signature", "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between.", &huma.Schema{Type: huma.TypeString, Examples: []any{"v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="}}),
-		header("User-Agent", "Of every delivery.", &huma.Schema{Type: huma.TypeString, Examples: []any{"Service-Webhooks/1.0"}}),
+		header("webhook-id", "Id of the delivery, as in the body. It is the same for every attempt.",
+			&huma.Schema{Type: huma.TypeString, Examples: []any{"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"}}),
+		header("webhook-timestamp", "Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off.",
+			&huma.Schema{Type: huma.TypeInteger, Examples: []any{1772460000}}),
+		header("webhook-signature", "`v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. "+
+			"For 24 hours after a rotation there are two signatures, separated by a space.",
+			&huma.Schema{Type: huma.TypeString, Examples: []any{"v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="}}),
+		header("User-Agent", "The same for every delivery.",
+			&huma.Schema{Type: huma.TypeString, Examples: []any{"Service-Webhooks/1.0"}}),
 	}
 }

@@ -2451,17 +2451,17 @@ export interface components {
              */
             title: string;
         };
-        /** @description A refusal. */
+        /** @description An error. */
         Error: {
             error: {
                 /**
-                 * @description What kind of refusal this is; meant for programs.
+                 * @description Kind of error, for programs.
                  * @example not_found
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthenticated" | "plan_limit" | "plan_read_only" | "forbidden" | "insufficient_scope" | "not_found" | "archived" | "board_archived" | "capacity_full" | "powerup_disabled" | "limit_reached" | "rate_limited" | "internal" | "unavailable";
                 /**
-                 * @description What is wrong and what is allowed; meant for people.
+                 * @description What is wrong and what is allowed, for people.
                  * @example title is required.
                  */
                 message: string;
@@ -4744,7 +4744,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `invalid_request`: A field or parameter is wrong, unknown or missing, or the idempotency key was used for another request. 409 while the first request with the key still runs, 413 for a body over 1 MiB, 415 for another content type, 405 for another method. */
+        /** @description `invalid_request`: A field or parameter is invalid, unknown or missing, or the idempotency key was used for another request. 409 while the first request with the key is in progress, 413 for a body over 1 MiB, 415 for another content type, 405 for another method. */
         BadRequest: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4757,7 +4757,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `archived`: The list or card is archived; only restoring changes it. `board_archived`: The board is archived; only restoring changes it. `capacity_full`: The list's hard WIP limit is reached. `powerup_disabled`: The board's feature is off; what was stored stays readable. `limit_reached`: A fixed cap is reached; the message names it. */
+        /** @description `archived`: The list or card is archived. Restore it before you change it. `board_archived`: The board is archived. Restore it before you change it. `capacity_full`: The list has reached its hard WIP limit. `powerup_disabled`: The feature is disabled on this board. Stored values can still be read. `limit_reached`: A fixed limit is reached. The message names it. */
         Conflict: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4771,7 +4771,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `forbidden`: The token's owner may not do this. `insufficient_scope`: The token lacks the needed scope. */
+        /** @description `forbidden`: The owner of the token is not allowed to do this. `insufficient_scope`: The token does not have the required scope. */
         Forbidden: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4784,7 +4784,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `internal`: Something unexpected; the message gives the request id that the log has. */
+        /** @description `internal`: An unexpected error. The message contains the request id, which is also in the server's log. */
         InternalError: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4797,7 +4797,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `not_found`: The object is absent or not visible; the two answers are alike. */
+        /** @description `not_found`: The object does not exist, or the owner of the token cannot see it. */
         NotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4810,7 +4810,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `plan_limit`: The limit of the organization's plan is reached. `plan_read_only`: The organization's plan is read-only. */
+        /** @description `plan_limit`: The organization has reached a limit of its plan. `plan_read_only`: The organization is read-only. */
         PaymentRequired: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4836,7 +4836,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `rate_limited`: Too many requests; Retry-After says how long to wait. */
+        /** @description `rate_limited`: Too many requests. Wait for the time in Retry-After. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4850,7 +4850,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unauthenticated`: There is no valid token. */
+        /** @description `unauthenticated`: The token is missing or invalid. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -4864,7 +4864,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unavailable`: The service cannot do this right now; Retry-After says when to try again. */
+        /** @description `unavailable`: The service is temporarily unavailable. Try again after the time in Retry-After. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4895,19 +4895,19 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description true when this is the stored answer to an earlier request with the same key. */
+        /** @description true if this is the stored response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
-        /** @description Seconds to wait before trying again. */
+        /** @description Seconds to wait before you try again. */
         "Retry-After": number;
         /** @description How to authenticate (RFC 6750, RFC 9728). */
         "WWW-Authenticate": string;
-        /** @description Requests a minute that the token's owner has. After a search: searches a minute, unless fewer requests than searches are left. */
+        /** @description Requests per minute for the owner of the token. For a search: searches per minute, unless fewer requests than searches remain. */
         "X-RateLimit-Limit": number;
-        /** @description Requests, or searches, left in this window. */
+        /** @description Requests or searches that remain in this window. */
         "X-RateLimit-Remaining": number;
-        /** @description When the window ends, in Unix seconds. */
+        /** @description End of the window in Unix seconds. */
         "X-RateLimit-Reset": number;
-        /** @description The request's id, as the log has it; the caller's own when it sent one. */
+        /** @description Id of the request in the server's log. It is the client's own X-Request-Id if the client sent one. */
         "X-Request-Id": string;
     };
     pathItems: never;
@@ -4961,7 +4961,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5006,77 +5006,12 @@ export interface operations {
                      *           {
                      *             "id": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *             "organizationId": "org_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *             "name": "Engines",
+                     *             "name": "Compilers",
                      *             "plan": "team",
                      *             "readOnly": false,
                      *             "role": "member",
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
-                     *             "boards": [
-                     *               {
-                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *                 "name": "Launch",
-                     *                 "description": "",
-                     *                 "visibility": "workspace",
-                     *                 "color": null,
-                     *                 "features": {
-                     *                   "statusUpdates": true,
-                     *                   "wipLimits": true,
-                     *                   "automation": false,
-                     *                   "publicPage": false,
-                     *                   "startDates": true,
-                     *                   "calendar": true
-                     *                 },
-                     *                 "role": "editor",
-                     *                 "version": 16,
-                     *                 "openCards": 2,
-                     *                 "archivedAt": null,
-                     *                 "trashedAt": null,
-                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2z",
-                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
-                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
-                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *                 "starred": false,
-                     *                 "lastSeenAt": null,
-                     *                 "room": {
-                     *                   "count": 2,
-                     *                   "warnAt": 4500,
-                     *                   "max": 5000
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
-                     *                 "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *                 "name": "Second",
-                     *                 "description": "",
-                     *                 "visibility": "workspace",
-                     *                 "color": null,
-                     *                 "features": {
-                     *                   "statusUpdates": true,
-                     *                   "wipLimits": true,
-                     *                   "automation": false,
-                     *                   "publicPage": false,
-                     *                   "startDates": true,
-                     *                   "calendar": true
-                     *                 },
-                     *                 "role": "editor",
-                     *                 "version": 2,
-                     *                 "openCards": 0,
-                     *                 "archivedAt": null,
-                     *                 "trashedAt": null,
-                     *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2z",
-                     *                 "createdAt": "2026-03-02T09:00:00.000Z",
-                     *                 "updatedAt": "2026-03-02T09:00:00.000Z",
-                     *                 "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
-                     *                 "starred": false,
-                     *                 "lastSeenAt": null,
-                     *                 "room": {
-                     *                   "count": 0,
-                     *                   "warnAt": 4500,
-                     *                   "max": 5000
-                     *                 }
-                     *               }
-                     *             ]
+                     *             "boards": []
                      *           }
                      *         ],
                      *         "trashed": [],
@@ -5091,7 +5026,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5124,7 +5059,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5212,7 +5147,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5223,7 +5158,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -5243,7 +5178,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5266,7 +5201,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5296,7 +5231,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -5319,7 +5254,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5352,7 +5287,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5579,7 +5514,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5687,7 +5622,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5717,7 +5652,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5750,7 +5685,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5780,7 +5715,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5860,7 +5795,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5962,7 +5897,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6008,7 +5943,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["RuleRun"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -6039,7 +5974,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6135,7 +6070,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Rule"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -6153,7 +6088,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6224,7 +6159,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6281,7 +6216,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6306,7 +6241,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6317,7 +6252,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6338,7 +6273,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6361,7 +6296,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6372,7 +6307,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6393,7 +6328,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6424,7 +6359,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6469,7 +6404,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6480,7 +6415,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6501,7 +6436,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6524,7 +6459,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6535,7 +6470,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6556,7 +6491,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6584,7 +6519,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6621,7 +6556,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6648,7 +6583,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6673,7 +6608,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6698,7 +6633,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6706,7 +6641,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6726,7 +6661,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6749,7 +6684,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6774,7 +6709,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6796,7 +6731,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6829,7 +6764,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6866,7 +6801,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6877,7 +6812,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6899,7 +6834,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6922,7 +6857,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6933,7 +6868,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6955,7 +6890,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6998,7 +6933,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7083,7 +7018,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7102,7 +7037,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7147,7 +7082,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7231,7 +7166,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7250,7 +7185,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7295,7 +7230,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7314,7 +7249,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7349,7 +7284,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7391,7 +7326,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["ConnectedApp"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -7409,7 +7344,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7420,7 +7355,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7440,7 +7375,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7471,7 +7406,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7519,7 +7454,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7530,7 +7465,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7561,7 +7496,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7589,7 +7524,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7736,7 +7671,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7778,7 +7713,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7801,7 +7736,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7827,7 +7762,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7857,7 +7792,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7897,7 +7832,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7949,7 +7884,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8019,7 +7954,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8055,7 +7990,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8092,7 +8027,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8168,7 +8103,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Notification"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -8186,7 +8121,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8205,7 +8140,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8225,7 +8160,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8250,7 +8185,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8276,7 +8211,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8322,7 +8257,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8363,7 +8298,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8417,7 +8352,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["OperatedOrganization"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -8443,7 +8378,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8518,7 +8453,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8550,7 +8485,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8585,7 +8520,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8623,7 +8558,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8665,7 +8600,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["OrganizationMember"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -8693,7 +8628,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8723,7 +8658,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Passkey"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -8741,7 +8676,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8749,7 +8684,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8798,7 +8733,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8821,7 +8756,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8874,7 +8809,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8897,7 +8832,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8927,7 +8862,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8952,7 +8887,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9018,7 +8953,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9153,7 +9088,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9178,7 +9113,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9189,7 +9124,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9209,7 +9144,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9252,7 +9187,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9271,7 +9206,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9322,7 +9257,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9457,7 +9392,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9487,7 +9422,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9504,7 +9439,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9527,7 +9462,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9567,7 +9502,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9595,7 +9530,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9646,7 +9581,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9781,7 +9716,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9831,7 +9766,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9944,7 +9879,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10010,7 +9945,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10062,7 +9997,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10084,7 +10019,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10109,7 +10044,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10162,7 +10097,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10186,7 +10121,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10219,7 +10154,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10290,7 +10225,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10301,7 +10236,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10322,7 +10257,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10345,7 +10280,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10400,7 +10335,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10450,7 +10385,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10475,7 +10410,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10486,7 +10421,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10543,7 +10478,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10566,7 +10501,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10577,7 +10512,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10634,7 +10569,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10662,7 +10597,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10848,7 +10783,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10983,7 +10918,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11013,7 +10948,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11058,7 +10993,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11092,7 +11027,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Session"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -11110,7 +11045,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11121,7 +11056,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11141,7 +11076,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11190,7 +11125,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11325,7 +11260,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11355,7 +11290,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11398,7 +11333,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11415,7 +11350,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11476,7 +11411,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11495,7 +11430,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11530,7 +11465,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11573,7 +11508,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["UsedToken"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -11591,7 +11526,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11637,7 +11572,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11667,7 +11602,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11692,7 +11627,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11703,7 +11638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11723,7 +11658,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11766,7 +11701,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11785,7 +11720,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11830,7 +11765,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11879,7 +11814,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11912,7 +11847,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11967,7 +11902,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12007,7 +11942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12047,7 +11982,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12087,7 +12022,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12133,7 +12068,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Delivery"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -12151,7 +12086,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12162,7 +12097,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12202,7 +12137,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12225,7 +12160,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12251,7 +12186,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12292,7 +12227,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12317,7 +12252,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12353,7 +12288,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12375,7 +12310,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12400,7 +12335,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12411,7 +12346,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12442,7 +12377,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12465,7 +12400,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12476,7 +12411,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12507,7 +12442,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12530,7 +12465,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12553,7 +12488,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12579,7 +12514,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12604,7 +12539,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12615,7 +12550,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12635,7 +12570,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12658,7 +12593,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12684,7 +12619,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12710,7 +12645,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12762,7 +12697,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12828,7 +12763,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["AuditEntry"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -12869,7 +12804,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, streamed. One that was cut off ends in the middle of a chunk, so that the client reports it. */
+            /** @description The document as a stream. An incomplete document ends in the middle of a chunk, which HTTP clients report as an error. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12923,7 +12858,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, streamed. One that was cut off ends in the middle of a chunk, so that the client reports it. */
+            /** @description The document as a stream. An incomplete document ends in the middle of a chunk, which HTTP clients report as an error. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12962,7 +12897,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -13001,7 +12936,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13030,7 +12965,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -13054,7 +12989,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -13079,7 +13014,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13092,7 +13027,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -13112,7 +13047,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -13135,7 +13070,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13146,7 +13081,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -13172,7 +13107,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -13208,7 +13143,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -13278,7 +13213,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["TrashedBoard"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };

@@ -1273,7 +1273,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is archived
-         * @description A card is archived. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card is archived. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_archived"];
         delete?: never;
@@ -1293,7 +1293,7 @@ export interface webhooks {
         put?: never;
         /**
          * People are added to or removed from a card
-         * @description People are added to or removed from a card. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description People are added to or removed from a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_assignees_changed"];
         delete?: never;
@@ -1313,7 +1313,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is marked done
-         * @description A card is marked done. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card is marked done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_completed"];
         delete?: never;
@@ -1333,7 +1333,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is created
-         * @description A card is created. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card is created. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_created"];
         delete?: never;
@@ -1353,7 +1353,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card's due date or start changes
-         * @description A card's due date or start changes. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card's due date or start changes. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_due_date_changed"];
         delete?: never;
@@ -1373,7 +1373,7 @@ export interface webhooks {
         put?: never;
         /**
          * Labels are put on or taken off a card
-         * @description Labels are put on or taken off a card. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description Labels are put on or taken off a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_labels_changed"];
         delete?: never;
@@ -1393,7 +1393,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card moves to another list
-         * @description A card moves to another list. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card moves to another list. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_moved"];
         delete?: never;
@@ -1413,7 +1413,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is marked not done
-         * @description A card is marked not done. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card is marked not done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_reopened"];
         delete?: never;
@@ -1433,7 +1433,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is restored
-         * @description A card is restored. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card is restored. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_restored"];
         delete?: never;
@@ -1453,7 +1453,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card's title or description changes
-         * @description A card's title or description changes. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A card's title or description changes. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_updated"];
         delete?: never;
@@ -1473,7 +1473,7 @@ export interface webhooks {
         put?: never;
         /**
          * An item of a checklist is done
-         * @description An item of a checklist is done. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description An item of a checklist is done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_checklist_item_completed"];
         delete?: never;
@@ -1493,7 +1493,7 @@ export interface webhooks {
         put?: never;
         /**
          * Someone comments on a card
-         * @description Someone comments on a card. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description Someone comments on a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_comment_added"];
         delete?: never;
@@ -1513,7 +1513,7 @@ export interface webhooks {
         put?: never;
         /**
          * A list is archived
-         * @description A list is archived. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A list is archived. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_list_archived"];
         delete?: never;
@@ -1533,7 +1533,7 @@ export interface webhooks {
         put?: never;
         /**
          * A list is created
-         * @description A list is created. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A list is created. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_list_created"];
         delete?: never;
@@ -1553,7 +1553,7 @@ export interface webhooks {
         put?: never;
         /**
          * A board gets a status update
-         * @description A board gets a status update. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A board gets a status update. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_status_posted"];
         delete?: never;
@@ -1573,7 +1573,7 @@ export interface webhooks {
         put?: never;
         /**
          * A person sends a test event
-         * @description A person sends a test event. Sent to every address that subscribed to it. Any 2xx whose headers arrive within ten seconds is success; timeouts, 429 and 5xx are tried again, other answers are not.
+         * @description A person sends a test event. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_webhook_test"];
         delete?: never;
@@ -3405,17 +3405,17 @@ export interface components {
              */
             type: string;
         };
-        /** @description A refusal. */
+        /** @description An error. */
         Error: {
             error: {
                 /**
-                 * @description What kind of refusal this is; meant for programs.
+                 * @description Kind of error, for programs.
                  * @example not_found
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthenticated" | "plan_limit" | "plan_read_only" | "forbidden" | "insufficient_scope" | "not_found" | "archived" | "board_archived" | "capacity_full" | "powerup_disabled" | "limit_reached" | "rate_limited" | "internal" | "unavailable";
                 /**
-                 * @description What is wrong and what is allowed; meant for people.
+                 * @description What is wrong and what is allowed, for people.
                  * @example title is required.
                  */
                 message: string;
@@ -4771,7 +4771,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `invalid_request`: A field or parameter is wrong, unknown or missing, or the idempotency key was used for another request. 409 while the first request with the key still runs, 413 for a body over 1 MiB, 415 for another content type, 405 for another method. */
+        /** @description `invalid_request`: A field or parameter is invalid, unknown or missing, or the idempotency key was used for another request. 409 while the first request with the key is in progress, 413 for a body over 1 MiB, 415 for another content type, 405 for another method. */
         BadRequest: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4784,7 +4784,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `archived`: The list or card is archived; only restoring changes it. `board_archived`: The board is archived; only restoring changes it. `capacity_full`: The list's hard WIP limit is reached. `powerup_disabled`: The board's feature is off; what was stored stays readable. `limit_reached`: A fixed cap is reached; the message names it. */
+        /** @description `archived`: The list or card is archived. Restore it before you change it. `board_archived`: The board is archived. Restore it before you change it. `capacity_full`: The list has reached its hard WIP limit. `powerup_disabled`: The feature is disabled on this board. Stored values can still be read. `limit_reached`: A fixed limit is reached. The message names it. */
         Conflict: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4798,7 +4798,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `forbidden`: The token's owner may not do this. `insufficient_scope`: The token lacks the needed scope. */
+        /** @description `forbidden`: The owner of the token is not allowed to do this. `insufficient_scope`: The token does not have the required scope. */
         Forbidden: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4811,7 +4811,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `internal`: Something unexpected; the message gives the request id that the log has. */
+        /** @description `internal`: An unexpected error. The message contains the request id, which is also in the server's log. */
         InternalError: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4824,7 +4824,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `not_found`: The object is absent or not visible; the two answers are alike. */
+        /** @description `not_found`: The object does not exist, or the owner of the token cannot see it. */
         NotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4837,7 +4837,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `plan_limit`: The limit of the organization's plan is reached. `plan_read_only`: The organization's plan is read-only. */
+        /** @description `plan_limit`: The organization has reached a limit of its plan. `plan_read_only`: The organization is read-only. */
         PaymentRequired: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4863,7 +4863,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `rate_limited`: Too many requests; Retry-After says how long to wait. */
+        /** @description `rate_limited`: Too many requests. Wait for the time in Retry-After. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4877,7 +4877,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unauthenticated`: There is no valid token. */
+        /** @description `unauthenticated`: The token is missing or invalid. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -4891,7 +4891,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unavailable`: The service cannot do this right now; Retry-After says when to try again. */
+        /** @description `unavailable`: The service is temporarily unavailable. Try again after the time in Retry-After. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4922,19 +4922,19 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description true when this is the stored answer to an earlier request with the same key. */
+        /** @description true if this is the stored response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
-        /** @description Seconds to wait before trying again. */
+        /** @description Seconds to wait before you try again. */
         "Retry-After": number;
         /** @description How to authenticate (RFC 6750, RFC 9728). */
         "WWW-Authenticate": string;
-        /** @description Requests a minute that the token's owner has. After a search: searches a minute, unless fewer requests than searches are left. */
+        /** @description Requests per minute for the owner of the token. For a search: searches per minute, unless fewer requests than searches remain. */
         "X-RateLimit-Limit": number;
-        /** @description Requests, or searches, left in this window. */
+        /** @description Requests or searches that remain in this window. */
         "X-RateLimit-Remaining": number;
-        /** @description When the window ends, in Unix seconds. */
+        /** @description End of the window in Unix seconds. */
         "X-RateLimit-Reset": number;
-        /** @description The request's id, as the log has it; the caller's own when it sent one. */
+        /** @description Id of the request in the server's log. It is the client's own X-Request-Id if the client sent one. */
         "X-Request-Id": string;
     };
     pathItems: never;
@@ -4957,7 +4957,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5057,7 +5057,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["BoardTemplate"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -5075,7 +5075,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5112,7 +5112,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -5234,7 +5234,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5273,7 +5273,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5341,7 +5341,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Board"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -5359,7 +5359,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5405,7 +5405,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -5487,7 +5487,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5520,7 +5520,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5656,7 +5656,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5667,7 +5667,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -5688,7 +5688,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5711,7 +5711,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5756,7 +5756,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -5878,7 +5878,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -5918,7 +5918,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5974,7 +5974,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Entry"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -5992,7 +5992,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6003,7 +6003,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6046,7 +6046,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6142,7 +6142,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6226,7 +6226,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Card"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -6259,7 +6259,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6346,7 +6346,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Entry"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -6364,7 +6364,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6401,7 +6401,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6523,7 +6523,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6556,7 +6556,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, streamed. A document without complete: true at its end was cut off. */
+            /** @description The document as a stream. If it does not end with complete: true, it is incomplete. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6839,7 +6839,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6873,7 +6873,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Label"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -6891,7 +6891,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6924,7 +6924,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -6950,7 +6950,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -6990,7 +6990,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7030,7 +7030,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["List"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -7048,7 +7048,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7088,7 +7088,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7117,7 +7117,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7155,7 +7155,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7185,7 +7185,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["BoardMember"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -7203,7 +7203,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7232,7 +7232,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7256,7 +7256,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7281,7 +7281,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7294,7 +7294,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7315,7 +7315,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7338,7 +7338,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7349,7 +7349,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7392,7 +7392,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7428,7 +7428,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7490,7 +7490,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["StatusUpdate"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -7508,7 +7508,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7559,7 +7559,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7599,7 +7599,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7624,7 +7624,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7661,7 +7661,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7720,7 +7720,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7745,7 +7745,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7797,7 +7797,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -7843,7 +7843,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -7876,7 +7876,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7970,7 +7970,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8006,7 +8006,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8057,7 +8057,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8082,7 +8082,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8093,7 +8093,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8139,7 +8139,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8162,7 +8162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8199,7 +8199,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8250,7 +8250,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8283,7 +8283,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8344,7 +8344,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8382,7 +8382,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8427,7 +8427,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8465,7 +8465,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8509,7 +8509,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Comment"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -8527,7 +8527,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8553,7 +8553,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8584,7 +8584,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8609,7 +8609,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8668,7 +8668,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8714,7 +8714,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8739,7 +8739,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8785,7 +8785,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8836,7 +8836,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8861,7 +8861,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8872,7 +8872,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -8918,7 +8918,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -8941,7 +8941,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8978,7 +8978,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9035,7 +9035,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9060,7 +9060,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9088,7 +9088,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9139,7 +9139,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9164,7 +9164,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9192,7 +9192,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9242,7 +9242,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9267,7 +9267,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9278,7 +9278,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9324,7 +9324,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9347,7 +9347,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9358,7 +9358,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9379,7 +9379,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9402,7 +9402,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9435,7 +9435,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9462,7 +9462,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9487,7 +9487,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9498,7 +9498,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9519,7 +9519,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9542,7 +9542,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9568,7 +9568,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9613,7 +9613,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9638,7 +9638,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9666,7 +9666,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9693,7 +9693,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9718,7 +9718,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9729,7 +9729,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9750,7 +9750,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9773,7 +9773,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9799,7 +9799,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9830,7 +9830,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9855,7 +9855,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9866,7 +9866,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9887,7 +9887,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9910,7 +9910,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9942,7 +9942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -9968,7 +9968,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -9993,7 +9993,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10031,7 +10031,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10060,7 +10060,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10085,7 +10085,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10096,7 +10096,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10125,7 +10125,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10148,7 +10148,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10176,7 +10176,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10205,7 +10205,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10230,7 +10230,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10253,7 +10253,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10282,7 +10282,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10307,7 +10307,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10335,7 +10335,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10368,7 +10368,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10393,7 +10393,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10404,7 +10404,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -10433,7 +10433,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -10461,7 +10461,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10522,7 +10522,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10578,7 +10578,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Entry"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -10668,7 +10668,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10752,7 +10752,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Card"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -10778,7 +10778,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10932,7 +10932,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10980,7 +10980,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["SavedFilter"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -10998,7 +10998,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11038,7 +11038,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11070,7 +11070,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11095,7 +11095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11106,7 +11106,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11126,7 +11126,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11149,7 +11149,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11185,7 +11185,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11217,7 +11217,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11315,7 +11315,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11399,7 +11399,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Card"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -11435,7 +11435,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11536,7 +11536,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Card"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                         query?: components["schemas"]["SearchedQuery"];
                     };
@@ -11567,7 +11567,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11631,7 +11631,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Webhook"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -11649,7 +11649,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11702,7 +11702,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11743,7 +11743,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11776,7 +11776,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11831,7 +11831,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11842,7 +11842,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -11862,7 +11862,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -11895,7 +11895,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11931,7 +11931,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Workspace"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -11957,7 +11957,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12013,7 +12013,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12079,7 +12079,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12236,7 +12236,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, streamed. A document without complete: true at its end was cut off. */
+            /** @description The document as a stream. If it does not end with complete: true, it is incomplete. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12671,7 +12671,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12715,7 +12715,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Invitation"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -12733,7 +12733,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12766,7 +12766,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12796,7 +12796,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12821,7 +12821,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes repeating safe: a request with the same key within 24 hours is answered as the first was, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12834,7 +12834,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -12854,7 +12854,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The version of the board after this change; absent where no board was touched.
+                         * @description Version of the board after this change. Absent if no board was changed.
                          * @example 42
                          */
                         boardVersion?: number;
@@ -12890,7 +12890,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12922,7 +12922,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Member"][];
-                        /** @description Give it as cursor to get the next page; absent on the last. */
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };
                 };
@@ -12940,13 +12940,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -12982,21 +12982,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13009,13 +13009,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13055,21 +13055,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13082,13 +13082,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13124,21 +13124,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13151,13 +13151,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13193,21 +13193,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13220,13 +13220,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13267,21 +13267,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13294,13 +13294,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13340,21 +13340,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13367,13 +13367,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13410,21 +13410,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13437,13 +13437,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13479,21 +13479,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13506,13 +13506,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13548,21 +13548,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13575,13 +13575,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13620,21 +13620,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13647,13 +13647,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13690,21 +13690,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13717,13 +13717,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13759,21 +13759,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13786,13 +13786,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13827,21 +13827,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13854,13 +13854,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13895,21 +13895,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13922,13 +13922,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13963,21 +13963,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13990,13 +13990,13 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The delivery's id, as in the body; the same at every attempt. */
+                /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description When this attempt was made, in Unix seconds; refuse what is more than 300 seconds away. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body with full stops between; for 24 hours after a rotation two of them with a space between. */
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description Of every delivery. */
+                /** @description The same for every delivery. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14031,21 +14031,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused: not sent again, but after 429. 410 switches the webhook off at once. */
+            /** @description Rejected. Only 429 is retried. 410 disables the webhook. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not now: sent again after 30 seconds, 2 minutes and so on, for about a day. */
+            /** @description Failed. Retried after 30 seconds, 2 minutes and so on, for about a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
