@@ -14,7 +14,7 @@ type Nothing struct{}
 // Me is the token's owner, and the token.
 type Me struct {
 	board.User
-	Token *board.Token `json:"token" doc:"The token that the request came with; null where it came with none."`
+	Token *board.Token `json:"token" doc:"The token used for the request; null if none was used."`
 }
 
 // GetMe answers who is asking.

@@ -12,7 +12,7 @@ import (
 // ListBoardActivityInput pages through what happened.
 type ListBoardActivityInput struct {
 	BoardInput
-	CardID string `json:"cardId,omitempty" maxLength:"64" doc:"Only what happened to this card while it was on the board." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID string `json:"cardId,omitempty" maxLength:"64" doc:"Only changes to this card while it was on the board." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
@@ -40,7 +40,7 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 // ListBoardChangesInput says from where on.
 type ListBoardChangesInput struct {
 	BoardInput
-	Since int64 `json:"since,omitempty" minimum:"0" doc:"The boardVersion that the receiver is at; 0 when absent: everything." example:"41"`
+	Since int64 `json:"since,omitempty" minimum:"0" doc:"Return the changes after this boardVersion; all changes when absent." example:"41"`
 	op.Paging
 }
 

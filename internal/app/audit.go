@@ -19,13 +19,13 @@ import (
 // AuditInput says which entries of a workspace's audit log.
 type AuditInput struct {
 	WorkspaceInput
-	Actor     string `json:"actor,omitempty" maxLength:"64" doc:"Only what this person did, by id; or automation, guest or system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Operation string `json:"operation,omitempty" maxLength:"64" doc:"Only this operation." example:"change_member"`
-	BoardID   string `json:"boardId,omitempty" maxLength:"64" doc:"Only what was about this board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	TokenID   string `json:"tokenId,omitempty" maxLength:"64" doc:"Only what was done with this API token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	From      string `json:"from,omitempty" doc:"The first day, YYYY-MM-DD." example:"2026-03-01"`
-	To        string `json:"to,omitempty" doc:"The last day, YYYY-MM-DD." example:"2026-03-31"`
-	TimeZone  string `json:"timeZone,omitempty" doc:"The time zone of the days (IANA name such as Europe/Zurich); your own when absent." example:"Europe/Zurich"`
+	Actor     string `json:"actor,omitempty" maxLength:"64" doc:"Only actions of this person, by id, or of automation, guest or system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Operation string `json:"operation,omitempty" maxLength:"64" doc:"Only calls of this operation." example:"change_member"`
+	BoardID   string `json:"boardId,omitempty" maxLength:"64" doc:"Only actions on this board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TokenID   string `json:"tokenId,omitempty" maxLength:"64" doc:"Only actions with this API token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	From      string `json:"from,omitempty" doc:"The first day of the range, YYYY-MM-DD." example:"2026-03-01"`
+	To        string `json:"to,omitempty" doc:"The last day of the range, YYYY-MM-DD." example:"2026-03-31"`
+	TimeZone  string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
 // filter reads the days of an input.

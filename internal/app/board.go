@@ -15,8 +15,8 @@ type BoardInput struct {
 
 // ListBoardsInput pages through boards.
 type ListBoardsInput struct {
-	WorkspaceID     string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only the boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	IncludeArchived bool   `json:"includeArchived,omitempty" doc:"Also the archived boards." example:"false"`
+	WorkspaceID     string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	IncludeArchived bool   `json:"includeArchived,omitempty" doc:"Include archived boards." example:"false"`
 	op.Paging
 }
 
@@ -73,9 +73,9 @@ func boardDetail(ctx context.Context, v *store.View, b board.Board) (d board.Boa
 type CreateBoardInput struct {
 	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace that it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string           `json:"name" maxLength:"512" doc:"Its name." example:"Launch"`
-	Description string           `json:"description,omitempty" maxLength:"16384" doc:"What it is for, in Markdown." example:"Everything until the launch."`
-	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who sees it; workspace when absent." example:"workspace"`
-	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"A colour for it; none when absent." example:"teal"`
+	Description string           `json:"description,omitempty" maxLength:"16384" doc:"Its description, in Markdown." example:"Everything until the launch."`
+	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who can see it; workspace when absent." example:"workspace"`
+	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour; none when absent." example:"teal"`
 }
 
 // CreateBoard makes a board without lists; the caller becomes its admin.
@@ -114,21 +114,21 @@ func boardCreated(b board.Board) board.Event {
 // UpdateBoardInput is what changes; what is absent stays.
 type UpdateBoardInput struct {
 	BoardInput
-	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Launch 2"`
-	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"Another description." example:"Moved to May."`
-	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Another colour; null for none." example:"teal"`
-	Visibility  *board.Visibility        `json:"visibility,omitempty" scope:"admin" enum:"workspace,private,confidential" doc:"Another visibility, which a board admin chooses." example:"private"`
-	Features    *FeaturesInput           `json:"features,omitempty" doc:"Features to switch on or off; needs a board admin."`
+	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Launch 2"`
+	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"The new description." example:"Moved to May."`
+	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new colour; null for none." example:"teal"`
+	Visibility  *board.Visibility        `json:"visibility,omitempty" scope:"admin" enum:"workspace,private,confidential" doc:"The new visibility; requires a board admin." example:"private"`
+	Features    *FeaturesInput           `json:"features,omitempty" doc:"Features to switch on or off; requires a board admin."`
 }
 
 // FeaturesInput switches features; what is absent stays.
 type FeaturesInput struct {
 	StatusUpdates *bool `json:"statusUpdates,omitempty" doc:"Status updates." example:"true"`
-	WIPLimits     *bool `json:"wipLimits,omitempty" doc:"WIP limits of lists." example:"true"`
-	Automation    *bool `json:"automation,omitempty" doc:"Rules." example:"true"`
-	PublicPage    *bool `json:"publicPage,omitempty" scope:"admin" doc:"The page for people without an account." example:"false"`
-	StartDates    *bool `json:"startDates,omitempty" doc:"Start dates of cards." example:"true"`
-	Calendar      *bool `json:"calendar,omitempty" doc:"Showing in calendars." example:"true"`
+	WIPLimits     *bool `json:"wipLimits,omitempty" doc:"WIP limits for lists." example:"true"`
+	Automation    *bool `json:"automation,omitempty" doc:"Automation rules." example:"true"`
+	PublicPage    *bool `json:"publicPage,omitempty" scope:"admin" doc:"The public page, for people without an account." example:"false"`
+	StartDates    *bool `json:"startDates,omitempty" doc:"Start dates for cards." example:"true"`
+	Calendar      *bool `json:"calendar,omitempty" doc:"Showing the board in calendars." example:"true"`
 }
 
 func (in *FeaturesInput) apply(f board.Features) board.Features {

@@ -31,7 +31,7 @@ func ListBoardMembers(ctx context.Context, v *store.View, in ListBoardMembersInp
 type ShareBoardInput struct {
 	BoardInput
 	UserID string     `json:"userId" maxLength:"64" doc:"A person of the board's workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Role   board.Role `json:"role" enum:"admin,editor,commenter,viewer" doc:"What the person is to be on the board." example:"editor"`
+	Role   board.Role `json:"role" enum:"admin,editor,commenter,viewer" doc:"The person's new role on the board." example:"editor"`
 }
 
 // ShareBoard gives a person of the workspace a role on the board. It refuses

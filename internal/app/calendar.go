@@ -26,9 +26,9 @@ const (
 // GetWorkspaceCalendarInput is a window of days.
 type GetWorkspaceCalendarInput struct {
 	WorkspaceInput
-	From     string `json:"from" doc:"The first day, YYYY-MM-DD." example:"2026-03-01"`
-	To       string `json:"to" doc:"The last day, YYYY-MM-DD; at most 92 days in all." example:"2026-03-31"`
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of the days (IANA name such as Europe/Zurich); your own when absent." example:"Europe/Zurich"`
+	From     string `json:"from" doc:"The first day of the range, YYYY-MM-DD." example:"2026-03-01"`
+	To       string `json:"to" doc:"The last day of the range, YYYY-MM-DD; at most 92 days in all." example:"2026-03-31"`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
 // WorkspaceCalendar is what a workspace has to do in a window of days.
@@ -36,8 +36,8 @@ type WorkspaceCalendar struct {
 	From         string         `json:"from" format:"date" doc:"The first day." example:"2026-03-01"`
 	To           string         `json:"to" format:"date" doc:"The last day." example:"2026-03-31"`
 	TimeZone     string         `json:"timeZone" doc:"The time zone of the days." example:"Europe/London"`
-	Cards        []CalendarCard `json:"cards" doc:"Every card whose span from start to due date touches the window, done ones too, by first day, last day and id."`
-	UndatedCount int            `json:"undatedCount" doc:"How many cards that are not done have neither due date nor start." example:"20"`
+	Cards        []CalendarCard `json:"cards" doc:"Every card, done or not, whose span from start to due date overlaps the range, sorted by first day, last day and id."`
+	UndatedCount int            `json:"undatedCount" doc:"The number of cards that are not done and have neither a due date nor a start." example:"20"`
 }
 
 // CalendarCard is a card of the answer: a month of a large workspace has

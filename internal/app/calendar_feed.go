@@ -18,13 +18,13 @@ func GetCalendarFeed(ctx context.Context, v *store.View, _ Nothing) (board.Calen
 
 // CalendarFeedInput says what a calendar feed shows.
 type CalendarFeedInput struct {
-	BoardIDs []string `json:"boardIds,omitempty" maxItems:"100" doc:"The boards whose cards it shows; the cards assigned to the caller, on any board, when absent or empty." example:"[\"brd_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	BoardIDs []string `json:"boardIds,omitempty" maxItems:"100" doc:"The boards whose cards the feed shows. When absent or empty it shows the cards assigned to the caller, on any board." example:"[\"brd_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 }
 
 // MadeCalendarFeed is a new calendar feed with its address.
 type MadeCalendarFeed struct {
 	board.CalendarFeed
-	Address string `json:"address" format:"uri" doc:"Where calendar programs find it. It is shown this once; whoever has it reads the feed." example:"https://cardwall.example.com/ical/Q7WTN3MZ5KX2VJ4YRB6HDACGEP.ics"`
+	Address string `json:"address" format:"uri" doc:"The feed's address for calendar programs. It is shown only once. Anyone who has it can read the feed." example:"https://cardwall.example.com/ical/Q7WTN3MZ5KX2VJ4YRB6HDACGEP.ics"`
 }
 
 // CreateCalendarFeed makes the caller's calendar feed, or gives it another
@@ -77,7 +77,7 @@ func boardsOfFeed(ctx context.Context, tx *store.Tx, in CalendarFeedInput) ([]st
 
 // WithdrawnCalendarFeed says what is so now.
 type WithdrawnCalendarFeed struct {
-	Active bool `json:"active" doc:"Whether the caller has a calendar feed: no." example:"false"`
+	Active bool `json:"active" doc:"Whether the caller has a calendar feed; always false." example:"false"`
 }
 
 // DeleteCalendarFeed ends the caller's calendar feed. Doing it twice is no

@@ -26,20 +26,20 @@ func GetCard(ctx context.Context, v *store.View, in CardInput) (board.CardDetail
 
 // CreateCardInput is what a card is made of.
 type CreateCardInput struct {
-	ListID      string         `json:"listId" maxLength:"64" doc:"The list that it goes into." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Title       string         `json:"title" maxLength:"512" doc:"What is to be done." example:"Write the press release"`
-	Description string         `json:"description,omitempty" maxLength:"16384" doc:"The details, in Markdown." example:"Two paragraphs, one picture."`
+	ListID      string         `json:"listId" maxLength:"64" doc:"The list to create the card in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Title       string         `json:"title" maxLength:"512" doc:"The title." example:"Write the press release"`
+	Description string         `json:"description,omitempty" maxLength:"16384" doc:"The description, in Markdown." example:"Two paragraphs, one picture."`
 	Labels      []string       `json:"labels,omitempty" maxItems:"1000" doc:"Ids of labels of the board." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Assignees   []string       `json:"assignees,omitempty" maxItems:"1000" doc:"Ids of people who see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Assignees   []string       `json:"assignees,omitempty" maxItems:"1000" doc:"Ids of people who can see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 	Due         *DueInput      `json:"due,omitempty" doc:"When it is due and when its work starts."`
-	Position    board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
+	Position    board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
 }
 
 // DueInput is a due date as a caller writes it.
 type DueInput struct {
-	DueDate   string `json:"dueDate,omitempty" maxLength:"10" doc:"The calendar date it is due." example:"2026-03-14"`
-	DueTime   string `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM; all day when absent." example:"09:30"`
-	StartDate string `json:"startDate,omitempty" maxLength:"10" doc:"The calendar date the work starts; needs the feature startDates." example:"2026-03-10"`
+	DueDate   string `json:"dueDate,omitempty" maxLength:"10" doc:"The due date." example:"2026-03-14"`
+	DueTime   string `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM; due all day when absent." example:"09:30"`
+	StartDate string `json:"startDate,omitempty" maxLength:"10" doc:"The date the work starts; requires the feature startDates." example:"2026-03-10"`
 	StartTime string `json:"startTime,omitempty" maxLength:"5" doc:"The time of day the work starts, HH:MM." example:"09:00"`
 	TimeZone  string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
 }
@@ -117,8 +117,8 @@ func roomInList(list board.List, a *board.Access) error {
 // UpdateCardInput is what changes; what is absent stays.
 type UpdateCardInput struct {
 	CardInput
-	Title       *string `json:"title,omitempty" maxLength:"512" doc:"Another title." example:"Write two press releases"`
-	Description *string `json:"description,omitempty" maxLength:"16384" doc:"Another description." example:"One of them in French."`
+	Title       *string `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Write two press releases"`
+	Description *string `json:"description,omitempty" maxLength:"16384" doc:"The new description." example:"One of them in French."`
 	Done        *bool   `json:"done,omitempty" doc:"Whether the work is done." example:"true"`
 }
 
@@ -169,7 +169,7 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 type MoveCardInput struct {
 	CardInput
 	ListID   string         `json:"listId" maxLength:"64" doc:"A list of the same board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Position board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
+	Position board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
 }
 
 // MoveCard puts a card at a place in a list of its own board. A card that
@@ -245,9 +245,9 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 // SetCardDueInput is when a card is due. A date that is absent stays.
 type SetCardDueInput struct {
 	CardInput
-	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The calendar date it is due. It stays when absent; null clears it." example:"2026-03-14"`
-	DueTime   string              `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM; with dueDate alone it is due all day." example:"09:30"`
-	StartDate op.Optional[string] `json:"startDate,omitzero" maxLength:"10" doc:"The calendar date the work starts; needs the feature startDates. It stays when absent; null clears it." example:"2026-03-10"`
+	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The due date. It stays unchanged when absent; null clears it." example:"2026-03-14"`
+	DueTime   string              `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM. With dueDate alone the card is due all day." example:"09:30"`
+	StartDate op.Optional[string] `json:"startDate,omitzero" maxLength:"10" doc:"The date the work starts; requires the feature startDates. It stays unchanged when absent; null clears it." example:"2026-03-10"`
 	StartTime string              `json:"startTime,omitempty" maxLength:"5" doc:"The time of day the work starts, HH:MM." example:"09:00"`
 	TimeZone  string              `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
 }
@@ -299,8 +299,8 @@ func setDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) 
 // SetCardLabelsInput is what to put on and take off.
 type SetCardLabelsInput struct {
 	CardInput
-	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of labels of the board to put on." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of labels to take off." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
+	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of labels of the board to add." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of labels to remove." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
 }
 
 // SetCardLabels puts labels on a card and takes others off. What it carries
@@ -333,8 +333,8 @@ func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (bo
 // SetCardAssigneesInput is whom to add and whom to take off.
 type SetCardAssigneesInput struct {
 	CardInput
-	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of people who see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of people to take off." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
+	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of people who can see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of people to unassign." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
 }
 
 // SetCardAssignees assigns a card to people and takes others off.

@@ -12,7 +12,7 @@ import (
 // CardFilter is the filter vocabulary with the choice of a view.
 type CardFilter struct {
 	query.Filter
-	View string `json:"view,omitempty" enum:"compact,full" doc:"compact leaves the descriptions out; full when absent." example:"compact"`
+	View string `json:"view,omitempty" enum:"compact,full" doc:"compact omits descriptions; full when absent." example:"compact"`
 }
 
 // parse resolves the filter for the caller: relative words count in the

@@ -19,7 +19,7 @@ func ListChecklists(ctx context.Context, v *store.View, in CardInput) ([]board.C
 type AddChecklistInput struct {
 	CardInput
 	Title string   `json:"title" maxLength:"512" doc:"Its title." example:"Before sending"`
-	Items []string `json:"items,omitempty" maxItems:"200" doc:"The titles of its items, in their order." example:"[\"Check the names\",\"Check the date\"]"`
+	Items []string `json:"items,omitempty" maxItems:"200" doc:"The titles of its items, in order." example:"[\"Check the names\",\"Check the date\"]"`
 }
 
 // AddChecklist adds a checklist with its first items to a card.
@@ -72,7 +72,7 @@ type ChecklistInput struct {
 // UpdateChecklistInput is what changes.
 type UpdateChecklistInput struct {
 	ChecklistInput
-	Title *string `json:"title,omitempty" maxLength:"512" doc:"Another title." example:"Before printing"`
+	Title *string `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Before printing"`
 }
 
 // UpdateChecklist changes a checklist's title.
@@ -116,8 +116,8 @@ func DeleteChecklist(ctx context.Context, tx *store.Tx, in ChecklistInput) (Dele
 // AddChecklistItemInput is what an item is made of.
 type AddChecklistItemInput struct {
 	ChecklistInput
-	Title    string         `json:"title" maxLength:"512" doc:"What is to be done." example:"Check the names"`
-	Position board.Position `json:"position,omitzero" doc:"Where in the checklist; the bottom when absent."`
+	Title    string         `json:"title" maxLength:"512" doc:"The title." example:"Check the names"`
+	Position board.Position `json:"position,omitzero" doc:"The position in the checklist; the bottom when absent."`
 }
 
 // AddChecklistItem adds an item to a checklist.
@@ -150,9 +150,9 @@ type ItemInput struct {
 // UpdateChecklistItemInput is what changes; what is absent stays.
 type UpdateChecklistItemInput struct {
 	ItemInput
-	Title    *string         `json:"title,omitempty" maxLength:"512" doc:"Another title." example:"Check all names"`
+	Title    *string         `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Check all names"`
 	Done     *bool           `json:"done,omitempty" doc:"Whether it is done." example:"true"`
-	Position *board.Position `json:"position,omitempty" doc:"Another place in the checklist."`
+	Position *board.Position `json:"position,omitempty" doc:"The new position in the checklist."`
 }
 
 // UpdateChecklistItem changes an item. Its title and place are one change,

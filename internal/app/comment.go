@@ -30,7 +30,7 @@ func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.
 // AddCommentInput is what is said.
 type AddCommentInput struct {
 	CardInput
-	Text string `json:"text" maxLength:"16384" doc:"What is said, in Markdown." example:"The printer wants it by Friday."`
+	Text string `json:"text" maxLength:"16384" doc:"The text, in Markdown." example:"The printer wants it by Friday."`
 }
 
 // AddComment says something on a card.
@@ -76,7 +76,7 @@ type CommentInput struct {
 // EditCommentInput is what is said instead.
 type EditCommentInput struct {
 	CommentInput
-	Text string `json:"text" maxLength:"16384" doc:"What is said instead." example:"The printer wants it by Thursday."`
+	Text string `json:"text" maxLength:"16384" doc:"The new text, in Markdown." example:"The printer wants it by Thursday."`
 }
 
 // EditComment changes one's own comment; nobody changes another's.

@@ -15,14 +15,14 @@ import (
 // CopyCardInput says what to copy where to.
 type CopyCardInput struct {
 	CardInput
-	ListID            string         `json:"listId,omitempty" maxLength:"64" doc:"The list that the copy goes into, on this board or another; the card's own when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID            string         `json:"listId,omitempty" maxLength:"64" doc:"The list for the copy, on this board or another; the card's own list when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Title             *string        `json:"title,omitempty" maxLength:"512" doc:"The copy's title; the card's own when absent." example:"Write the press release for May"`
-	Position          board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
-	IncludeLabels     *bool          `json:"includeLabels,omitempty" doc:"Whether the copy carries the labels; true when absent. On another board those of the same name and colour." example:"true"`
-	IncludeAssignees  *bool          `json:"includeAssignees,omitempty" doc:"Whether the copy is assigned to the same people; true when absent. Only to those who see its board." example:"false"`
-	IncludeDue        *bool          `json:"includeDue,omitempty" doc:"Whether the copy has the same due date and start; true when absent." example:"false"`
-	IncludeChecklists *bool          `json:"includeChecklists,omitempty" doc:"Whether the copy has the checklists, with no item done; true when absent." example:"true"`
-	IncludeComments   bool           `json:"includeComments,omitempty" doc:"Whether the copy has the comments, as they were said; false when absent." example:"false"`
+	Position          board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
+	IncludeLabels     *bool          `json:"includeLabels,omitempty" doc:"Whether to copy the labels; true when absent. On another board, labels with the same name and colour are used." example:"true"`
+	IncludeAssignees  *bool          `json:"includeAssignees,omitempty" doc:"Whether to copy the assignees who can see the target board; true when absent." example:"false"`
+	IncludeDue        *bool          `json:"includeDue,omitempty" doc:"Whether to copy the due date and the start; true when absent." example:"false"`
+	IncludeChecklists *bool          `json:"includeChecklists,omitempty" doc:"Whether to copy the checklists, with every item not done; true when absent." example:"true"`
+	IncludeComments   bool           `json:"includeComments,omitempty" doc:"Whether to copy the comments with their authors and times; false when absent." example:"false"`
 }
 
 // CopyCard makes a card like another one. A copy on another board sends no
@@ -131,7 +131,7 @@ func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) 
 type CopyListInput struct {
 	ListInput
 	Name     *string         `json:"name,omitempty" maxLength:"512" doc:"The copy's name; the list's own when absent." example:"Next week"`
-	Position *board.Position `json:"position,omitempty" doc:"Where on the board; right behind the list when absent."`
+	Position *board.Position `json:"position,omitempty" doc:"The position on the board; directly after the list when absent."`
 }
 
 // CopyList makes a list like another one of the same board, with its open
@@ -193,7 +193,7 @@ type CopyBoardInput struct {
 	BoardInput
 	Name         string `json:"name" maxLength:"512" doc:"The copy's name." example:"Launch in May"`
 	WorkspaceID  string `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace of the copy; the board's own when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether the open cards are copied too, but for their comments; false when absent." example:"true"`
+	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether to copy the open cards, without comments; false when absent." example:"true"`
 }
 
 // CopyBoard makes a board like another one: description, colour, visibility, features,

@@ -22,7 +22,7 @@ const (
 // GetWorkspaceDashboardInput names the workspace.
 type GetWorkspaceDashboardInput struct {
 	WorkspaceInput
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of days and weeks (IANA name such as Europe/Zurich); your own when absent." example:"Europe/Zurich"`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of days and weeks, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
 // GetWorkspaceDashboard tells how the open boards of a workspace that the

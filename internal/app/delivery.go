@@ -11,7 +11,7 @@ import (
 // ListDeliveriesInput pages through a delivery log.
 type ListDeliveriesInput struct {
 	WebhookInput
-	Status board.DeliveryStatus `json:"status,omitempty" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"Only those of this status." example:"failed"`
+	Status board.DeliveryStatus `json:"status,omitempty" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"Only entries with this status." example:"failed"`
 	op.Paging
 }
 
@@ -78,13 +78,13 @@ func sendsAgain(ctx context.Context, tx *store.Tx, webhookID string) error {
 // SendDeliveriesAgainInput says which of a log.
 type SendDeliveriesAgainInput struct {
 	WebhookInput
-	DeliveryIDs []string             `json:"deliveryIds,omitempty" minItems:"1" maxItems:"100" doc:"These deliveries. Without them all of the log that can be sent again." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
-	Status      board.DeliveryStatus `json:"status,omitempty" enum:"failed,gave up,skipped" doc:"Only those of this status." example:"gave up"`
+	DeliveryIDs []string             `json:"deliveryIds,omitempty" minItems:"1" maxItems:"100" doc:"The deliveries to send again; all eligible deliveries of the log when absent." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
+	Status      board.DeliveryStatus `json:"status,omitempty" enum:"failed,gave up,skipped" doc:"Only entries with this status." example:"gave up"`
 }
 
 // SentAgain says what is sent again.
 type SentAgain struct {
-	DeliveryIDs []string `json:"deliveryIds" doc:"The deliveries that are sent again, newest first." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
+	DeliveryIDs []string `json:"deliveryIds" doc:"The deliveries to be sent again, newest first." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 }
 
 // SendDeliveriesAgain has many deliveries of a webhook's log sent again: those

@@ -14,23 +14,23 @@ import (
 
 // Home is where a person begins: the workspaces with their boards.
 type Home struct {
-	Workspaces []HomeWorkspace          `json:"workspaces" doc:"The caller's workspaces, in the order of their making."`
-	Trashed    []board.TrashedWorkspace `json:"trashed" doc:"The workspaces in the trash that the caller may restore, in the order of their making."`
-	Owned      board.Usage              `json:"owned" doc:"How many workspaces the caller owns, and may."`
+	Workspaces []HomeWorkspace          `json:"workspaces" doc:"The caller's workspaces, oldest first."`
+	Trashed    []board.TrashedWorkspace `json:"trashed" doc:"The workspaces in the trash that the caller may restore, oldest first."`
+	Owned      board.Usage              `json:"owned" doc:"The number of workspaces that the caller owns, and the limit."`
 }
 
 // HomeWorkspace is a workspace with the boards that the caller sees.
 type HomeWorkspace struct {
 	board.Workspace
-	Boards []HomeBoard `json:"boards" doc:"Its boards, archived ones too, in the order of their making."`
+	Boards []HomeBoard `json:"boards" doc:"Its boards, including archived ones, oldest first."`
 }
 
 // HomeBoard is a board with what it is to the caller.
 type HomeBoard struct {
 	board.Board
-	Starred    bool           `json:"starred" doc:"Whether it is a favourite." example:"true"`
-	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last had it open; null for never." example:"2026-03-02T09:00:00.000Z"`
-	Room       board.Usage    `json:"room" doc:"How many open cards it holds, and can."`
+	Starred    bool           `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
+	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last opened the board; null for never." example:"2026-03-02T09:00:00.000Z"`
+	Room       board.Usage    `json:"room" doc:"The number of open cards, and the limit."`
 }
 
 // homeMost is how many workspaces, and how many boards of all of them, a home
@@ -83,7 +83,7 @@ func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 // Star says whether a board is a favourite.
 type Star struct {
 	BoardID string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Starred bool   `json:"starred" doc:"Whether it is a favourite of the caller." example:"true"`
+	Starred bool   `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
 }
 
 // StarBoard makes a board a favourite of the caller.
@@ -107,13 +107,13 @@ func star(ctx context.Context, tx *store.Tx, in BoardInput, starred bool) (Star,
 // SetCollapsedListsInput says which lists.
 type SetCollapsedListsInput struct {
 	BoardInput
-	ListIDs []string `json:"listIds" maxItems:"500" doc:"The lists of the board that are collapsed; no others are." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	ListIDs []string `json:"listIds" maxItems:"500" doc:"All lists of the board that are collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 }
 
 // CollapsedLists are the lists of a board that a person has collapsed.
 type CollapsedLists struct {
 	BoardID string   `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListIDs []string `json:"listIds" doc:"Its lists that the caller has collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	ListIDs []string `json:"listIds" doc:"The lists that the caller has collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 }
 
 // SetCollapsedLists notes which lists of a board the caller has collapsed, so
@@ -139,7 +139,7 @@ func SetCollapsedLists(ctx context.Context, tx *store.Tx, in SetCollapsedListsIn
 // TrashedBoard is a board in the trash.
 type TrashedBoard struct {
 	board.Board
-	PurgedAt board.Instant `json:"purgedAt" format:"date-time" doc:"When it is gone for good." example:"2026-04-01T09:00:00.000Z"`
+	PurgedAt board.Instant `json:"purgedAt" format:"date-time" doc:"When it will be deleted permanently." example:"2026-04-01T09:00:00.000Z"`
 }
 
 // ListTrashedBoardsInput says of which workspace.
@@ -170,17 +170,17 @@ func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsI
 // OpenBoard is all that a client needs to show a board.
 type OpenBoard struct {
 	board.BoardDetail
-	Cards []op.Written[board.Card] `json:"cards" doc:"The open cards of the open lists, without descriptions, list by list in their order."`
+	Cards []op.Written[board.Card] `json:"cards" doc:"The open cards of the open lists without descriptions, in the order of the lists."`
 	OpenedBy
 }
 
 // OpenedBy is what of an opened board depends on who opens it.
 type OpenedBy struct {
-	Members []board.BoardMember `json:"members" doc:"Who sees it, the first 500."`
-	Starred bool                `json:"starred" doc:"Whether it is a favourite of the caller." example:"true"`
-	Watched bool                `json:"watched" doc:"Whether the caller is told of what changes on it." example:"true"`
+	Members []board.BoardMember `json:"members" doc:"The first 500 people who can see the board."`
+	Starred bool                `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
+	Watched bool                `json:"watched" doc:"Whether the caller watches the board." example:"true"`
 
-	CollapsedLists []string `json:"collapsedLists" doc:"Its lists that the caller has collapsed."`
+	CollapsedLists []string `json:"collapsedLists" doc:"The lists that the caller has collapsed."`
 }
 
 // AppendJSON appends the board as its fields say.

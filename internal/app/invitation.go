@@ -12,8 +12,8 @@ import (
 // CreateInvitationInput says who is asked in, and as what.
 type CreateInvitationInput struct {
 	WorkspaceInput
-	Email string              `json:"email" maxLength:"254" doc:"The address that the email goes to." example:"grace@example.com"`
-	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"What the person will be in the workspace. Only owners invite owners." example:"member"`
+	Email string              `json:"email" maxLength:"254" doc:"The email address to invite." example:"grace@example.com"`
+	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace. Only owners can invite owners." example:"member"`
 }
 
 // letterPause is how long an address is left alone after an invitation, so
@@ -215,17 +215,17 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 
 // InvitationSecretInput holds the secret of an invitation's link.
 type InvitationSecretInput struct {
-	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"What stands behind the # of the link." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
+	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"The secret: the part of the link after the #." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
 }
 
 // InvitationLook is what an invitation tells who holds its link.
 type InvitationLook struct {
-	Workspace string                 `json:"workspace" doc:"The name of the workspace that it leads into." example:"Analytical Engines"`
-	InvitedBy *string                `json:"invitedBy" doc:"The name of who invited; null when that was no person." example:"Ada Lovelace"`
-	Email     string                 `json:"email" doc:"The address that was invited." example:"grace@example.com"`
-	Role      board.WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"What the person will be in the workspace." example:"member"`
-	Status    board.InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"Whether it can still be accepted: pending means yes." example:"pending"`
-	ExpiresAt board.Instant          `json:"expiresAt" format:"date-time" doc:"Until when it can be accepted." example:"2026-03-15T09:00:00.000Z"`
+	Workspace string                 `json:"workspace" doc:"The name of the workspace." example:"Analytical Engines"`
+	InvitedBy *string                `json:"invitedBy" doc:"The name of the person who sent the invitation; null if it was not a person." example:"Ada Lovelace"`
+	Email     string                 `json:"email" doc:"The invited email address." example:"grace@example.com"`
+	Role      board.WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace." example:"member"`
+	Status    board.InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"Whether the invitation can still be accepted; pending means it can." example:"pending"`
+	ExpiresAt board.Instant          `json:"expiresAt" format:"date-time" doc:"When the invitation expires." example:"2026-03-15T09:00:00.000Z"`
 }
 
 // LookAtInvitation answers what a secret invites to, in whatever state that is.

@@ -36,7 +36,7 @@ func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page
 // CreateLabelInput is what a label is made of.
 type CreateLabelInput struct {
 	BoardInput
-	Name  string      `json:"name,omitempty" maxLength:"512" doc:"Its name; may be empty, then the colour speaks." example:"Bug"`
+	Name  string      `json:"name,omitempty" maxLength:"512" doc:"Its name; may be empty for a label with only a colour." example:"Bug"`
 	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
 }
 
@@ -79,8 +79,8 @@ type LabelInput struct {
 // UpdateLabelInput is what changes; what is absent stays.
 type UpdateLabelInput struct {
 	LabelInput
-	Name  *string      `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Defect"`
-	Color *board.Color `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Another colour." example:"orange"`
+	Name  *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Defect"`
+	Color *board.Color `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new colour." example:"orange"`
 }
 
 // UpdateLabel changes a label wherever it is carried.

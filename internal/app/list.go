@@ -11,7 +11,7 @@ import (
 // ListListsInput pages through the lists of a board.
 type ListListsInput struct {
 	BoardInput
-	IncludeArchived bool `json:"includeArchived,omitempty" doc:"Also the archived lists." example:"false"`
+	IncludeArchived bool `json:"includeArchived,omitempty" doc:"Include archived lists." example:"false"`
 	op.Paging
 }
 
@@ -41,9 +41,9 @@ type ListInput struct {
 type CreateListInput struct {
 	BoardInput
 	Name     string         `json:"name" maxLength:"512" doc:"Its name." example:"In progress"`
-	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"How many open cards it should hold at most; no limit when absent." example:"5"`
-	WIPMode  board.WIPMode  `json:"wipMode,omitempty" enum:"soft,hard" doc:"What a full list does; soft when absent." example:"soft"`
-	Position board.Position `json:"position,omitzero" doc:"Where on the board; the bottom, which is the right end, when absent."`
+	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"The WIP limit: the most open cards that the list should hold. No limit when absent." example:"5"`
+	WIPMode  board.WIPMode  `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit; soft when absent." example:"soft"`
+	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
 }
 
 // CreateList makes a list at a place on its board.
@@ -79,9 +79,9 @@ func CreateList(ctx context.Context, tx *store.Tx, in CreateListInput) (board.Li
 // UpdateListInput is what changes; what is absent stays.
 type UpdateListInput struct {
 	ListInput
-	Name     *string          `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Doing"`
-	WIPLimit op.Optional[int] `json:"wipLimit,omitzero" minimum:"1" maximum:"200000" doc:"Another limit of open cards; null for none." example:"5"`
-	WIPMode  *board.WIPMode   `json:"wipMode,omitempty" enum:"soft,hard" doc:"What a full list does." example:"hard"`
+	Name     *string          `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Doing"`
+	WIPLimit op.Optional[int] `json:"wipLimit,omitzero" minimum:"1" maximum:"200000" doc:"The new WIP limit; null for none." example:"5"`
+	WIPMode  *board.WIPMode   `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit." example:"hard"`
 }
 
 // UpdateList changes a list's name or WIP limit.
@@ -122,7 +122,7 @@ func UpdateList(ctx context.Context, tx *store.Tx, in UpdateListInput) (board.Li
 // MoveListInput says where to.
 type MoveListInput struct {
 	ListInput
-	Position board.Position `json:"position,omitzero" doc:"Where on the board; the bottom, which is the right end, when absent."`
+	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
 }
 
 // MoveList puts a list at another place on its board.

@@ -11,7 +11,7 @@ import (
 type ChangeMemberInput struct {
 	WorkspaceInput
 	UserID string              `json:"userId" maxLength:"64" doc:"A person of the workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Role   board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"What the person is to be. Only owners make owners." example:"admin"`
+	Role   board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's new role. Only owners can make someone an owner." example:"admin"`
 }
 
 // ChangeMember gives a person of a workspace another role. Only owners change
@@ -56,7 +56,7 @@ func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (boar
 // RemoveMemberInput says who.
 type RemoveMemberInput struct {
 	WorkspaceInput
-	UserID string `json:"userId" maxLength:"64" doc:"A person of the workspace; oneself to leave it." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID string `json:"userId" maxLength:"64" doc:"A person of the workspace. Give your own id to leave it." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // RemoveMember takes a person out of a workspace, or lets the caller leave it.

@@ -10,23 +10,23 @@ import (
 
 // MovedCard is a card on its new board, and what it could not take along.
 type MovedCard struct {
-	Card             board.Card       `json:"card" doc:"The card as it is on the other board."`
-	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that it lost, since the other board has none of that name and colour."`
-	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people it is no longer assigned to, since they do not see the other board."`
+	Card             board.Card       `json:"card" doc:"The card on the target board."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped because the target board has none with the same name and colour."`
+	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned because they cannot see the target board."`
 }
 
 // MovedList is a list on its new board, and what its cards could not take along.
 type MovedList struct {
-	List             board.List       `json:"list" doc:"The list as it is on the other board."`
-	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that its cards lost, since the other board has none of that name and colour."`
-	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people its cards are no longer assigned to, since they do not see the other board."`
+	List             board.List       `json:"list" doc:"The list on the target board."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped from cards because the target board has none with the same name and colour."`
+	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned from cards because they cannot see the target board."`
 }
 
 // MoveCardToBoardInput says where to.
 type MoveCardToBoardInput struct {
 	CardInput
 	ListID   string         `json:"listId" maxLength:"64" doc:"A list of another board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Position board.Position `json:"position,omitzero" doc:"Where in the list; the bottom when absent."`
+	Position board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
 }
 
 // MoveCardToBoard puts a card at a place in a list of another board. It keeps
@@ -78,8 +78,8 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 // MoveListToBoardInput says where to.
 type MoveListToBoardInput struct {
 	ListInput
-	BoardID  string         `json:"boardId" maxLength:"64" doc:"Another board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Position board.Position `json:"position,omitzero" doc:"Where on the board; the bottom, which is the right end, when absent."`
+	BoardID  string         `json:"boardId" maxLength:"64" doc:"The target board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
 }
 
 // MoveListToBoard puts a list with all its cards, archived ones too, at a place

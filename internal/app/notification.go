@@ -10,7 +10,7 @@ import (
 
 // ListNotificationsInput pages through the caller's notifications.
 type ListNotificationsInput struct {
-	Unread bool `json:"unread,omitempty" doc:"Only those that the caller has not read." example:"true"`
+	Unread bool `json:"unread,omitempty" doc:"Only unread notifications." example:"true"`
 	op.Paging
 }
 
@@ -27,7 +27,7 @@ func ListNotifications(ctx context.Context, v *store.View, in ListNotificationsI
 
 // NotificationCount is how many notifications wait to be read.
 type NotificationCount struct {
-	Unread int `json:"unread" doc:"How many the caller has not read; 100 stands for 100 and more." example:"3"`
+	Unread int `json:"unread" doc:"The number of unread notifications; 100 means 100 or more." example:"3"`
 }
 
 // GetNotificationCount counts what the caller has not read and may still see.
@@ -38,7 +38,7 @@ func GetNotificationCount(ctx context.Context, v *store.View, _ Nothing) (Notifi
 
 // MarkNotificationInput says which and as what.
 type MarkNotificationInput struct {
-	NotificationID string `json:"notificationId" maxLength:"64" doc:"A notification of the caller." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	NotificationID string `json:"notificationId" maxLength:"64" doc:"The notification." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Read           bool   `json:"read" doc:"Whether it is read." example:"true"`
 }
 
@@ -57,7 +57,7 @@ func MarkNotification(ctx context.Context, tx *store.Tx, in MarkNotificationInpu
 
 // MarkAllNotificationsInput says up to which.
 type MarkAllNotificationsInput struct {
-	UpTo string `json:"upTo,omitempty" maxLength:"64" doc:"The newest that the caller was shown, so that what comes meanwhile stays unread; all when absent." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UpTo string `json:"upTo,omitempty" maxLength:"64" doc:"The newest notification that the caller has seen. Later ones stay unread. All when absent." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // MarkAllNotifications makes what the caller was shown read.
@@ -75,13 +75,13 @@ func GetNotificationSettings(ctx context.Context, v *store.View, _ Nothing) (boa
 
 // SetNotificationSettingsInput is all of the settings.
 type SetNotificationSettingsInput struct {
-	Ways       board.NotificationWays `json:"ways" doc:"How the caller is told, by kind."`
-	Mail       bool                   `json:"mail" doc:"Whether emails go out at all." example:"true"`
-	QuietFrom  string                 `json:"quietFrom,omitempty" maxLength:"5" doc:"From when on, HH:MM of the caller's time zone, no email goes out at once; never when absent." example:"22:00"`
-	QuietUntil string                 `json:"quietUntil,omitempty" maxLength:"5" doc:"Until when; required with quietFrom." example:"07:00"`
-	DigestHour *int                   `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"At which hour of the caller's day the daily email goes out; none does when absent." example:"8"`
-	Reminders  []board.Reminder       `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
-	RemindHour int                    `json:"remindHour" minimum:"0" maximum:"23" doc:"At which hour of the caller's day reminders come of cards that are due on a day without a time." example:"9"`
+	Ways       board.NotificationWays `json:"ways" doc:"How the caller is notified, by kind."`
+	Mail       bool                   `json:"mail" doc:"Whether notification emails are sent at all." example:"true"`
+	QuietFrom  string                 `json:"quietFrom,omitempty" maxLength:"5" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. None when absent." example:"22:00"`
+	QuietUntil string                 `json:"quietUntil,omitempty" maxLength:"5" doc:"The end of quiet hours, HH:MM; required with quietFrom." example:"07:00"`
+	DigestHour *int                   `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which the daily email is sent; no daily email when absent." example:"8"`
+	Reminders  []board.Reminder       `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
+	RemindHour int                    `json:"remindHour" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which reminders are sent for cards due on a day without a time." example:"9"`
 }
 
 // SetNotificationSettings replaces how the caller wants to be told.
@@ -105,12 +105,12 @@ func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificati
 
 // UnsubscribeInput is what a letter's address ends with.
 type UnsubscribeInput struct {
-	Token string `json:"token" maxLength:"200" doc:"What stands behind token= in the address of the email." example:"Zm9yLXRoZS1leGFtcGxl"`
+	Token string `json:"token" maxLength:"200" doc:"The value of token= in the link of the email." example:"Zm9yLXRoZS1leGFtcGxl"`
 }
 
 // Unsubscribed says what is so now.
 type Unsubscribed struct {
-	Mail bool `json:"mail" doc:"Whether emails about notifications still go out: no." example:"false"`
+	Mail bool `json:"mail" doc:"Whether notification emails are still sent; always false." example:"false"`
 }
 
 // Unsubscribe ends a person's letters about notifications, by who holds one of

@@ -17,21 +17,21 @@ type OrganizationInput struct {
 // PlanNumbers are what a plan allows.
 type PlanNumbers struct {
 	Plan              board.Plan `json:"plan" enum:"free,team,business" doc:"The plan." example:"team"`
-	RequestsPerMinute int        `json:"requestsPerMinute" doc:"Requests of REST and MCP in a minute, for each person." example:"300"`
-	SearchesPerMinute int        `json:"searchesPerMinute" doc:"Searches in a minute, for each person; they count as requests too." example:"60"`
+	RequestsPerMinute int        `json:"requestsPerMinute" doc:"REST and MCP requests per minute and person." example:"300"`
+	SearchesPerMinute int        `json:"searchesPerMinute" doc:"Searches per minute and person. They also count as requests." example:"60"`
 	Webhooks          int        `json:"webhooks" doc:"Webhooks of the organization." example:"25"`
-	DeliveriesPerDay  int        `json:"deliveriesPerDay" doc:"Deliveries that the organization's webhooks cause in a day, in UTC." example:"10000"`
+	DeliveriesPerDay  int        `json:"deliveriesPerDay" doc:"Webhook deliveries of the organization per day, in UTC." example:"10000"`
 }
 
 // OrganizationOverview is an organization with its plan and what it uses of it.
 type OrganizationOverview struct {
 	board.Organization
 	Owned      bool                          `json:"owned" doc:"Whether the caller owns one of its workspaces." example:"true"`
-	Webhooks   board.Usage                   `json:"webhooks" doc:"Its webhooks; none more is made at the limit."`
-	Deliveries board.Usage                   `json:"deliveries" doc:"The deliveries that its webhooks have caused today; what is over the limit is skipped."`
-	RenewsAt   board.Instant                 `json:"renewsAt" format:"date-time" doc:"When the count of deliveries begins again." example:"2026-03-03T00:00:00.000Z"`
+	Webhooks   board.Usage                   `json:"webhooks" doc:"Its webhooks. At the limit no more can be created."`
+	Deliveries board.Usage                   `json:"deliveries" doc:"The deliveries of its webhooks today. Deliveries over the limit are skipped."`
+	RenewsAt   board.Instant                 `json:"renewsAt" format:"date-time" doc:"When the count of deliveries restarts." example:"2026-03-03T00:00:00.000Z"`
 	Plans      []PlanNumbers                 `json:"plans" doc:"All plans, smallest first."`
-	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"Its workspaces; for who owns none of them those that the caller is in."`
+	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to."`
 }
 
 // GetOrganization answers the plan of an organization and what it uses of it,
@@ -81,9 +81,9 @@ func ListOrganizationMembers(ctx context.Context, v *store.View, in ListOrganiza
 
 // ListOrganizationsInput says which organizations of the server.
 type ListOrganizationsInput struct {
-	Q        string     `json:"q,omitempty" maxLength:"512" doc:"Only those with this text in their name or id, or in the name or address of an owner." example:"ada@example.com"`
-	Plan     board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"Only those on this plan." example:"free"`
-	ReadOnly string     `json:"readOnly,omitempty" enum:"true,false" doc:"Only those that are read-only, or only those that are not." example:"true"`
+	Q        string     `json:"q,omitempty" maxLength:"512" doc:"Only organizations with this text in their name or id, or in the name or email address of an owner." example:"ada@example.com"`
+	Plan     board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"Only organizations on this plan." example:"free"`
+	ReadOnly string     `json:"readOnly,omitempty" enum:"true,false" doc:"Only organizations that are read-only (true) or not (false)." example:"true"`
 	op.Paging
 }
 
@@ -106,8 +106,8 @@ func ListOrganizations(ctx context.Context, v *store.View, in ListOrganizationsI
 // UpdateOrganizationInput is what changes; what is absent stays.
 type UpdateOrganizationInput struct {
 	OrganizationInput
-	Plan     *board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"Another plan. What is over its limits stays; no more is made." example:"business"`
-	ReadOnly *bool       `json:"readOnly,omitempty" doc:"Whether nothing in its workspaces can be changed." example:"true"`
+	Plan     *board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"The new plan. Anything over its limits is kept, but nothing can be added." example:"business"`
+	ReadOnly *bool       `json:"readOnly,omitempty" doc:"Whether its workspaces are read-only." example:"true"`
 }
 
 // UpdateOrganization changes the plan of an organization, or whether it may

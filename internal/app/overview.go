@@ -13,7 +13,7 @@ const recentlyAssigned = board.Instant(7 * 24 * 60 * 60 * 1000)
 
 // GetMyOverviewInput says in which zone today is meant.
 type GetMyOverviewInput struct {
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone that decides what today is (IANA name such as Europe/Zurich); your own when absent." example:"Europe/Zurich"`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone that decides what today is, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
 // GetMyOverview shows what is on the caller's desk: the cards that the filters

@@ -26,14 +26,14 @@ func GetPublicPage(ctx context.Context, v *store.View, in BoardInput) (board.Pub
 // UpdatePublicPageInput is what changes; what is absent stays.
 type UpdatePublicPageInput struct {
 	BoardInput
-	On       *bool               `json:"on,omitempty" doc:"Whether the page can be opened; a confidential board has none." example:"true"`
-	Mode     *board.PublicMode   `json:"mode,omitempty" enum:"read,comment,submit" doc:"What guests may do: read; comment too; or submit cards too." example:"submit"`
-	ListID   op.Optional[string] `json:"listId,omitzero" maxLength:"64" doc:"A list of the board where cards of guests go; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	AllLists *bool               `json:"allLists,omitempty" doc:"Whether the page shows every open list, those that come to be too." example:"false"`
-	Lists    *[]string           `json:"lists,omitempty" maxItems:"500" doc:"The lists of the board that it shows otherwise." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Comments *bool               `json:"comments,omitempty" doc:"Whether comments are shown, and taken in the modes comment and submit." example:"true"`
+	On       *bool               `json:"on,omitempty" doc:"Whether the page can be opened. Confidential boards have no public page." example:"true"`
+	Mode     *board.PublicMode   `json:"mode,omitempty" enum:"read,comment,submit" doc:"What guests may do: read; read and comment; or read, comment and submit cards." example:"submit"`
+	ListID   op.Optional[string] `json:"listId,omitzero" maxLength:"64" doc:"The list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AllLists *bool               `json:"allLists,omitempty" doc:"Whether the page shows every open list, including future ones." example:"false"`
+	Lists    *[]string           `json:"lists,omitempty" maxItems:"500" doc:"The lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Comments *bool               `json:"comments,omitempty" doc:"Whether comments are shown, and accepted in the modes comment and submit." example:"true"`
 	Names    *bool               `json:"names,omitempty" doc:"Whether the names of assignees and of members who comment are shown." example:"false"`
-	Welcome  *string             `json:"welcome,omitempty" maxLength:"4000" doc:"What the page says first, in Markdown." example:"Tell us what is missing."`
+	Welcome  *string             `json:"welcome,omitempty" maxLength:"4000" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
 }
 
 // UpdatePublicPage changes the public page of a board, or switches it on or off.

@@ -42,8 +42,8 @@ func ListSavedFilters(ctx context.Context, v *store.View, in ListSavedFiltersInp
 type CreateSavedFilterInput struct {
 	WorkspaceInput
 	Name   string `json:"name" maxLength:"512" doc:"Its name." example:"My bugs this week"`
-	Query  string `json:"query" minLength:"0" maxLength:"16384" doc:"The query, in the search grammar; an empty one finds every open card." example:"is:open label:bug member:me due:week"`
-	Shared bool   `json:"shared,omitempty" doc:"Whether the members of the workspace see it. Guests cannot share." example:"false"`
+	Query  string `json:"query" minLength:"0" maxLength:"16384" doc:"The query, in the search grammar. An empty query matches every open card." example:"is:open label:bug member:me due:week"`
+	Shared bool   `json:"shared,omitempty" doc:"Whether the filter is shared with the members of the workspace. Guests cannot share filters." example:"false"`
 }
 
 // CreateSavedFilter keeps a query. What the grammar refuses is refused, and
@@ -108,9 +108,9 @@ type SavedFilterInput struct {
 // UpdateSavedFilterInput is what changes; what is absent stays.
 type UpdateSavedFilterInput struct {
 	SavedFilterInput
-	Name   *string `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Bugs of the week"`
-	Query  *string `json:"query,omitempty" maxLength:"16384" doc:"Another query, in the search grammar." example:"is:open label:bug due:week"`
-	Shared *bool   `json:"shared,omitempty" doc:"Whether the members of the workspace see it. Guests cannot share." example:"true"`
+	Name   *string `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Bugs of the week"`
+	Query  *string `json:"query,omitempty" maxLength:"16384" doc:"The new query, in the search grammar." example:"is:open label:bug due:week"`
+	Shared *bool   `json:"shared,omitempty" doc:"Whether the filter is shared with the members of the workspace. Guests cannot share filters." example:"true"`
 }
 
 // UpdateSavedFilter changes a filter: its owner any, owners and admins of the

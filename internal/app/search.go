@@ -13,8 +13,8 @@ import (
 type SearchCardsInput struct {
 	Q           string `json:"q" maxLength:"16384" doc:"The search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open release"`
 	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	TimeZone    string `json:"timeZone,omitempty" doc:"The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent." example:"Europe/Zurich"`
-	View        string `json:"view,omitempty" enum:"compact,full" doc:"compact leaves the descriptions out; full when absent." example:"compact"`
+	TimeZone    string `json:"timeZone,omitempty" doc:"The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
+	View        string `json:"view,omitempty" enum:"compact,full" doc:"compact omits descriptions; full when absent." example:"compact"`
 	op.Paging
 }
 
@@ -43,6 +43,6 @@ func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Pa
 
 // SearchedQuery is a search text as it was understood.
 type SearchedQuery struct {
-	Text  string       `json:"text" doc:"The whole text in the search grammar, as a filter would keep it." example:"is:open release"`
-	Terms []query.Term `json:"terms" doc:"The text term by term."`
+	Text  string       `json:"text" doc:"The whole query in the search grammar, as a saved filter stores it." example:"is:open release"`
+	Terms []query.Term `json:"terms" doc:"The terms of the query."`
 }

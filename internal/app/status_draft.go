@@ -24,17 +24,17 @@ const (
 // StatusDraft is a status update to begin from: what changed on a board in the
 // last seven days, in Markdown.
 type StatusDraft struct {
-	From       string       `json:"from" format:"date" doc:"The first day that it tells of." example:"2026-03-06"`
-	To         string       `json:"to" format:"date" doc:"The last: today, in the caller's time zone." example:"2026-03-12"`
-	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"That of the latest update; on_track where there is none." example:"on_track"`
-	Title      string       `json:"title" doc:"The update in one line." example:"3 done, 2 overdue"`
-	Text       string       `json:"text" doc:"What changed, in Markdown." example:"### Done (1)\n\n- [Order cabinets](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)\n"`
-	StartDate  *string      `json:"startDate" format:"date" doc:"That of the latest update." example:"2026-03-01"`
-	TargetDate *string      `json:"targetDate" format:"date" doc:"That of the latest update." example:"2026-04-15"`
-	Done       int          `json:"done" doc:"Cards that were completed, 1,000 at most." example:"3"`
-	Moved      int          `json:"moved" doc:"Cards that came to another list, 1,000 at most; without those that were completed." example:"4"`
-	Added      int          `json:"added" doc:"Cards that were made and are not done, 1,000 at most." example:"5"`
-	Overdue    int          `json:"overdue" doc:"Open cards that are overdue now, 1,000 at most." example:"2"`
+	From       string       `json:"from" format:"date" doc:"The first day covered." example:"2026-03-06"`
+	To         string       `json:"to" format:"date" doc:"The last day covered: today in the caller's time zone." example:"2026-03-12"`
+	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"The health from the latest update; on_track if there is none." example:"on_track"`
+	Title      string       `json:"title" doc:"A one-line summary." example:"3 done, 2 overdue"`
+	Text       string       `json:"text" doc:"The changes, in Markdown." example:"### Done (1)\n\n- [Order cabinets](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)\n"`
+	StartDate  *string      `json:"startDate" format:"date" doc:"The value from the latest update." example:"2026-03-01"`
+	TargetDate *string      `json:"targetDate" format:"date" doc:"The value from the latest update." example:"2026-04-15"`
+	Done       int          `json:"done" doc:"Completed cards, at most 1,000." example:"3"`
+	Moved      int          `json:"moved" doc:"Cards moved to another list and not completed, at most 1,000." example:"4"`
+	Added      int          `json:"added" doc:"Created cards that are not done, at most 1,000." example:"5"`
+	Overdue    int          `json:"overdue" doc:"Open cards that are overdue now, at most 1,000." example:"2"`
 }
 
 // DraftStatusUpdate writes what a person would look up for a status update.

@@ -33,10 +33,10 @@ func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesI
 type PostStatusUpdateInput struct {
 	BoardInput
 	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"How the board is doing." example:"on_track"`
-	Title      string       `json:"title" maxLength:"512" doc:"The update in one line." example:"Press kit is out"`
-	Text       string       `json:"text,omitempty" maxLength:"16384" doc:"The update, in Markdown." example:"The printer **confirmed** Friday."`
-	StartDate  string       `json:"startDate,omitempty" doc:"The day on which the work begins or began, YYYY-MM-DD." example:"2026-03-01"`
-	TargetDate string       `json:"targetDate,omitempty" doc:"The day by which the work is meant to be complete, YYYY-MM-DD; not before startDate." example:"2026-04-15"`
+	Title      string       `json:"title" maxLength:"512" doc:"A one-line summary." example:"Press kit is out"`
+	Text       string       `json:"text,omitempty" maxLength:"16384" doc:"The text, in Markdown." example:"The printer **confirmed** Friday."`
+	StartDate  string       `json:"startDate,omitempty" doc:"The day on which the work starts or started, YYYY-MM-DD." example:"2026-03-01"`
+	TargetDate string       `json:"targetDate,omitempty" doc:"The day by which the work should be complete, YYYY-MM-DD; not before startDate." example:"2026-04-15"`
 }
 
 // PostStatusUpdate says how a board is doing, and keeps its figures of the

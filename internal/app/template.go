@@ -12,8 +12,8 @@ import (
 type SaveBoardAsTemplateInput struct {
 	BoardInput
 	Name         *string `json:"name,omitempty" maxLength:"512" doc:"The template's name; the board's own when absent." example:"Product launch"`
-	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"What the template is for, in Markdown; the board's own description when absent." example:"Everything from the first idea to the day after."`
-	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether boards made from it begin with the open cards; false when absent." example:"true"`
+	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"The template's description, in Markdown; the board's own when absent." example:"Everything from the first idea to the day after."`
+	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether the template includes the open cards; false when absent." example:"true"`
 }
 
 // SaveBoardAsTemplate keeps a board's features, labels, open lists and, when
@@ -80,7 +80,7 @@ func templateContent(f board.Features, labels []board.Label, lists []listWithCar
 
 // ListBoardTemplatesInput pages through templates.
 type ListBoardTemplatesInput struct {
-	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Also the templates of this workspace; the built-in ones alone when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Include the templates of this workspace; only built-in templates when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
@@ -152,8 +152,8 @@ func DeleteBoardTemplate(ctx context.Context, tx *store.Tx, in BoardTemplateInpu
 
 // CreateBoardFromTemplateInput says which template, and what the board is to be.
 type CreateBoardFromTemplateInput struct {
-	TemplateID  string           `json:"templateId" maxLength:"64" doc:"A built-in template, or one of the workspace." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace that the board belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TemplateID  string           `json:"templateId" maxLength:"64" doc:"A built-in template, or a template of the workspace." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace to create the board in." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        *string          `json:"name,omitempty" maxLength:"512" doc:"The board's name; the template's own when absent." example:"Launch"`
 	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who sees the board; workspace when absent." example:"workspace"`
 }

@@ -10,7 +10,7 @@ import (
 // BoardWatch says whether a board is watched.
 type BoardWatch struct {
 	BoardID  string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Watching bool   `json:"watching" doc:"Whether the caller is told of what changes on it." example:"true"`
+	Watching bool   `json:"watching" doc:"Whether the caller watches the board." example:"true"`
 }
 
 // WatchBoard has the caller told of new cards, of what becomes of them and of
@@ -35,8 +35,8 @@ func watchBoard(ctx context.Context, tx *store.Tx, in BoardInput, watching bool)
 // CardWatch says whether a card is watched.
 type CardWatch struct {
 	CardID   string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Watching bool   `json:"watching" doc:"Whether the caller is told of comments on it: by having asked for that, by working on it, by having commented, or by watching its board." example:"true"`
-	Asked    bool   `json:"asked" doc:"Whether the caller asked for it, and so is told of other changes of the card too." example:"true"`
+	Watching bool   `json:"watching" doc:"Whether the caller is notified of comments on the card, because the caller watches the card or its board, is assigned to it, or has commented." example:"true"`
+	Asked    bool   `json:"asked" doc:"Whether the caller watches the card itself, and so is also notified of its other changes." example:"true"`
 }
 
 // GetCardWatch answers whether the caller hears of a card.

@@ -14,11 +14,11 @@ import (
 
 // CreateWebhookInput says what is sent where.
 type CreateWebhookInput struct {
-	URL         string       `json:"url" maxLength:"2048" format:"uri" doc:"Where deliveries go: https, the standard port, a public host." example:"https://hooks.example.com/cardwall"`
+	URL         string       `json:"url" maxLength:"2048" format:"uri" doc:"The URL that receives deliveries: https, the standard port, a public host." example:"https://hooks.example.com/cardwall"`
 	Events      []board.Kind `json:"events" minItems:"1" maxItems:"50" doc:"The kinds of events to send." example:"[\"card.created\",\"card.moved\"]"`
-	BoardID     string       `json:"boardId,omitempty" maxLength:"64" doc:"The board whose events are sent; needs its admin. Exactly one of boardId and workspaceId is given." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace of whose boards events are sent: every board that the whole workspace sees; needs its owner or admin." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        string       `json:"name,omitempty" maxLength:"512" doc:"A name for people." example:"Deploy bot"`
+	BoardID     string       `json:"boardId,omitempty" maxLength:"64" doc:"The board whose events are sent; requires its admin. Give exactly one of boardId and workspaceId." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace whose events are sent, from every board that the whole workspace can see; requires its owner or admin." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string       `json:"name,omitempty" maxLength:"512" doc:"A display name." example:"Deploy bot"`
 }
 
 // Outbound is the address that the service is to send to; the engine has it
@@ -184,9 +184,9 @@ func DeleteWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (Deleted,
 // UpdateWebhookInput is what changes; what is absent stays.
 type UpdateWebhookInput struct {
 	WebhookInput
-	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Deploy bot"`
-	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"Another address; the secret stays." example:"https://hooks.example.com/cardwall"`
-	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"Other kinds of events." example:"[\"card.created\"]"`
+	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Deploy bot"`
+	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"The new URL. The secret does not change." example:"https://hooks.example.com/cardwall"`
+	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The new kinds of events." example:"[\"card.created\"]"`
 }
 
 // Outbound is the address that the service is to send to, if there is another.
@@ -275,7 +275,7 @@ func canSend(ctx context.Context, tx *store.Tx, w board.Webhook) error {
 // RotateWebhookSecretInput names a webhook.
 type RotateWebhookSecretInput struct {
 	WebhookInput
-	Force bool `json:"force,omitempty" doc:"Within 24 hours of the last rotation: make a new secret all the same, and end the older of the two at once." example:"false"`
+	Force bool `json:"force,omitempty" doc:"Rotate even if the last rotation was less than 24 hours ago. The older of the two valid secrets stops working at once." example:"false"`
 }
 
 // RotateWebhookSecret makes another signing secret, which is in this answer

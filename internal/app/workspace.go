@@ -85,7 +85,7 @@ func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput)
 // UpdateWorkspaceInput changes a workspace.
 type UpdateWorkspaceInput struct {
 	WorkspaceInput
-	Name string `json:"name" minLength:"1" maxLength:"512" doc:"Another name." example:"Difference Engines"`
+	Name string `json:"name" minLength:"1" maxLength:"512" doc:"The new name." example:"Difference Engines"`
 }
 
 // UpdateWorkspace changes a workspace's name.

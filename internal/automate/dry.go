@@ -14,15 +14,15 @@ import (
 // DryRunInput is a rule as it might be.
 type DryRunInput struct {
 	BoardInput
-	When board.RuleWhen     `json:"when" doc:"What would set it off."`
-	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card has to satisfy; none when absent." example:"label:bug -is:done"`
-	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"What it would do, in this order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
+	When board.RuleWhen     `json:"when" doc:"The trigger."`
+	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card must match; none when absent." example:"label:bug -is:done"`
+	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"The actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
 // DryRun is what a rule would do.
 type DryRun struct {
-	Looked int          `json:"looked" doc:"How many cards were looked at." example:"50"`
-	Cards  []DryRunCard `json:"cards" doc:"Those that satisfy the rule's query, what changed last first."`
+	Looked int          `json:"looked" doc:"The number of cards checked." example:"50"`
+	Cards  []DryRunCard `json:"cards" doc:"The cards that match the rule's query, most recently changed first."`
 }
 
 // DryRunCard is what a rule would do with a card.
@@ -30,9 +30,9 @@ type DryRunCard struct {
 	CardID  string             `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Number  int                `json:"number" doc:"Its number." example:"7"`
 	Title   string             `json:"title" doc:"Its title." example:"Write the press release"`
-	ListID  string             `json:"listId" doc:"The list that it stands in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	At      *board.Instant     `json:"at" format:"date-time" doc:"When that which sets the rule off last happened to it, or for the passing of time when it comes; null when it did not lately." example:"2026-03-02T09:00:00.000Z"`
-	Actions []board.RuleAction `json:"actions" doc:"What would be done, with the words in braces replaced."`
+	ListID  string             `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	At      *board.Instant     `json:"at" format:"date-time" doc:"When the trigger last occurred for the card, or when a trigger based on time will occur; null if it has not occurred recently." example:"2026-03-02T09:00:00.000Z"`
+	Actions []board.RuleAction `json:"actions" doc:"The actions that would be done, with placeholders replaced."`
 }
 
 // dryRun tries a rule on the cards that changed last, and writes nothing.

@@ -16,16 +16,34 @@ type service struct{ registry *op.Registry }
 // registry before.
 func AddOperations(r *op.Registry) *op.Registry {
 	s := &service{r}
-	r.In("Automation", "Rules: when something happens on a board, do something.")
-	op.Query(r, "list_rules", "GET /boards/{boardId}/rules", "List the automation rules of a board. All who see the board see them.", listRules, op.Application)
+	r.In("Automation", "Rules that act on cards when something happens on a board.")
+	op.Query(r, "list_rules", "GET /boards/{boardId}/rules",
+		"List the automation rules of a board. Everyone who can see the board can see them.", listRules, op.Application)
 	op.Query(r, "get_rule", "GET /rules/{ruleId}", "Get an automation rule.", getRule, op.Application)
-	op.Command(r, "create_rule", "POST /boards/{boardId}/rules", "Create an automation rule. What happens from now on sets it off, and it acts with the caller's rights. Needs a board admin and the feature automation.", s.createRule, op.Admin, op.Creates, op.Application)
-	op.Command(r, "update_rule", "PATCH /rules/{ruleId}", "Change an automation rule. Who changes what it does is its owner from then on.", s.updateRule, op.Admin, op.Application)
-	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}", "Delete an automation rule with its log. What it did stays.", deleteRule, op.Admin, op.Application)
-	op.Command(r, "switch_on_rule", "POST /rules/{ruleId}/switch-on", "Switch an automation rule on. The caller is its owner from then on; what happened while it was off is not made up for.", s.switchOnRule, op.Admin, op.Application)
-	op.Command(r, "switch_off_rule", "POST /rules/{ruleId}/switch-off", "Switch an automation rule off.", switchOffRule, op.Admin, op.Application)
-	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run", "Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.", s.dryRun, op.Application)
-	op.Query(r, "list_rule_runs", "GET /boards/{boardId}/rule-runs", "List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason.", listRuns, op.Application)
+	op.Command(r, "create_rule", "POST /boards/{boardId}/rules",
+		"Create an automation rule. It responds to events from now on and acts with the caller's permissions. "+
+			"Requires a board admin and the feature automation.",
+		s.createRule, op.Admin, op.Creates, op.Application)
+	op.Command(r, "update_rule", "PATCH /rules/{ruleId}",
+		"Change an automation rule. A person who changes what it does becomes its owner.",
+		s.updateRule, op.Admin, op.Application)
+	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}",
+		"Delete an automation rule with its log. The changes it made stay.", deleteRule, op.Admin, op.Application)
+	op.Command(r, "switch_on_rule", "POST /rules/{ruleId}/switch-on",
+		"Switch an automation rule on. The caller becomes its owner. Events that happened while it was off "+
+			"are not processed.",
+		s.switchOnRule, op.Admin, op.Application)
+	op.Command(r, "switch_off_rule", "POST /rules/{ruleId}/switch-off",
+		"Switch an automation rule off.", switchOffRule, op.Admin, op.Application)
+	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run",
+		"Test an automation rule without changing anything. Looks at the 50 most recently changed cards of "+
+			"the board. Returns those that match the rule's query, when its trigger last occurred for each, and "+
+			"what the rule would do.",
+		s.dryRun, op.Application)
+	op.Query(r, "list_rule_runs", "GET /boards/{boardId}/rule-runs",
+		"List the runs of a board's automation rules in the last 30 days, newest first. Refused runs are "+
+			"included with the reason.",
+		listRuns, op.Application)
 	return r
 }
 
@@ -33,7 +51,7 @@ func AddOperations(r *op.Registry) *op.Registry {
 type ListRunsInput struct {
 	BoardInput
 	RuleID string          `json:"ruleId,omitempty" maxLength:"64" doc:"Only the runs of this rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Status board.RunStatus `json:"status,omitempty" enum:"done,failed,refused" doc:"Only those of this status." example:"failed"`
+	Status board.RunStatus `json:"status,omitempty" enum:"done,failed,refused" doc:"Only entries with this status." example:"failed"`
 	op.Paging
 }
 

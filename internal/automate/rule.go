@@ -50,10 +50,10 @@ func getRule(ctx context.Context, v *store.View, in RuleInput) (board.Rule, erro
 type CreateRuleInput struct {
 	BoardInput
 	Name string             `json:"name" maxLength:"512" doc:"Its name." example:"Done is done"`
-	When board.RuleWhen     `json:"when" doc:"What sets it off."`
-	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card has to satisfy; none when absent." example:"label:bug -is:done"`
-	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"What it does, in this order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
-	Off  bool               `json:"off,omitempty" doc:"Whether it begins switched off." example:"false"`
+	When board.RuleWhen     `json:"when" doc:"The trigger."`
+	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card must match; none when absent." example:"label:bug -is:done"`
+	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"The actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
+	Off  bool               `json:"off,omitempty" doc:"Whether the rule is created switched off." example:"false"`
 }
 
 // createRule makes a rule. What happens from now on sets it off; it runs with the
@@ -100,10 +100,10 @@ func own(ctx context.Context, tx *store.Tx, r *board.Rule) error {
 // UpdateRuleInput is what changes; what is absent stays.
 type UpdateRuleInput struct {
 	RuleInput
-	Name *string            `json:"name,omitempty" maxLength:"512" doc:"Another name." example:"Done is really done"`
-	When *board.RuleWhen    `json:"when,omitempty" doc:"What sets it off instead."`
-	If   *string            `json:"if,omitempty" maxLength:"4096" doc:"Another query; an empty one for none." example:"label:bug"`
-	Then []board.RuleAction `json:"then,omitempty" minItems:"1" maxItems:"100" doc:"What it does instead." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
+	Name *string            `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Done is really done"`
+	When *board.RuleWhen    `json:"when,omitempty" doc:"The new trigger."`
+	If   *string            `json:"if,omitempty" maxLength:"4096" doc:"The new query; empty for none." example:"label:bug"`
+	Then []board.RuleAction `json:"then,omitempty" minItems:"1" maxItems:"100" doc:"The new actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
 // updateRule changes a rule. Who changes what it does is its owner from then on,
@@ -159,7 +159,7 @@ func deleteRule(ctx context.Context, tx *store.Tx, in RuleInput) (DeletedRule, e
 
 // DeletedRule is the answer to deleting a rule.
 type DeletedRule struct {
-	ID string `json:"id" doc:"The id of what is gone." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ID string `json:"id" doc:"The id of the deleted object." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // switchOnRule has a rule run again, with the caller's rights. What happened while

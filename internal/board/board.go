@@ -7,25 +7,25 @@ type Board struct {
 	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string     `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string     `json:"name" doc:"Its name." example:"Launch"`
-	Description string     `json:"description" doc:"What it is for, in Markdown." example:"Everything until the launch."`
-	Visibility  Visibility `json:"visibility" enum:"workspace,private,confidential" doc:"Who sees it." example:"workspace"`
-	Color       *Color     `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The colour chosen for it; null when nobody chose one." example:"teal"`
-	Features    Features   `json:"features" doc:"Its optional parts, on or off."`
+	Description string     `json:"description" doc:"Its description, in Markdown." example:"Everything until the launch."`
+	Visibility  Visibility `json:"visibility" enum:"workspace,private,confidential" doc:"Who can see it." example:"workspace"`
+	Color       *Color     `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour; null for none." example:"teal"`
+	Features    Features   `json:"features" doc:"Its optional features, each on or off."`
 	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on it." example:"admin"`
-	Version     int64      `json:"version" doc:"The boardVersion: grows by one with every change to the board." example:"42"`
-	OpenCards   int        `json:"openCards" doc:"How many cards are archived neither themselves nor with their list." example:"17"`
-	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-01T12:00:00.000Z"`
-	TrashedAt   *Instant   `json:"trashedAt" format:"date-time" doc:"When it was moved to the trash, where it stays for 30 days; null while it is not there." example:"2026-03-01T12:00:00.000Z"`
-	CreatedBy   *string    `json:"createdBy" doc:"Who made it; null when that was no person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	CreatedAt   Instant    `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
-	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on it last changed." example:"2026-02-01T10:00:00.000Z"`
-	URL         string     `json:"url" format:"uri" doc:"The board's page in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Version     int64      `json:"version" doc:"The boardVersion, which grows by one with every change to the board." example:"42"`
+	OpenCards   int        `json:"openCards" doc:"The number of cards that are not archived, neither themselves nor with their list." example:"17"`
+	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When it was archived; null if it is open." example:"2026-03-01T12:00:00.000Z"`
+	TrashedAt   *Instant   `json:"trashedAt" format:"date-time" doc:"When it was moved to the trash, where it stays for 30 days; null if it is not in the trash." example:"2026-03-01T12:00:00.000Z"`
+	CreatedBy   *string    `json:"createdBy" doc:"The person who created it; null if it was not created by a person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CreatedAt   Instant    `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
+	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on the board last changed." example:"2026-02-01T10:00:00.000Z"`
+	URL         string     `json:"url" format:"uri" doc:"The URL of the board in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // BoardLimits shows each cap of a board with its use.
 type BoardLimits struct {
 	OpenCards         Usage `json:"openCards" doc:"Open cards on the board."`
-	AllCards          Usage `json:"allCards" doc:"All cards on the board, archived ones too."`
+	AllCards          Usage `json:"allCards" doc:"All cards on the board, including archived ones."`
 	OpenLists         Usage `json:"openLists" doc:"Open lists on the board."`
 	Labels            Usage `json:"labels" doc:"Labels of the board."`
 	Members           Usage `json:"members" doc:"People the board was shared with."`
@@ -49,9 +49,9 @@ type BoardDetail struct {
 // the workspace.
 type BoardMember struct {
 	ID    string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name  string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
-	Role  Role   `json:"role" enum:"admin,editor,commenter,viewer" doc:"What the person is on the board, the workspace's role counted in." example:"editor"`
-	Given *Role  `json:"given" enum:"admin,editor,commenter,viewer" doc:"The role given on the board itself; null for who has it through the workspace alone." example:"editor"`
+	Name  string `json:"name" doc:"The display name." example:"Ada Lovelace"`
+	Role  Role   `json:"role" enum:"admin,editor,commenter,viewer" doc:"The person's effective role on the board, including the one from the workspace." example:"editor"`
+	Given *Role  `json:"given" enum:"admin,editor,commenter,viewer" doc:"The role given on the board itself; null if the person only has a role through the workspace." example:"editor"`
 }
 
 // List is a column of a board.
@@ -59,11 +59,11 @@ type List struct {
 	ID         string   `json:"id" doc:"The list's id." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID    string   `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name       string   `json:"name" doc:"Its name." example:"In progress"`
-	OpenCards  int      `json:"openCards" doc:"How many open cards it holds; 0 while it is archived." example:"3"`
-	WIPLimit   *int     `json:"wipLimit" doc:"How many open cards it should hold at most; null for no limit." example:"5"`
-	WIPMode    WIPMode  `json:"wipMode" enum:"soft,hard" doc:"What a full list does: soft shows it, hard refuses the next card with capacity_full." example:"soft"`
-	ArchivedAt *Instant `json:"archivedAt" format:"date-time" doc:"When it was archived; null while it is open." example:"2026-03-01T12:00:00.000Z"`
-	CreatedAt  Instant  `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+	OpenCards  int      `json:"openCards" doc:"The number of open cards; 0 if the list is archived." example:"3"`
+	WIPLimit   *int     `json:"wipLimit" doc:"The WIP limit: the most open cards that the list should hold. null for no limit." example:"5"`
+	WIPMode    WIPMode  `json:"wipMode" enum:"soft,hard" doc:"What happens at the WIP limit: soft shows a warning, hard refuses further cards with capacity_full." example:"soft"`
+	ArchivedAt *Instant `json:"archivedAt" format:"date-time" doc:"When it was archived; null if it is open." example:"2026-03-01T12:00:00.000Z"`
+	CreatedAt  Instant  `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 	UpdatedAt  Instant  `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-02-01T10:00:00.000Z"`
 
 	Rank string `json:"-"` // the server's own; never in an answer
@@ -73,9 +73,9 @@ type List struct {
 type Label struct {
 	ID        string  `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string  `json:"boardId" doc:"The board it belongs to." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name      string  `json:"name" doc:"Its name; may be empty, then the colour speaks." example:"Bug"`
+	Name      string  `json:"name" doc:"Its name; may be empty for a label with only a colour." example:"Bug"`
 	Color     Color   `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
-	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 	UpdatedAt Instant `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-02-01T10:00:00.000Z"`
 }
 

@@ -59,8 +59,8 @@ const (
 // Actor is who caused a change: a user id for a person, a rule id for
 // automation, nothing for a guest of a public page and for the system.
 type Actor struct {
-	Type ActorType `json:"type" enum:"person,automation,guest,system" doc:"What kind of being caused it." example:"person"`
-	ID   *string   `json:"id" doc:"The user, or the automation rule; null for a guest and for the system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Type ActorType `json:"type" enum:"person,automation,guest,system" doc:"The kind of actor." example:"person"`
+	ID   *string   `json:"id" doc:"The id of the user or the automation rule; null for a guest and for the system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // Caller is who is asking, for one call.

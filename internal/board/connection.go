@@ -134,13 +134,13 @@ func Renewal(key []byte, refresh string) (access, next string) {
 // ConnectedApp is a program that a person let in, as the person sees it.
 type ConnectedApp struct {
 	ID          string   `json:"id" doc:"The id of its token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        string   `json:"name" doc:"What the program calls itself." example:"Example Assistant"`
-	Host        string   `json:"host" doc:"The host that the person was sent back to, or that the program belongs to; empty for a device." example:"assistant.example.com"`
-	Scopes      []Scope  `json:"scopes" doc:"What it may do." example:"[\"read\",\"write\"]"`
-	WorkspaceID *string  `json:"workspaceId" doc:"The one workspace it reaches; null for all of its owner's." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ConnectedAt Instant  `json:"connectedAt" format:"date-time" doc:"When the person let it in." example:"2026-03-02T09:00:00.000Z"`
-	LastUsedAt  *Instant `json:"lastUsedAt" format:"date-time" doc:"When it last asked for something, to the minute; null for never." example:"2026-03-02T09:00:00.000Z"`
-	ExpiresAt   Instant  `json:"expiresAt" format:"date-time" doc:"When it is disconnected unless it renews its token before." example:"2026-05-31T09:00:00.000Z"`
+	Name        string   `json:"name" doc:"The name the program gives itself." example:"Example Assistant"`
+	Host        string   `json:"host" doc:"The host that the person was redirected to, or that the program belongs to; empty for a device." example:"assistant.example.com"`
+	Scopes      []Scope  `json:"scopes" doc:"Its scopes." example:"[\"read\",\"write\"]"`
+	WorkspaceID *string  `json:"workspaceId" doc:"The workspace it is restricted to; null for all workspaces of its owner." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ConnectedAt Instant  `json:"connectedAt" format:"date-time" doc:"When the person authorized it." example:"2026-03-02T09:00:00.000Z"`
+	LastUsedAt  *Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used, to the minute; null for never." example:"2026-03-02T09:00:00.000Z"`
+	ExpiresAt   Instant  `json:"expiresAt" format:"date-time" doc:"When it is disconnected unless it renews its token." example:"2026-05-31T09:00:00.000Z"`
 }
 
 // RefreshPrefix begins every refresh token.

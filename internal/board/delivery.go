@@ -26,34 +26,34 @@ func (s DeliveryStatus) CanSendAgain() bool {
 
 // Delivery is an event on its way to one webhook, as the log tells it.
 type Delivery struct {
-	ID            string         `json:"id" doc:"The delivery's id: the header webhook-id and the body's id, at every attempt." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
+	ID            string         `json:"id" doc:"The delivery's id. It is the same in the header webhook-id and in the body of every attempt." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
 	WebhookID     string         `json:"webhookId" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Type          Kind           `json:"type" doc:"The kind of event." example:"card.created"`
-	BoardID       *string        `json:"boardId" doc:"The board of the event; null for a test of a webhook that covers a workspace." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	BoardVersion  int64          `json:"boardVersion" doc:"The version of the board that the change made." example:"42"`
-	Status        DeliveryStatus `json:"status" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"How far it is." example:"pending retry"`
-	Reason        string         `json:"reason" doc:"Why it is so, and what comes next, in words." example:"HTTP 503; next attempt 14:02:10 UTC"`
-	HTTPStatus    *int           `json:"httpStatus" doc:"The status of the last answer; null when there was none." example:"503"`
-	Attempts      int            `json:"attempts" doc:"How often it was attempted since it was made or sent again." example:"2"`
-	NextAttemptAt *Instant       `json:"nextAttemptAt" format:"date-time" doc:"When it is attempted next, if its receiver is not held back; null when it is not." example:"2026-03-02T14:02:10.000Z"`
-	CreatedAt     Instant        `json:"createdAt" format:"date-time" doc:"When the event was." example:"2026-03-02T14:00:00.000Z"`
-	EndedAt       *Instant       `json:"endedAt" format:"date-time" doc:"When it came to its end; null while it is under way." example:"2026-03-02T14:00:00.100Z"`
+	BoardID       *string        `json:"boardId" doc:"The board of the event; null for a test of a workspace webhook." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardVersion  int64          `json:"boardVersion" doc:"The boardVersion after the change." example:"42"`
+	Status        DeliveryStatus `json:"status" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"The status." example:"pending retry"`
+	Reason        string         `json:"reason" doc:"An explanation of the status and of what happens next." example:"HTTP 503; next attempt 14:02:10 UTC"`
+	HTTPStatus    *int           `json:"httpStatus" doc:"The HTTP status of the last response; null for none." example:"503"`
+	Attempts      int            `json:"attempts" doc:"The number of attempts since it was created or sent again." example:"2"`
+	NextAttemptAt *Instant       `json:"nextAttemptAt" format:"date-time" doc:"When the next attempt is due, unless deliveries to the receiver are held; null for none." example:"2026-03-02T14:02:10.000Z"`
+	CreatedAt     Instant        `json:"createdAt" format:"date-time" doc:"When the event happened." example:"2026-03-02T14:00:00.000Z"`
+	EndedAt       *Instant       `json:"endedAt" format:"date-time" doc:"When it reached its final status; null if it is still pending." example:"2026-03-02T14:00:00.100Z"`
 }
 
 // DeliveryDetail is a delivery with all that happened to it.
 type DeliveryDetail struct {
 	Delivery
-	Log  []DeliveryAttempt `json:"log" doc:"The attempts, the last twenty at most."`
-	Body string            `json:"body" doc:"What is sent, byte for byte at every attempt." example:"{\"id\":\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"}"`
+	Log  []DeliveryAttempt `json:"log" doc:"The last twenty attempts."`
+	Body string            `json:"body" doc:"The request body, identical in every attempt." example:"{\"id\":\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"}"`
 }
 
 // DeliveryAttempt is one try to deliver.
 type DeliveryAttempt struct {
-	At         Instant `json:"at" format:"date-time" doc:"When it began." example:"2026-03-02T14:00:00.000Z"`
-	Duration   int64   `json:"durationMs" doc:"How long it took, in milliseconds." example:"180"`
-	HTTPStatus *int    `json:"httpStatus" doc:"The status of the answer; null when none came." example:"503"`
-	Outcome    string  `json:"outcome" doc:"What came of it, in words." example:"HTTP 503"`
-	Answer     string  `json:"answer" doc:"The first kilobyte of the answer's body." example:"try again later"`
+	At         Instant `json:"at" format:"date-time" doc:"When it started." example:"2026-03-02T14:00:00.000Z"`
+	Duration   int64   `json:"durationMs" doc:"The duration in milliseconds." example:"180"`
+	HTTPStatus *int    `json:"httpStatus" doc:"The HTTP status of the response; null for none." example:"503"`
+	Outcome    string  `json:"outcome" doc:"A description of the result." example:"HTTP 503"`
+	Answer     string  `json:"answer" doc:"The first kilobyte of the response body." example:"try again later"`
 }
 
 // AttemptsKept is how many attempts the log of a delivery holds.
@@ -92,28 +92,28 @@ type DeliveryQuota struct {
 	ID    string `json:"organizationId" doc:"The organization." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Plan  Plan   `json:"plan" doc:"Its plan." example:"team"`
 	Day   string `json:"day" format:"date" doc:"The day, in UTC." example:"2026-03-02"`
-	Used  int    `json:"used" doc:"Deliveries caused on the day." example:"120"`
-	Limit int    `json:"limit" doc:"What the plan allows; what is over it is skipped." example:"10000"`
+	Used  int    `json:"used" doc:"Deliveries caused on that day." example:"120"`
+	Limit int    `json:"limit" doc:"The limit of the plan. Deliveries over it are skipped." example:"10000"`
 }
 
 // Outgoing is the body of a delivery: identifiers, dates and plain facts only.
 type Outgoing struct {
-	ID           string  `json:"id" doc:"The delivery's id, the same at every attempt; ignore what came before." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
+	ID           string  `json:"id" doc:"The delivery's id, the same in every attempt. Use it to ignore duplicates." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
 	Type         Kind    `json:"type" doc:"The kind of event." example:"card.created"`
-	Format       string  `json:"format" doc:"The version of this shape." example:"service-webhook/1"`
+	Format       string  `json:"format" doc:"The version of this format." example:"service-webhook/1"`
 	OccurredAt   Instant `json:"occurredAt" format:"date-time" doc:"When it happened." example:"2026-03-02T14:00:00.000Z"`
 	WorkspaceID  string  `json:"workspaceId" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	BoardID      *string `json:"boardId" doc:"The board; null for a test of a webhook that covers a workspace." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	BoardVersion int64   `json:"boardVersion" doc:"The version of the board that the change made: orders deliveries, and shows gaps." example:"42"`
-	Actor        Actor   `json:"actor" doc:"Who caused it."`
-	Data         any     `json:"data" doc:"What it is about, by kind."`
-	Links        Links   `json:"links" doc:"Where the details are, for a token of the receiver's own."`
+	BoardID      *string `json:"boardId" doc:"The board; null for a test of a workspace webhook." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardVersion int64   `json:"boardVersion" doc:"The boardVersion after the change. Use it to order deliveries and to detect gaps." example:"42"`
+	Actor        Actor   `json:"actor" doc:"The actor that caused it."`
+	Data         any     `json:"data" doc:"The data of the event; its shape depends on the kind."`
+	Links        Links   `json:"links" doc:"URLs for reading the details with a token of the receiver."`
 }
 
 // Links are absolute addresses of the public interface.
 type Links struct {
 	Board *string `json:"board" doc:"The board." example:"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Card  *string `json:"card" doc:"The card; null when it is about none." example:"https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Card  *string `json:"card" doc:"The card; null for none." example:"https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Lists *string `json:"lists" doc:"The board's lists." example:"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"`
 }
 

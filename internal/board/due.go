@@ -6,11 +6,11 @@ import "time"
 // calendar date; the instant beside it is there only when a time of day was
 // given, and holds whatever zone the caller wrote in.
 type Due struct {
-	DueDate   *string  `json:"dueDate" format:"date" doc:"The calendar date the card is due, in its time zone." example:"2026-03-14"`
-	DueAt     *Instant `json:"dueAt" format:"date-time" doc:"The instant the card is due; null when it is due all day." example:"2026-03-14T08:30:00.000Z"`
-	StartDate *string  `json:"startDate" format:"date" doc:"The calendar date the work starts." example:"2026-03-10"`
-	StartAt   *Instant `json:"startAt" format:"date-time" doc:"The instant the work starts; null when it starts all day." example:"2026-03-10T08:00:00.000Z"`
-	TimeZone  *string  `json:"timeZone" doc:"The IANA time zone the times were given in." example:"Europe/Berlin"`
+	DueDate   *string  `json:"dueDate" format:"date" doc:"The due date, in the card's time zone." example:"2026-03-14"`
+	DueAt     *Instant `json:"dueAt" format:"date-time" doc:"The due time; null if the card is due all day." example:"2026-03-14T08:30:00.000Z"`
+	StartDate *string  `json:"startDate" format:"date" doc:"The start date." example:"2026-03-10"`
+	StartAt   *Instant `json:"startAt" format:"date-time" doc:"The start time; null if the work starts all day." example:"2026-03-10T08:00:00.000Z"`
+	TimeZone  *string  `json:"timeZone" doc:"The IANA time zone in which the times were given." example:"Europe/Berlin"`
 }
 
 // DueInput is a due date as a caller writes it; empty text is absent.

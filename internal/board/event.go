@@ -42,8 +42,8 @@ type Changes map[string]FromTo
 
 // FromTo is one field's change. What was not there is null.
 type FromTo struct {
-	From any `json:"from" doc:"What it was; null when there was nothing."`
-	To   any `json:"to" doc:"What it is now; null when there is nothing."`
+	From any `json:"from" doc:"The previous value; null for none."`
+	To   any `json:"to" doc:"The new value; null for none."`
 }
 
 // Set notes a change of a field when there is one.
@@ -56,14 +56,14 @@ func Set[T comparable](c Changes, field string, from, to T) {
 // Entry is a change as the activity of a board tells it.
 type Entry struct {
 	ID           string  `json:"id" doc:"The entry's id." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Type         Kind    `json:"type" doc:"What happened: the webhook event kinds, and more such as list.updated or label.created." example:"card.moved"`
-	At           Instant `json:"at" format:"date-time" doc:"When." example:"2026-03-02T09:00:00.000Z"`
-	Actor        Actor   `json:"actor" doc:"Who caused it."`
+	Type         Kind    `json:"type" doc:"The kind of change: the webhook event kinds and further ones, such as list.updated or label.created." example:"card.moved"`
+	At           Instant `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
+	Actor        Actor   `json:"actor" doc:"The actor that caused it."`
 	BoardID      string  `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListID       *string `json:"listId" doc:"The list it was about, if any." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	CardID       *string `json:"cardId" doc:"The card it was about, if any." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Changes      Changes `json:"changes" doc:"Field by field what it was and what it is; position tells the open neighbour it stands behind. Of a comment it holds the id, never the text."`
-	BoardVersion int64   `json:"boardVersion" doc:"The version of the board that this change made." example:"42"`
+	ListID       *string `json:"listId" doc:"The list concerned, if any." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID       *string `json:"cardId" doc:"The card concerned, if any." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Changes      Changes `json:"changes" doc:"The previous and new value of each changed field. position holds the open sibling that the object was placed after. For a comment it holds the id, never the text."`
+	BoardVersion int64   `json:"boardVersion" doc:"The boardVersion after this change." example:"42"`
 
 	Client *string `json:"-"` // the tab of a browser that caused it, for the live stream alone
 }
@@ -71,7 +71,7 @@ type Entry struct {
 // CardRef is what most events say: which card, in which list.
 type CardRef struct {
 	CardID string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListID string `json:"listId" doc:"The list that it stands in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID string `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 func cardEvent(k Kind, c Card, changes Changes, data any) Event {
@@ -117,7 +117,7 @@ func CardUpdated(c Card, changes Changes) Event {
 	}
 	return cardEvent(KindCardUpdated, c, changes, struct {
 		CardRef
-		Changed []string `json:"changed" doc:"What of it: some of title and description." example:"[\"title\"]"`
+		Changed []string `json:"changed" doc:"The changed fields: title, description or both." example:"[\"title\"]"`
 	}{CardRef{c.ID, c.ListID}, changed})
 }
 
@@ -125,7 +125,7 @@ func CardUpdated(c Card, changes Changes) Event {
 func CardMoved(c Card, fromList, after string) Event {
 	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": {nil, Place(after)}}, struct {
 		CardRef
-		PreviousListID string `json:"previousListId" doc:"The list that it stood in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		PreviousListID string `json:"previousListId" doc:"The list it was in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{CardRef{c.ID, c.ListID}, fromList})
 }
 
@@ -166,8 +166,8 @@ func CardLabelsChanged(c Card, before []LabelRef, added, removed []string) Event
 
 type addedRemoved struct {
 	CardRef
-	Added   []string `json:"added" doc:"Ids of what was added." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Removed []string `json:"removed" doc:"Ids of what was taken away." example:"[]"`
+	Added   []string `json:"added" doc:"The ids that were added." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Removed []string `json:"removed" doc:"The ids that were removed." example:"[]"`
 }
 
 // CardDueDateChanged: the card has another due date or start, or none.
@@ -176,12 +176,12 @@ func CardDueDateChanged(c Card, before Due) Event {
 	dueChanges(ch, before, c.Due)
 	return cardEvent(KindCardDueDateChanged, c, ch, struct {
 		CardID          string   `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-		DueDate         *string  `json:"dueDate" format:"date" doc:"The day it is due; null for none." example:"2026-03-10"`
-		PreviousDueDate *string  `json:"previousDueDate" format:"date" doc:"The day it was due." example:"2026-03-07"`
-		DueAt           *Instant `json:"dueAt" format:"date-time" doc:"The instant it is due; null for the whole day." example:"2026-03-10T16:00:00.000Z"`
-		PreviousDueAt   *Instant `json:"previousDueAt" format:"date-time" doc:"The instant it was due." example:"2026-03-07T16:00:00.000Z"`
-		StartDate       *string  `json:"startDate" format:"date" doc:"The day its work starts; null for none." example:"2026-03-09"`
-		StartAt         *Instant `json:"startAt" format:"date-time" doc:"The instant its work starts; null for the whole day." example:"2026-03-09T08:00:00.000Z"`
+		DueDate         *string  `json:"dueDate" format:"date" doc:"The due date; null for none." example:"2026-03-10"`
+		PreviousDueDate *string  `json:"previousDueDate" format:"date" doc:"The previous due date." example:"2026-03-07"`
+		DueAt           *Instant `json:"dueAt" format:"date-time" doc:"The due time; null if the card is due all day." example:"2026-03-10T16:00:00.000Z"`
+		PreviousDueAt   *Instant `json:"previousDueAt" format:"date-time" doc:"The previous due time." example:"2026-03-07T16:00:00.000Z"`
+		StartDate       *string  `json:"startDate" format:"date" doc:"The start date; null for none." example:"2026-03-09"`
+		StartAt         *Instant `json:"startAt" format:"date-time" doc:"The start time; null if the work starts all day." example:"2026-03-09T08:00:00.000Z"`
 	}{c.ID, c.DueDate, before.DueDate, c.DueAt, before.DueAt, c.StartDate, c.StartAt})
 }
 

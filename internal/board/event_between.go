@@ -13,9 +13,9 @@ func CardCopied(c CardDetail, after string) Event {
 // other: the list of the other board is null, and so left to that board's event.
 type cardBetween struct {
 	CardID         string  `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListID         *string `json:"listId" doc:"The list that it stands in; null on the board that it left." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	PreviousListID *string `json:"previousListId" doc:"The list that it stood in; null on the board that it came to." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	BoardID        string  `json:"boardId,omitempty" doc:"The other board, when it moved between two and that one is not confidential." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID         *string `json:"listId" doc:"The list it is in; null on the board it left." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	PreviousListID *string `json:"previousListId" doc:"The list it was in; null on the board it moved to." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID        string  `json:"boardId,omitempty" doc:"The other board, if the card moved between boards and that board is not confidential." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // CardMovedAway: the card stood in a list of this board and is on another now.

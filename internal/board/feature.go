@@ -16,11 +16,11 @@ const (
 // Features says which features of a board are on.
 type Features struct {
 	StatusUpdates bool `json:"statusUpdates" doc:"Status updates can be posted." example:"true"`
-	WIPLimits     bool `json:"wipLimits" doc:"Lists can have limits of open cards." example:"true"`
+	WIPLimits     bool `json:"wipLimits" doc:"Lists can have WIP limits." example:"true"`
 	Automation    bool `json:"automation" doc:"Rules run on the board." example:"false"`
-	PublicPage    bool `json:"publicPage" doc:"The board has a page for people without an account." example:"false"`
+	PublicPage    bool `json:"publicPage" doc:"The board has a public page for people without an account." example:"false"`
 	StartDates    bool `json:"startDates" doc:"Cards can have a start date." example:"true"`
-	Calendar      bool `json:"calendar" doc:"The board shows in calendars." example:"true"`
+	Calendar      bool `json:"calendar" doc:"The board is shown in calendars." example:"true"`
 }
 
 // NewBoardFeatures are the features of a board that was just made.

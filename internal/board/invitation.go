@@ -28,13 +28,13 @@ const (
 // link in its letter can accept it; the link is in no record.
 type Invitation struct {
 	ID          string           `json:"id" doc:"The invitation's id." example:"inv_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	WorkspaceID string           `json:"workspaceId" doc:"The workspace that it leads into." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Email       string           `json:"email" doc:"The address that the email goes to." example:"grace@example.com"`
-	Role        WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"What the person will be in the workspace." example:"member"`
-	InvitedBy   *UserRef         `json:"invitedBy" doc:"Who invited, or renewed the invitation; null when that was no person."`
-	CreatedAt   Instant          `json:"createdAt" format:"date-time" doc:"When the address was first invited." example:"2026-03-01T09:00:00.000Z"`
-	ExpiresAt   Instant          `json:"expiresAt" format:"date-time" doc:"Until when it can be accepted." example:"2026-03-15T09:00:00.000Z"`
-	Status      InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"Whether it can still be accepted: pending means yes. Inviting the address again makes an expired one pending." example:"pending"`
+	WorkspaceID string           `json:"workspaceId" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Email       string           `json:"email" doc:"The email address to invite." example:"grace@example.com"`
+	Role        WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace." example:"member"`
+	InvitedBy   *UserRef         `json:"invitedBy" doc:"The person who created or last renewed the invitation; null if it was not a person."`
+	CreatedAt   Instant          `json:"createdAt" format:"date-time" doc:"When the email address was first invited." example:"2026-03-01T09:00:00.000Z"`
+	ExpiresAt   Instant          `json:"expiresAt" format:"date-time" doc:"When the invitation expires." example:"2026-03-15T09:00:00.000Z"`
+	Status      InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"Whether the invitation can still be accepted; pending means it can. Inviting the same address again renews an expired invitation." example:"pending"`
 
 	AcceptedBy string `json:"-"` // who accepted it; empty for nobody
 }

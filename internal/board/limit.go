@@ -28,9 +28,9 @@ func DefaultLimits() Limits {
 
 // Usage is how much of a cap is used.
 type Usage struct {
-	Count  int `json:"count" doc:"How many there are." example:"12"`
-	WarnAt int `json:"warnAt" doc:"From here on the application warns." example:"4500"`
-	Max    int `json:"max" doc:"No more than this." example:"5000"`
+	Count  int `json:"count" doc:"The number." example:"12"`
+	WarnAt int `json:"warnAt" doc:"The number from which the application shows a warning." example:"4500"`
+	Max    int `json:"max" doc:"The limit." example:"5000"`
 }
 
 // UsageOf counts against a cap; the warning stands at nine tenths of it.

@@ -89,16 +89,16 @@ func DayMoment(day time.Time, daysAhead, hour int, zone *time.Location) Instant 
 // Notification tells a person of something that happened.
 type Notification struct {
 	ID       string           `json:"id" doc:"The notification's id." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Kind     NotificationKind `json:"kind" enum:"mention,assignment,invitation,due,comment,watched" doc:"Why the caller is told." example:"mention"`
-	Event    Kind             `json:"event" doc:"What happened, as the activity of the board calls it; card.due for a reminder." example:"comment.added"`
-	At       Instant          `json:"at" format:"date-time" doc:"When." example:"2026-03-02T09:00:00.000Z"`
-	Actor    NotifiedBy       `json:"actor" doc:"Who caused it."`
-	Board    NotifiedBoard    `json:"board" doc:"On which board."`
-	Card     *NotifiedCard    `json:"card" doc:"Of which card; null when it is about the board."`
-	Excerpt  *string          `json:"excerpt" doc:"How the comment begins that it is about; null when it is about none." example:"@Ada Lovelace, can you look at this?"`
-	Reminder *Reminder        `json:"reminder" enum:"week,day,hour,due" doc:"Of a reminder: how long before the due date it came." example:"day"`
-	ReadAt   *Instant         `json:"readAt" format:"date-time" doc:"When it was read; null while it is not." example:"2026-03-02T09:05:00.000Z"`
-	Path     string           `json:"path" doc:"Where in the application it leads." example:"/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Kind     NotificationKind `json:"kind" enum:"mention,assignment,invitation,due,comment,watched" doc:"The reason for the notification." example:"mention"`
+	Event    Kind             `json:"event" doc:"The event, as in the board's activity; card.due for a reminder." example:"comment.added"`
+	At       Instant          `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
+	Actor    NotifiedBy       `json:"actor" doc:"The actor that caused it."`
+	Board    NotifiedBoard    `json:"board" doc:"The board."`
+	Card     *NotifiedCard    `json:"card" doc:"The card; null if the notification is about the board."`
+	Excerpt  *string          `json:"excerpt" doc:"The start of the comment; null if the notification is not about a comment." example:"@Ada Lovelace, can you look at this?"`
+	Reminder *Reminder        `json:"reminder" enum:"week,day,hour,due" doc:"For a reminder: how long before the due date it was sent." example:"day"`
+	ReadAt   *Instant         `json:"readAt" format:"date-time" doc:"When it was read; null if unread." example:"2026-03-02T09:05:00.000Z"`
+	Path     string           `json:"path" doc:"The link into the application." example:"/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 
 	Confidential bool `json:"-"` // nothing of it may stand in a letter
 }
@@ -106,7 +106,7 @@ type Notification struct {
 // NotifiedBy is who caused a notification.
 type NotifiedBy struct {
 	Actor
-	Name *string `json:"name" doc:"The person's name; null when it was no person." example:"Ada Lovelace"`
+	Name *string `json:"name" doc:"The person's name; null if the actor is not a person." example:"Ada Lovelace"`
 }
 
 // NotifiedBoard is the board of a notification.
@@ -131,23 +131,23 @@ const LetterPause = 3 * time.Minute
 
 // NotificationSettings are how a person wants to be told.
 type NotificationSettings struct {
-	Ways       NotificationWays `json:"ways" doc:"How the caller is told, by kind."`
-	Mail       bool             `json:"mail" doc:"Whether emails go out at all; false after the caller has unsubscribed from one." example:"true"`
-	QuietFrom  *string          `json:"quietFrom" doc:"From when on, HH:MM of the caller's time zone, no email goes out at once; null for never." example:"22:00"`
-	QuietUntil *string          `json:"quietUntil" doc:"Until when, HH:MM, the next day when it is before quietFrom." example:"07:00"`
-	DigestHour *int             `json:"digestHour" doc:"At which hour of the caller's day, 0 to 23, the daily email goes out; null for no daily email." example:"8"`
-	Reminders  []Reminder       `json:"reminders" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
-	RemindHour int              `json:"remindHour" doc:"At which hour of the caller's day, 0 to 23, reminders come of cards that are due on a day without a time." example:"9"`
-	TimeZone   string           `json:"timeZone" doc:"The zone of these times: that of the caller's profile." example:"Europe/London"`
+	Ways       NotificationWays `json:"ways" doc:"How the caller is notified, by kind."`
+	Mail       bool             `json:"mail" doc:"Whether notification emails are sent at all; false after the caller has unsubscribed." example:"true"`
+	QuietFrom  *string          `json:"quietFrom" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. null for none." example:"22:00"`
+	QuietUntil *string          `json:"quietUntil" doc:"The end of quiet hours, HH:MM; on the next day if it is earlier than quietFrom." example:"07:00"`
+	DigestHour *int             `json:"digestHour" doc:"The hour of the caller's day, 0 to 23, at which the daily email is sent; null for no daily email." example:"8"`
+	Reminders  []Reminder       `json:"reminders" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
+	RemindHour int              `json:"remindHour" doc:"The hour of the caller's day, 0 to 23, at which reminders are sent for cards due on a day without a time." example:"9"`
+	TimeZone   string           `json:"timeZone" doc:"The time zone of these times, from the caller's profile." example:"Europe/London"`
 }
 
 // NotificationWays are the ways by kind.
 type NotificationWays struct {
-	Mention    Way `json:"mention" enum:"off,application,digest,mail" doc:"Somebody mentioned the caller." example:"mail"`
-	Assignment Way `json:"assignment" enum:"off,application,digest,mail" doc:"Somebody assigned a card to the caller." example:"mail"`
-	Invitation Way `json:"invitation" enum:"off,application,digest,mail" doc:"Somebody shared a board with the caller." example:"mail"`
-	Due        Way `json:"due" enum:"off,application,digest,mail" doc:"A card is due that is assigned to the caller." example:"mail"`
-	Comment    Way `json:"comment" enum:"off,application,digest,mail" doc:"A comment on a card that the caller works on, has commented or watches." example:"digest"`
+	Mention    Way `json:"mention" enum:"off,application,digest,mail" doc:"Someone mentioned the caller." example:"mail"`
+	Assignment Way `json:"assignment" enum:"off,application,digest,mail" doc:"Someone assigned a card to the caller." example:"mail"`
+	Invitation Way `json:"invitation" enum:"off,application,digest,mail" doc:"Someone shared a board with the caller." example:"mail"`
+	Due        Way `json:"due" enum:"off,application,digest,mail" doc:"A card assigned to the caller is due." example:"mail"`
+	Comment    Way `json:"comment" enum:"off,application,digest,mail" doc:"A comment on a card that the caller is assigned to, has commented on or watches." example:"digest"`
 	Watched    Way `json:"watched" enum:"off,application,digest,mail" doc:"Another change of a card or board that the caller watches." example:"application"`
 }
 

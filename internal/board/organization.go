@@ -4,49 +4,49 @@ package board
 type Organization struct {
 	ID        string  `json:"id" doc:"The organization's id." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name      string  `json:"name" doc:"Its name." example:"Analytical Engines"`
-	Plan      Plan    `json:"plan" enum:"free,team,business" doc:"What it has agreed on." example:"team"`
-	ReadOnly  bool    `json:"readOnly" doc:"Nothing in its workspaces can be changed: writes answer plan_read_only." example:"false"`
-	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+	Plan      Plan    `json:"plan" enum:"free,team,business" doc:"Its plan." example:"team"`
+	ReadOnly  bool    `json:"readOnly" doc:"Whether its workspaces are read-only. Writes are then refused with plan_read_only." example:"false"`
+	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 }
 
 // OrganizationWorkspace is a workspace as its organization shows it.
 type OrganizationWorkspace struct {
 	ID      string         `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name    string         `json:"name" doc:"Its name." example:"Analytical Engines"`
-	Role    *WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The caller's role in it; null for none." example:"owner"`
-	Members int            `json:"members" doc:"How many people are in it, guests too." example:"12"`
+	Role    *WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The caller's role; null for none." example:"owner"`
+	Members int            `json:"members" doc:"The number of people, including guests." example:"12"`
 }
 
 // OrganizationMember is a person in an organization, over all its workspaces.
 type OrganizationMember struct {
 	ID         string       `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name       string       `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
-	Email      *string      `json:"email" doc:"The person's address; null unless the caller is an owner or admin of a workspace that the person is in." example:"ada@example.com"`
-	Workspaces []Membership `json:"workspaces" doc:"The organization's workspaces that the person is in."`
+	Name       string       `json:"name" doc:"The display name." example:"Ada Lovelace"`
+	Email      *string      `json:"email" doc:"The person's email address; null unless the caller is an owner or admin of a workspace the person belongs to." example:"ada@example.com"`
+	Workspaces []Membership `json:"workspaces" doc:"The organization's workspaces that the person belongs to."`
 }
 
 // Membership is a person's place in a workspace.
 type Membership struct {
 	ID   string        `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name string        `json:"name" doc:"Its name." example:"Analytical Engines"`
-	Role WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in it." example:"member"`
+	Role WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role." example:"member"`
 }
 
 // OperatedOrganization is an organization as an operator of the server sees it.
 type OperatedOrganization struct {
 	Organization
-	Owners     []OrganizationOwner `json:"owners" doc:"Who owns its workspaces, the first ten."`
-	Workspaces int                 `json:"workspaces" doc:"How many workspaces it has, without those in the trash." example:"2"`
-	Members    int                 `json:"members" doc:"How many people are in them, each counted once." example:"12"`
-	Webhooks   int                 `json:"webhooks" doc:"How many webhooks they have." example:"3"`
-	Deliveries int                 `json:"deliveries" doc:"How many deliveries they have caused today, in UTC." example:"120"`
+	Owners     []OrganizationOwner `json:"owners" doc:"The first ten owners of its workspaces."`
+	Workspaces int                 `json:"workspaces" doc:"The number of its workspaces, without those in the trash." example:"2"`
+	Members    int                 `json:"members" doc:"The number of people in its workspaces, each counted once." example:"12"`
+	Webhooks   int                 `json:"webhooks" doc:"The number of webhooks in its workspaces." example:"3"`
+	Deliveries int                 `json:"deliveries" doc:"The number of deliveries of these webhooks today, in UTC." example:"120"`
 }
 
 // OrganizationOwner is somebody whom an operator can write to.
 type OrganizationOwner struct {
 	ID    string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name  string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
-	Email string `json:"email" doc:"The person's address." example:"ada@example.com"`
+	Name  string `json:"name" doc:"The display name." example:"Ada Lovelace"`
+	Email string `json:"email" doc:"The person's email address." example:"ada@example.com"`
 }
 
 // OwnersShown is how many owners of an organization an operator is shown.

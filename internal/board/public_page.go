@@ -12,15 +12,15 @@ const PublicPath = "/p/"
 // and what it takes from them. Of a confidential board nothing is public.
 type PublicPageSettings struct {
 	BoardID   string     `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	On        bool       `json:"on" doc:"Whether the page can be opened: the board's feature publicPage." example:"true"`
-	URL       *string    `json:"url" format:"uri" doc:"The page's address; who has it can open the page. Null until the page is first switched on." example:"https://cardwall.example.com/p/MFRGGZDFMZTWQ2LKNNWG23TPOA"`
-	Mode      PublicMode `json:"mode" enum:"read,comment,submit" doc:"What guests may do: read; comment too; or submit cards too." example:"submit"`
-	ListID    *string    `json:"listId" doc:"Where cards of guests go; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	AllLists  bool       `json:"allLists" doc:"Whether the page shows every open list, those that come to be too." example:"false"`
-	Lists     []string   `json:"lists" doc:"The lists that it shows otherwise." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Comments  bool       `json:"comments" doc:"Whether comments are shown, and taken in the modes comment and submit." example:"true"`
+	On        bool       `json:"on" doc:"Whether the page can be opened. This is the board's feature publicPage." example:"true"`
+	URL       *string    `json:"url" format:"uri" doc:"The page's address. Anyone who has it can open the page. null until the page is first switched on." example:"https://cardwall.example.com/p/MFRGGZDFMZTWQ2LKNNWG23TPOA"`
+	Mode      PublicMode `json:"mode" enum:"read,comment,submit" doc:"What guests may do: read; read and comment; or read, comment and submit cards." example:"submit"`
+	ListID    *string    `json:"listId" doc:"The list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AllLists  bool       `json:"allLists" doc:"Whether the page shows every open list, including future ones." example:"false"`
+	Lists     []string   `json:"lists" doc:"The lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Comments  bool       `json:"comments" doc:"Whether comments are shown, and accepted in the modes comment and submit." example:"true"`
 	Names     bool       `json:"names" doc:"Whether the names of assignees and of members who comment are shown." example:"false"`
-	Welcome   string     `json:"welcome" doc:"What the page says first, in Markdown." example:"Tell us what is missing."`
+	Welcome   string     `json:"welcome" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
 	UpdatedAt *Instant   `json:"updatedAt" format:"date-time" doc:"When its settings last changed; null for never." example:"2026-03-02T09:00:00.000Z"`
 }
 

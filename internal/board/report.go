@@ -12,8 +12,8 @@ type Figures struct {
 	Open       int `json:"open" doc:"Cards that are neither done nor archived." example:"42"`
 	Done       int `json:"done" doc:"Cards that are done and not archived." example:"17"`
 	Overdue    int `json:"overdue" doc:"Open cards whose due date has passed." example:"3"`
-	DueIn7Days int `json:"dueIn7Days" doc:"Open cards that are due today or on one of the six days after; what was due earlier today is overdue as well." example:"8"`
-	Unassigned int `json:"unassigned" doc:"Open cards that nobody is assigned to." example:"5"`
+	DueIn7Days int `json:"dueIn7Days" doc:"Open cards that are due today or in the next six days. Cards that were due earlier today also count as overdue." example:"8"`
+	Unassigned int `json:"unassigned" doc:"Open cards without an assignee." example:"5"`
 	Undated    int `json:"undated" doc:"Open cards without a due date." example:"20"`
 }
 
@@ -66,7 +66,7 @@ func (t *Tally) Count(s Standing) {
 
 // Rest is what a breakdown leaves out.
 type Rest struct {
-	Count int `json:"count" doc:"How many parts were left out." example:"4"`
+	Count int `json:"count" doc:"The number of groups left out." example:"4"`
 	Tally
 }
 
@@ -88,15 +88,15 @@ type ListTally struct {
 // MemberTally is a person's part.
 type MemberTally struct {
 	UserID string `json:"userId" doc:"The person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name   string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
+	Name   string `json:"name" doc:"The display name." example:"Ada Lovelace"`
 	Tally
 }
 
 // LabelTally is the part of the labels of one name and color, whatever boards
 // they are on.
 type LabelTally struct {
-	Name  string `json:"name" doc:"The labels' name." example:"Bug"`
-	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Their color." example:"red"`
+	Name  string `json:"name" doc:"The name of the labels." example:"Bug"`
+	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The colour of the labels." example:"red"`
 	Tally
 }
 
@@ -115,27 +115,27 @@ type ByList struct {
 
 // ByMember breaks down by assignee. A card counts for each of its assignees.
 type ByMember struct {
-	Top  []MemberTally `json:"top" doc:"The ten people with the most open cards, most first; people without any card are left out."`
+	Top  []MemberTally `json:"top" doc:"The ten people with the most open cards, most first. People without cards are left out."`
 	Rest Rest          `json:"rest" doc:"All other people together."`
 }
 
 // ByLabel breaks down by label. A card counts for each label that it carries.
 type ByLabel struct {
-	Top  []LabelTally `json:"top" doc:"The ten labels with the most open cards, most first; labels of one name and color count together, and labels on no card are left out."`
+	Top  []LabelTally `json:"top" doc:"The ten labels with the most open cards, most first. Labels with the same name and colour count together. Labels on no card are left out."`
 	Rest Rest         `json:"rest" doc:"All other labels together."`
 }
 
 // Week is an ISO week (Monday to Sunday).
 type Week struct {
 	Week      string `json:"week" doc:"The ISO 8601 week." example:"2026-W11"`
-	From      string `json:"from" format:"date" doc:"Its Monday." example:"2026-03-09"`
-	Created   int    `json:"created" doc:"Cards created in it, archived ones too." example:"9"`
-	Completed int    `json:"completed" doc:"Cards done in it that are still done, archived ones too." example:"7"`
+	From      string `json:"from" format:"date" doc:"The Monday of the week." example:"2026-03-09"`
+	Created   int    `json:"created" doc:"Cards created in the week, including archived ones." example:"9"`
+	Completed int    `json:"completed" doc:"Cards done in the week that are still done, including archived ones." example:"7"`
 }
 
 // CardGroup is a number of cards, and the first few of them.
 type CardGroup struct {
-	Count int    `json:"count" doc:"How many there are." example:"12"`
+	Count int    `json:"count" doc:"The number." example:"12"`
 	Cards []Card `json:"cards" doc:"The first five."`
 }
 
@@ -144,20 +144,20 @@ type Breach struct {
 	ListID    string  `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string  `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name      string  `json:"name" doc:"Its name." example:"In progress"`
-	OpenCards int     `json:"openCards" doc:"How many cards it holds that are not archived, done ones counted in." example:"7"`
-	WIPLimit  int     `json:"wipLimit" doc:"How many it should hold at most." example:"5"`
-	WIPMode   WIPMode `json:"wipMode" enum:"soft,hard" doc:"What the limit does." example:"soft"`
+	OpenCards int     `json:"openCards" doc:"The number of cards that are not archived, including done ones." example:"7"`
+	WIPLimit  int     `json:"wipLimit" doc:"The WIP limit." example:"5"`
+	WIPMode   WIPMode `json:"wipMode" enum:"soft,hard" doc:"What happens at the limit." example:"soft"`
 }
 
 // Breaches are lists over their WIP limit on boards whose feature wipLimits is on.
 type Breaches struct {
-	Count int      `json:"count" doc:"How many lists are over their limit." example:"1"`
-	Lists []Breach `json:"lists" doc:"The ten that are furthest over, furthest first."`
+	Count int      `json:"count" doc:"The number of lists over their limit." example:"1"`
+	Lists []Breach `json:"lists" doc:"The ten lists furthest over their limit, furthest first."`
 }
 
 // Duration is a median over cards.
 type Duration struct {
-	Cards         int    `json:"cards" doc:"How many cards it is the median of." example:"64"`
+	Cards         int    `json:"cards" doc:"The number of cards." example:"64"`
 	MedianSeconds *int64 `json:"medianSeconds" doc:"The median, in whole seconds; null for no cards." example:"172800"`
 }
 
@@ -176,7 +176,7 @@ func MedianOf(millis []int64) Duration {
 // Dashboard is how the boards of a workspace that the caller sees are doing.
 type Dashboard struct {
 	WorkspaceID string  `json:"workspaceId" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	AsOf        Instant `json:"asOf" format:"date-time" doc:"The moment the figures are of." example:"2026-03-12T16:20:00.000Z"`
+	AsOf        Instant `json:"asOf" format:"date-time" doc:"When the figures were computed." example:"2026-03-12T16:20:00.000Z"`
 	TimeZone    string  `json:"timeZone" doc:"The time zone of its days and weeks." example:"Europe/London"`
 	Figures
 	Weeks     []Week    `json:"weeks" doc:"The last twelve ISO weeks, oldest first; the last is the current one."`
@@ -184,10 +184,10 @@ type Dashboard struct {
 	ByList    ByList    `json:"byList" doc:"By list."`
 	ByMember  ByMember  `json:"byMember" doc:"By assignee."`
 	ByLabel   ByLabel   `json:"byLabel" doc:"By label."`
-	Stale     CardGroup `json:"stale" doc:"Open cards that did not change for 14 days, longest unchanged first."`
-	Breaches  Breaches  `json:"wipBreaches" doc:"Lists that hold more than their WIP limit."`
-	LeadTime  Duration  `json:"leadTime" doc:"From being created to being done, of the cards done in the twelve weeks."`
-	CycleTime Duration  `json:"cycleTime" doc:"From the first move to another list to being done, of the same cards; what was done before it ever moved is left out."`
+	Stale     CardGroup `json:"stale" doc:"Open cards that have not changed for 14 days, longest unchanged first."`
+	Breaches  Breaches  `json:"wipBreaches" doc:"Lists over their WIP limit."`
+	LeadTime  Duration  `json:"leadTime" doc:"The time from creation to done, for cards done in the twelve weeks."`
+	CycleTime Duration  `json:"cycleTime" doc:"The time from the first move to another list to done, for the same cards. Cards done before their first move are left out."`
 }
 
 // CalendarCard is a card as a calendar shows it.
@@ -196,10 +196,10 @@ type CalendarCard struct {
 	BoardID  string `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListID   string `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Number   int    `json:"number" doc:"Its number on the board." example:"7"`
-	Title    string `json:"title" doc:"What is to be done." example:"Write the press release"`
+	Title    string `json:"title" doc:"The title." example:"Write the press release"`
 	Done     bool   `json:"done" doc:"Whether the work is done." example:"false"`
-	FirstDay string `json:"firstDay" format:"date" doc:"The first day of its span in the calendar's time zone: its start, or its due date without one." example:"2026-03-10"`
-	LastDay  string `json:"lastDay" format:"date" doc:"The last day of its span: its due date, or its start without one." example:"2026-03-14"`
+	FirstDay string `json:"firstDay" format:"date" doc:"The first day of its span in the calendar's time zone: its start, or its due date if it has no start." example:"2026-03-10"`
+	LastDay  string `json:"lastDay" format:"date" doc:"The last day of its span: its due date, or its start if it has no due date." example:"2026-03-14"`
 	Due
 }
 
@@ -208,25 +208,25 @@ type BoardState struct {
 	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string     `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string     `json:"name" doc:"Its name." example:"Launch"`
-	OpenCards   int        `json:"openCards" doc:"How many cards are archived neither themselves nor with their list." example:"17"`
-	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on it last changed." example:"2026-02-01T10:00:00.000Z"`
-	URL         string     `json:"url" format:"uri" doc:"The board's page in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Status      *StatusRef `json:"status" doc:"Its latest status update; null when it has none."`
+	OpenCards   int        `json:"openCards" doc:"The number of cards that are not archived, neither themselves nor with their list." example:"17"`
+	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on the board last changed." example:"2026-02-01T10:00:00.000Z"`
+	URL         string     `json:"url" format:"uri" doc:"The URL of the board in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Status      *StatusRef `json:"status" doc:"Its latest status update; null for none."`
 }
 
 // BoardGroup is a number of boards, and the first few of them.
 type BoardGroup struct {
-	Count  int          `json:"count" doc:"How many there are." example:"7"`
+	Count  int          `json:"count" doc:"The number." example:"7"`
 	Boards []BoardState `json:"boards" doc:"The first five."`
 }
 
 // Overview is what is on somebody's desk.
 type Overview struct {
-	AsOf             Instant    `json:"asOf" format:"date-time" doc:"The moment it is of." example:"2026-03-12T16:20:00.000Z"`
+	AsOf             Instant    `json:"asOf" format:"date-time" doc:"When the overview was computed." example:"2026-03-12T16:20:00.000Z"`
 	TimeZone         string     `json:"timeZone" doc:"The time zone of its days." example:"Europe/London"`
 	Overdue          CardGroup  `json:"overdue" doc:"Open cards assigned to the caller whose due date has passed, longest overdue first."`
-	DueToday         CardGroup  `json:"dueToday" doc:"Open cards assigned to the caller that are due today, earliest first; what was due earlier today is overdue as well."`
-	DueThisWeek      CardGroup  `json:"dueThisWeek" doc:"Open cards assigned to the caller that are due today or on one of the next six days, earliest first."`
+	DueToday         CardGroup  `json:"dueToday" doc:"Open cards assigned to the caller that are due today, earliest first. Cards that were due earlier today also count as overdue."`
+	DueThisWeek      CardGroup  `json:"dueThisWeek" doc:"Open cards assigned to the caller that are due today or in the next six days, earliest first."`
 	RecentlyAssigned CardGroup  `json:"recentlyAssigned" doc:"Open cards that were assigned to the caller in the last seven days, latest first."`
-	Boards           BoardGroup `json:"boards" doc:"The open boards that the caller sees, what changed last first."`
+	Boards           BoardGroup `json:"boards" doc:"The open boards that the caller can see, most recently changed first."`
 }

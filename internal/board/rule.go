@@ -65,18 +65,18 @@ const (
 
 // RuleWhen is what sets a rule off.
 type RuleWhen struct {
-	Event   Trigger `json:"event" enum:"card_created,card_entered,card_left,card_updated,card_completed,card_reopened,card_archived,card_restored,label_added,label_removed,person_assigned,person_unassigned,due_set,due_cleared,comment_added,item_completed,checklist_completed,due_soon,overdue,list_created,list_archived,status_posted" doc:"What has to happen. card_entered is a card created in a list or moved there; due_soon is some hours before a card that is not done is due." example:"card_entered"`
-	ListID  *string `json:"listId" required:"false" maxLength:"64" doc:"Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent or null." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	LabelID *string `json:"labelId" required:"false" maxLength:"64" doc:"Only this label; for label_added and label_removed." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	UserID  *string `json:"userId" required:"false" maxLength:"64" doc:"Only this person; for person_assigned and person_unassigned." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Hours   *int    `json:"hours" required:"false" minimum:"1" maximum:"720" doc:"How many hours before; required for due_soon." example:"24"`
+	Event   Trigger `json:"event" enum:"card_created,card_entered,card_left,card_updated,card_completed,card_reopened,card_archived,card_restored,label_added,label_removed,person_assigned,person_unassigned,due_set,due_cleared,comment_added,item_completed,checklist_completed,due_soon,overdue,list_created,list_archived,status_posted" doc:"The event that triggers the rule. card_entered means that a card was created in a list or moved there. due_soon occurs a number of hours before the due time of a card that is not done." example:"card_entered"`
+	ListID  *string `json:"listId" required:"false" maxLength:"64" doc:"Only for this list; for card_created, card_entered and card_left. Any list when absent or null." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	LabelID *string `json:"labelId" required:"false" maxLength:"64" doc:"Only for this label; for label_added and label_removed." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID  *string `json:"userId" required:"false" maxLength:"64" doc:"Only for this person; for person_assigned and person_unassigned." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Hours   *int    `json:"hours" required:"false" minimum:"1" maximum:"720" doc:"The number of hours before the due time; required for due_soon." example:"24"`
 }
 
 // RuleAction is an operation that a rule does. Its input is the operation's
 // own without the card, which is the one that the rule is about.
 type RuleAction struct {
 	Operation string         `json:"operation" enum:"move_card,update_card,archive_card,set_card_labels,set_card_assignees,set_card_due,clear_card_due,add_checklist,add_comment,create_card" doc:"The operation." example:"update_card"`
-	Input     map[string]any `json:"input" required:"false" doc:"The operation's input without cardId. In texts {today}, {today+3}, {card}, {number}, {list} and {actor} stand for a date, the card's title, number and list, and who set the rule off; among assignees {actor} is that person." example:"{\"done\":true}"`
+	Input     map[string]any `json:"input" required:"false" doc:"The operation's input without cardId. These placeholders are replaced in texts: {today} and {today+3} by a date; {card}, {number} and {list} by the card's title, number and list; {actor} by the name of the person who triggered the rule. In assignees, {actor} is that person's id." example:"{\"done\":true}"`
 }
 
 // RuleActions are the operations that a rule may do.
@@ -105,18 +105,18 @@ const (
 
 // Rule does something when something happens on its board.
 type Rule struct {
-	ID        string       `json:"id" doc:"The rule's id, which is that of the actor of what it does." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ID        string       `json:"id" doc:"The rule's id. It is also the id of the actor of the rule's changes." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string       `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name      string       `json:"name" doc:"Its name." example:"Done is done"`
-	When      RuleWhen     `json:"when" doc:"What sets it off."`
-	If        string       `json:"if" doc:"A query in the search grammar that the card has to satisfy, as of now; empty for none. Words such as me and today mean its owner." example:"label:bug -is:done"`
-	Then      []RuleAction `json:"then" doc:"What it does, in this order: all of it or, when one action is refused, nothing."`
-	On        bool         `json:"on" doc:"Whether it runs." example:"true"`
-	OffReason *RuleOff     `json:"offReason" enum:"paused,owner,failures" doc:"Why it is off: paused by a person, its owner is no admin of the board any more, or 20 runs in a row failed. null while it is on." example:"paused"`
-	OffAt     *Instant     `json:"offAt" format:"date-time" doc:"Since when it is off; null while it is on." example:"2026-03-02T09:00:00.000Z"`
-	Owner     UserRef      `json:"owner" doc:"With whose rights it runs: who last changed what it does, or switched it on."`
-	LastRunAt *Instant     `json:"lastRunAt" format:"date-time" doc:"When it last did something; null for never." example:"2026-03-02T09:00:00.000Z"`
-	CreatedAt Instant      `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-03-01T09:00:00.000Z"`
+	When      RuleWhen     `json:"when" doc:"The trigger."`
+	If        string       `json:"if" doc:"A query in the search grammar that the card must match when the rule runs; empty for none. me and today refer to the rule's owner." example:"label:bug -is:done"`
+	Then      []RuleAction `json:"then" doc:"The actions, in order. If one is refused, none takes effect."`
+	On        bool         `json:"on" doc:"Whether the rule is on." example:"true"`
+	OffReason *RuleOff     `json:"offReason" enum:"paused,owner,failures" doc:"Why the rule is off: a person paused it, its owner is no longer an admin of the board, or 20 runs in a row failed. null if it is on." example:"paused"`
+	OffAt     *Instant     `json:"offAt" format:"date-time" doc:"When it was switched off; null if it is on." example:"2026-03-02T09:00:00.000Z"`
+	Owner     UserRef      `json:"owner" doc:"The person whose permissions the rule uses: the one who last changed what it does or switched it on."`
+	LastRunAt *Instant     `json:"lastRunAt" format:"date-time" doc:"When it last ran successfully; null for never." example:"2026-03-02T09:00:00.000Z"`
+	CreatedAt Instant      `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`
 	UpdatedAt Instant      `json:"updatedAt" format:"date-time" doc:"When a person last changed it." example:"2026-03-02T09:00:00.000Z"`
 
 	Since     int64   `json:"-"` // changes up to this version don't set it off
@@ -140,14 +140,14 @@ type RuleRun struct {
 	RuleID    string    `json:"ruleId" doc:"The rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	RuleName  string    `json:"ruleName" doc:"Its name." example:"Done is done"`
 	BoardID   string    `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Type      Kind      `json:"type" doc:"What set it off: the kind of event; card.due and card.overdue for the passing of time." example:"card.moved"`
-	CardID    *string   `json:"cardId" doc:"The card that it was about; null for none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	CardTitle *string   `json:"cardTitle" doc:"The card's title; null when the card is not on the board any more." example:"Write the press release"`
-	At        Instant   `json:"at" format:"date-time" doc:"When." example:"2026-03-02T09:00:00.000Z"`
-	Status    RunStatus `json:"status" enum:"done,failed,refused" doc:"What came of it: done; failed when an action was refused and so none was done; refused when it was not begun." example:"done"`
-	Reason    string    `json:"reason" doc:"Why it failed or was refused; empty when it was done." example:""`
-	Actions   int       `json:"actions" doc:"How many actions were done." example:"2"`
-	Version   *int64    `json:"boardVersion" doc:"The version of the board that set it off; null for the passing of time." example:"42"`
+	Type      Kind      `json:"type" doc:"The kind of event that triggered the rule; card.due or card.overdue for triggers based on time." example:"card.moved"`
+	CardID    *string   `json:"cardId" doc:"The card concerned; null for none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardTitle *string   `json:"cardTitle" doc:"The card's title; null if the card is no longer on the board." example:"Write the press release"`
+	At        Instant   `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
+	Status    RunStatus `json:"status" enum:"done,failed,refused" doc:"The result: done; failed if an action was refused, so that none took effect; refused if the run did not start." example:"done"`
+	Reason    string    `json:"reason" doc:"Why it failed or was refused; empty if it is done." example:""`
+	Actions   int       `json:"actions" doc:"The number of actions done." example:"2"`
+	Version   *int64    `json:"boardVersion" doc:"The boardVersion that triggered the rule; null for triggers based on time." example:"42"`
 }
 
 // RuleChanged is a change of the board's rules, for the activity alone.

@@ -7,13 +7,13 @@ const MaxSavedFilters = 200
 // it sees the cards that are theirs to see.
 type SavedFilter struct {
 	ID          string  `json:"id" doc:"The filter's id." example:"flt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	WorkspaceID string  `json:"workspaceId" doc:"The workspace over whose boards it runs." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string  `json:"workspaceId" doc:"The workspace whose boards it searches." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string  `json:"name" doc:"Its name." example:"My bugs this week"`
-	Query       string  `json:"query" doc:"The query, in the search grammar. Words such as me and today mean who runs it, and when." example:"is:open label:bug member:me due:week"`
-	Shared      bool    `json:"shared" doc:"Whether the members of the workspace see it; else its owner alone." example:"false"`
-	Owner       UserRef `json:"owner" doc:"Who keeps it."`
-	Broken      bool    `json:"broken" doc:"Whether the query names something that is not there, or that the caller cannot see." example:"false"`
-	Problem     *string `json:"problem" doc:"What is wrong with a broken filter, in words; null when nothing is." example:"The query names a label that is not there, or that you cannot see."`
-	CreatedAt   Instant `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-03-01T09:00:00.000Z"`
+	Query       string  `json:"query" doc:"The query, in the search grammar. me and today refer to the person who runs it and the time it runs." example:"is:open label:bug member:me due:week"`
+	Shared      bool    `json:"shared" doc:"Whether it is shared with the members of the workspace. Otherwise only its owner can see it." example:"false"`
+	Owner       UserRef `json:"owner" doc:"The owner."`
+	Broken      bool    `json:"broken" doc:"Whether the query refers to something that does not exist or that the caller cannot see." example:"false"`
+	Problem     *string `json:"problem" doc:"What is wrong with a broken filter; null if it is not broken." example:"The query names a label that is not there, or that you cannot see."`
+	CreatedAt   Instant `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`
 	UpdatedAt   Instant `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-03-02T09:00:00.000Z"`
 }

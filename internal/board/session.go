@@ -49,9 +49,9 @@ type Session struct {
 	ID         string  `json:"id" doc:"The session's id." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CreatedAt  Instant `json:"createdAt" format:"date-time" doc:"When the person signed in." example:"2026-03-02T09:00:00.000Z"`
 	LastUsedAt Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used, to the minute." example:"2026-03-02T09:00:00.000Z"`
-	UserAgent  string  `json:"userAgent" doc:"What the browser calls itself." example:"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"`
-	Address    string  `json:"address" doc:"The network address it was last used from." example:"192.0.2.7"`
-	Current    bool    `json:"current" doc:"Whether this request came with it." example:"true"`
+	UserAgent  string  `json:"userAgent" doc:"The browser's User-Agent." example:"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"`
+	Address    string  `json:"address" doc:"The IP address it was last used from." example:"192.0.2.7"`
+	Current    bool    `json:"current" doc:"Whether this request used it." example:"true"`
 }
 
 // Theme is how pages look to a person.
@@ -60,13 +60,13 @@ type Theme string
 // Profile is a person's account as the person sees it.
 type Profile struct {
 	ID       string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name     string `json:"name" doc:"How the person is shown to others." example:"Ada Lovelace"`
-	Email    string `json:"email" doc:"The address the person signs in with." example:"ada@example.com"`
+	Name     string `json:"name" doc:"The display name." example:"Ada Lovelace"`
+	Email    string `json:"email" doc:"The email address used to sign in." example:"ada@example.com"`
 	TimeZone string `json:"timeZone" doc:"The IANA time zone that decides what today is." example:"Europe/London"`
-	Theme    Theme  `json:"theme" enum:"system,light,dark" doc:"How pages look: as the system does, light or dark." example:"system"`
+	Theme    Theme  `json:"theme" enum:"system,light,dark" doc:"The theme of the pages: system, light or dark." example:"system"`
 	Language string `json:"language" doc:"The language of pages and emails, as a BCP 47 tag." example:"en"`
-	Operator bool   `json:"operator" doc:"Whether the person looks after this server." example:"false"`
-	Verified bool   `json:"verified" doc:"Whether the address is known to be the person's." example:"true"`
+	Operator bool   `json:"operator" doc:"Whether the person is an operator of this server." example:"false"`
+	Verified bool   `json:"verified" doc:"Whether the email address is verified." example:"true"`
 
 	HasPassword bool `json:"hasPassword" doc:"Whether the account has a password, besides any passkeys and identity provider." example:"true"`
 }
@@ -74,9 +74,9 @@ type Profile struct {
 // Passkey is a key of a person's, kept by a device or a password manager.
 type Passkey struct {
 	ID         string   `json:"id" doc:"The passkey's id." example:"pky_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name       string   `json:"name" doc:"What its owner called it." example:"Laptop"`
+	Name       string   `json:"name" doc:"The name given by its owner." example:"Laptop"`
 	CreatedAt  Instant  `json:"createdAt" format:"date-time" doc:"When it was added." example:"2026-03-02T09:00:00.000Z"`
-	LastUsedAt *Instant `json:"lastUsedAt" format:"date-time" doc:"When somebody last signed in with it; null for never." example:"2026-03-02T09:00:00.000Z"`
+	LastUsedAt *Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used to sign in; null for never." example:"2026-03-02T09:00:00.000Z"`
 }
 
 // SignUp is an account that waits for its address to be verified.

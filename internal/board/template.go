@@ -8,42 +8,42 @@ const TemplateVersion = 1
 // shows it.
 type BoardTemplate struct {
 	ID          string          `json:"id" doc:"The template's id." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	WorkspaceID *string         `json:"workspaceId" doc:"The workspace that keeps it; null for one that comes with the service." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	BuiltIn     bool            `json:"builtIn" doc:"Whether it comes with the service." example:"false"`
+	WorkspaceID *string         `json:"workspaceId" doc:"The workspace it belongs to; null for a built-in template." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BuiltIn     bool            `json:"builtIn" doc:"Whether it is a built-in template." example:"false"`
 	Name        string          `json:"name" doc:"Its name." example:"Product launch"`
-	Description string          `json:"description" doc:"What it is for, in Markdown." example:"Everything from the first idea to the day after."`
-	Features    Features        `json:"features" doc:"The features of a board made from it."`
-	Labels      []TemplateLabel `json:"labels" doc:"The labels of a board made from it."`
-	Lists       []TemplateList  `json:"lists" doc:"The lists of a board made from it, in their order."`
-	Cards       int             `json:"cards" doc:"How many cards a board made from it begins with." example:"8"`
-	CreatedAt   *Instant        `json:"createdAt" format:"date-time" doc:"When it was saved; null for one that comes with the service." example:"2026-03-01T09:00:00.000Z"`
+	Description string          `json:"description" doc:"Its description, in Markdown." example:"Everything from the first idea to the day after."`
+	Features    Features        `json:"features" doc:"The features of a board created from it."`
+	Labels      []TemplateLabel `json:"labels" doc:"The labels of a board created from it."`
+	Lists       []TemplateList  `json:"lists" doc:"The lists of a board created from it, in order."`
+	Cards       int             `json:"cards" doc:"The number of cards on a board created from it." example:"8"`
+	CreatedAt   *Instant        `json:"createdAt" format:"date-time" doc:"When it was saved; null for a built-in template." example:"2026-03-01T09:00:00.000Z"`
 }
 
 // TemplateLabel is a label of a template.
 type TemplateLabel struct {
-	Name  string `json:"name" doc:"Its name; may be empty, then the colour speaks." example:"Bug"`
+	Name  string `json:"name" doc:"Its name; may be empty for a label with only a colour." example:"Bug"`
 	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
 }
 
 // TemplateList is a list of a template.
 type TemplateList struct {
 	Name     string  `json:"name" doc:"Its name." example:"In progress"`
-	WIPLimit *int    `json:"wipLimit" doc:"How many open cards it should hold at most; null for no limit." example:"5"`
-	WIPMode  WIPMode `json:"wipMode" enum:"soft,hard" doc:"What a full list does." example:"soft"`
-	Cards    int     `json:"cards" doc:"How many cards it begins with." example:"3"`
+	WIPLimit *int    `json:"wipLimit" doc:"The WIP limit: the most open cards that the list should hold. null for no limit." example:"5"`
+	WIPMode  WIPMode `json:"wipMode" enum:"soft,hard" doc:"What happens at the WIP limit." example:"soft"`
+	Cards    int     `json:"cards" doc:"The number of cards it starts with." example:"3"`
 }
 
 // BoardTemplatePreview is a template with the first cards of its lists.
 type BoardTemplatePreview struct {
 	BoardTemplate
-	First [][]TemplatePreviewCard `json:"first" doc:"For each of its lists the first cards, 20 at most."`
+	First [][]TemplatePreviewCard `json:"first" doc:"The first cards of each list, at most 20."`
 }
 
 // TemplatePreviewCard is a card of a template as a preview shows it.
 type TemplatePreviewCard struct {
 	Title  string `json:"title" doc:"Its title." example:"Order cabinets"`
-	Labels []int  `json:"labels" doc:"Its labels, as places in the template's labels." example:"[0]"`
-	Items  int    `json:"items" doc:"How many items its checklists have." example:"3"`
+	Labels []int  `json:"labels" doc:"Its labels, as indexes into the template's labels." example:"[0]"`
+	Items  int    `json:"items" doc:"The number of items in its checklists." example:"3"`
 }
 
 // previewCards is how many cards of a list a preview shows.

@@ -8,22 +8,22 @@ import (
 // User is a person's account.
 type User struct {
 	ID        string  `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name      string  `json:"name" doc:"How the person is shown to others." example:"Ada Lovelace"`
-	Email     string  `json:"email" doc:"The address the person signs in with." example:"ada@example.com"`
+	Name      string  `json:"name" doc:"The display name." example:"Ada Lovelace"`
+	Email     string  `json:"email" doc:"The email address used to sign in." example:"ada@example.com"`
 	TimeZone  string  `json:"timeZone" doc:"The IANA time zone that decides what today is." example:"Europe/London"`
-	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When the account was made." example:"2026-01-05T09:00:00.000Z"`
+	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When the account was created." example:"2026-01-05T09:00:00.000Z"`
 }
 
 // Token is a personal API token as its owner sees it; the token itself is
 // shown once, when it is made.
 type Token struct {
 	ID          string   `json:"id" doc:"The token's id." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        string   `json:"name" doc:"What its owner called it." example:"Deploy script"`
-	Scopes      []Scope  `json:"scopes" doc:"What it allows; read is always among them." example:"[\"read\",\"write\"]"`
-	WorkspaceID *string  `json:"workspaceId" doc:"The one workspace it reaches; null for all of its owner's." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ExpiresAt   *Instant `json:"expiresAt" format:"date-time" doc:"When it stops working; null for never." example:"2027-01-05T09:00:00.000Z"`
+	Name        string   `json:"name" doc:"The name given by its owner." example:"Deploy script"`
+	Scopes      []Scope  `json:"scopes" doc:"The scopes; read is always included." example:"[\"read\",\"write\"]"`
+	WorkspaceID *string  `json:"workspaceId" doc:"The workspace it is restricted to; null for all workspaces of its owner." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ExpiresAt   *Instant `json:"expiresAt" format:"date-time" doc:"When it expires; null for never." example:"2027-01-05T09:00:00.000Z"`
 	LastFour    string   `json:"lastFour" doc:"Its last four characters." example:"9sXk"`
-	CreatedAt   Instant  `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-01-05T09:00:00.000Z"`
+	CreatedAt   Instant  `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 }
 
 // UsedToken is a token with when it was last used.
@@ -35,7 +35,7 @@ type UsedToken struct {
 // UserRef names a person inside another record.
 type UserRef struct {
 	ID   string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name string `json:"name" doc:"How the person is shown." example:"Ada Lovelace"`
+	Name string `json:"name" doc:"The display name." example:"Ada Lovelace"`
 }
 
 // notInAddress reports whether no address holds a character.

@@ -114,30 +114,30 @@ func PlatformOf(userAgent, host string) Platform {
 // of it: they are sealed, and nobody reads them again.
 type Webhook struct {
 	ID             string    `json:"id" doc:"The webhook's id." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name           string    `json:"name" doc:"Its name, for people." example:"Deploy bot"`
+	Name           string    `json:"name" doc:"The display name." example:"Deploy bot"`
 	WorkspaceID    string    `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	BoardID        *string   `json:"boardId" doc:"The board whose events it sends; null for every board that the whole workspace sees." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Events         []Kind    `json:"events" doc:"The kinds of events that it sends." example:"[\"card.created\"]"`
-	On             bool      `json:"on" doc:"Whether it sends." example:"true"`
-	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner,plan,trash" doc:"Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on." example:"failures"`
-	OffAt          *Instant  `json:"offAt" format:"date-time" doc:"Since when it is off; null while it is on." example:"2026-03-02T09:00:00.000Z"`
-	Failures       int       `json:"failures" doc:"How many deliveries failed in a row." example:"0"`
-	HeldSince      *Instant  `json:"heldSince" format:"date-time" doc:"Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them." example:"2026-03-02T09:00:00.000Z"`
-	HeldUntil      *Instant  `json:"heldUntil" format:"date-time" doc:"Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one." example:"2026-03-02T09:01:00.000Z"`
-	Host           string    `json:"host" doc:"The host of its address." example:"hooks.example.com"`
-	LastFour       string    `json:"lastFour" doc:"The last four characters of its address." example:"7f3a"`
+	BoardID        *string   `json:"boardId" doc:"The board whose events it sends; null for every board that the whole workspace can see." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Events         []Kind    `json:"events" doc:"The kinds of events it sends." example:"[\"card.created\"]"`
+	On             bool      `json:"on" doc:"Whether the webhook is on." example:"true"`
+	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner,plan,trash" doc:"Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on." example:"failures"`
+	OffAt          *Instant  `json:"offAt" format:"date-time" doc:"When it was switched off; null if it is on." example:"2026-03-02T09:00:00.000Z"`
+	Failures       int       `json:"failures" doc:"The number of consecutive failed deliveries." example:"0"`
+	HeldSince      *Instant  `json:"heldSince" format:"date-time" doc:"Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held." example:"2026-03-02T09:00:00.000Z"`
+	HeldUntil      *Instant  `json:"heldUntil" format:"date-time" doc:"Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause." example:"2026-03-02T09:01:00.000Z"`
+	Host           string    `json:"host" doc:"The host of its URL." example:"hooks.example.com"`
+	LastFour       string    `json:"lastFour" doc:"The last four characters of its URL." example:"7f3a"`
 	Platform       *Platform `json:"platform" enum:"zapier,make,n8n,pipedream,power_automate" doc:"The automation platform that it belongs to, if any." example:"zapier"`
-	OwnerID        string    `json:"ownerId" doc:"Who owns it: made it, or switched it on last." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	OldSecretUntil *Instant  `json:"oldSecretUntil" format:"date-time" doc:"Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one." example:"2026-03-03T09:00:00.000Z"`
-	CreatedAt      Instant   `json:"createdAt" format:"date-time" doc:"When it was made." example:"2026-03-01T09:00:00.000Z"`
-	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When it was last changed by a person." example:"2026-03-01T09:00:00.000Z"`
+	OwnerID        string    `json:"ownerId" doc:"The owner: the person who created it or last switched it on." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	OldSecretUntil *Instant  `json:"oldSecretUntil" format:"date-time" doc:"Until when deliveries are also signed with the previous secret; null if they have one signature." example:"2026-03-03T09:00:00.000Z"`
+	CreatedAt      Instant   `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`
+	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When a person last changed it." example:"2026-03-01T09:00:00.000Z"`
 }
 
 // WebhookSecret is a webhook with its signing secret, in the answer that made
 // the secret and nowhere else.
 type WebhookSecret struct {
 	Webhook
-	Secret string `json:"secret" doc:"The signing secret: whsec_ and 32 bytes in base64. Shown this once." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	Secret string `json:"secret" doc:"The signing secret: whsec_ and 32 bytes in base64. It is shown only once." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
 }
 
 // WebhookShard is the part of all webhooks that one belongs to.

@@ -27,9 +27,9 @@ func LoadZone(field, name string) (*time.Location, error) {
 
 // ZoneOffset is how clocks in a time zone go for some time.
 type ZoneOffset struct {
-	From    Instant `json:"from" format:"date-time" doc:"Since when." example:"2026-03-29T01:00:00.000Z"`
-	Until   Instant `json:"until" format:"date-time" doc:"Until when; no longer then." example:"2026-10-25T01:00:00.000Z"`
-	Seconds int     `json:"seconds" doc:"By how much they are ahead of UTC." example:"3600"`
+	From    Instant `json:"from" format:"date-time" doc:"The start of the period." example:"2026-03-29T01:00:00.000Z"`
+	Until   Instant `json:"until" format:"date-time" doc:"The end of the period, exclusive." example:"2026-10-25T01:00:00.000Z"`
+	Seconds int     `json:"seconds" doc:"The offset from UTC." example:"3600"`
 }
 
 // ZoneOffsets tells how clocks in zone go from one instant until another,

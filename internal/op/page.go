@@ -17,8 +17,8 @@ const DefaultLimit = 50
 
 // Paging is embedded in the input of an operation that answers a list.
 type Paging struct {
-	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"How many records to answer at most; 50 when absent." example:"50"`
-	Cursor string `json:"cursor,omitempty" maxLength:"2048" doc:"The nextCursor of the answer before; the first page when absent." example:"Q3Vyc29yLW9mLXRoZS1hbnN3ZXItYmVmb3Jl"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"The maximum number of records to return; 50 when absent." example:"50"`
+	Cursor string `json:"cursor,omitempty" maxLength:"2048" doc:"The nextCursor of the previous response; the first page when absent." example:"Q3Vyc29yLW9mLXRoZS1hbnN3ZXItYmVmb3Jl"`
 	key    []byte
 }
 

@@ -94,7 +94,7 @@ func (in *Input) describeScopes() {
 			if s == nil || s.Extensions["x-scope"] != nil {
 				continue // not in the body, or said where another input has the same record
 			}
-			s.Description = strings.TrimSuffix(s.Description, ".") + "; needs the scope " + string(f.scope) + "."
+			s.Description = strings.TrimSuffix(s.Description, ".") + "; requires the scope " + string(f.scope) + "."
 			s.Extensions = map[string]any{"x-scope": f.scope}
 		}
 	}

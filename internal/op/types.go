@@ -37,12 +37,12 @@ type positionSchema struct{}
 // PositionBefore and PositionAfter are the two forms of a position that name
 // a neighbour.
 type PositionBefore struct {
-	Before string `json:"before" maxLength:"64" doc:"The neighbour that it goes before." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Before string `json:"before" maxLength:"64" doc:"The id of the sibling to place it before." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // PositionAfter puts a thing behind a neighbour.
 type PositionAfter struct {
-	After string `json:"after" maxLength:"64" doc:"The neighbour that it goes after." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	After string `json:"after" maxLength:"64" doc:"The id of the sibling to place it after." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 func (positionSchema) Schema(r huma.Registry) *huma.Schema {

@@ -24,11 +24,11 @@ type Filter struct {
 	AssigneeAll string `json:"assigneeAll,omitempty" doc:"Cards assigned to all of these people: names, email addresses, user ids, me, none or any, separated by commas." example:"me,usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	AssigneeNot string `json:"assigneeNot,omitempty" doc:"Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas." example:"me"`
 
-	Creator    string `json:"creator,omitempty" doc:"Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
-	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas." example:"me"`
+	Creator    string `json:"creator,omitempty" doc:"Cards created by one of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas." example:"me"`
+	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas." example:"me"`
 
 	Done     string `json:"done,omitempty" doc:"Cards that are done (true) or not done (false)." example:"false"`
-	Archived string `json:"archived,omitempty" doc:"Archived cards: false leaves them out (the default), true adds them, only shows nothing else." example:"false"`
+	Archived string `json:"archived,omitempty" doc:"Archived cards: false leaves them out (the default), true includes them, only returns nothing else." example:"false"`
 
 	Due     string `json:"due,omitempty" doc:"Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas." example:"overdue,today"`
 	DueFrom string `json:"dueFrom,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
@@ -44,14 +44,14 @@ type Filter struct {
 	CompletedTo   string `json:"completedTo,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
 
 	// TimeZone is read by the caller, who loads it into Env.Zone.
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent." example:"Europe/Zurich"`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 
 	Has       string `json:"has,omitempty" doc:"Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas." example:"checklist"`
 	No        string `json:"no,omitempty" doc:"Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas." example:"due"`
 	Checklist string `json:"checklist,omitempty" doc:"Cards whose checklist items are all done (complete), or that have an item not done (incomplete)." example:"incomplete"`
 
 	Q    string `json:"q,omitempty" doc:"A search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open label:bug"`
-	Sort string `json:"sort,omitempty" doc:"The order: position, due, start, created, updated or title, with - in front for descending." example:"-updated"`
+	Sort string `json:"sort,omitempty" doc:"The sort order: position, due, start, created, updated or title; prefix - for descending." example:"-updated"`
 }
 
 // SavedParam is the name under which Within refuses and echoes its saved text.

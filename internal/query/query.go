@@ -86,14 +86,14 @@ func (q Query) String() string {
 // Term is one term of a query as it was understood, for a chip in a search
 // field.
 type Term struct {
-	Key     string   `json:"key" doc:"The key in full, such as member for @ada; text for plain words and phrases."`
+	Key     string   `json:"key" doc:"The full key, such as member for @ada; text for plain words and phrases."`
 	Negated bool     `json:"negated" doc:"Whether the term excludes what it names."`
-	Values  []string `json:"values" doc:"The alternatives, without quotes."`
+	Values  []string `json:"values" doc:"The alternative values, without quotes."`
 	Text    string   `json:"text" doc:"The term in the search grammar."`
-	Param   string   `json:"param" doc:"The parameter in which the term was written."`
-	Offset  int      `json:"offset" doc:"Where the term begins in that parameter, in bytes of UTF-8."`
-	Length  int      `json:"length" doc:"How long the term is there, in bytes of UTF-8."`
-	Ignored bool     `json:"ignored" doc:"Whether the term had no effect because it holds no letter or digit."`
+	Param   string   `json:"param" doc:"The parameter that contains the term."`
+	Offset  int      `json:"offset" doc:"The offset of the term in that parameter, in bytes of UTF-8."`
+	Length  int      `json:"length" doc:"The length of the term, in bytes of UTF-8."`
+	Ignored bool     `json:"ignored" doc:"Whether the term had no effect because it contains no letter or digit."`
 }
 
 // Echo is the query term by term, in the order of String. It is never nil.

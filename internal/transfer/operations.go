@@ -21,11 +21,15 @@ type WorkspaceInput struct {
 // AddOperations registers the exports.
 func AddOperations(r *op.Registry) *op.Registry {
 	r.In("Exports", "Whole boards as one document.")
-	op.Stream(r, "export_board", "GET /boards/{boardId}/export", "Export a board as one streamed document. It ends with its counts and complete: true; cardwall import cardwall reads it.",
+	op.Stream(r, "export_board", "GET /boards/{boardId}/export",
+		"Export a board as one streamed document. A complete document ends with its counts and complete: "+
+			"true. It can be imported with cardwall import cardwall.",
 		func(ctx context.Context, v *store.View, in BoardInput, w io.Writer) error {
 			return Export(ctx, v, in.BoardID, w)
 		})
-	op.Stream(r, "export_workspace", "GET /workspaces/{workspaceId}/export", "Export the boards of a workspace that the caller sees as one streamed document. Confidential boards are left out.",
+	op.Stream(r, "export_workspace", "GET /workspaces/{workspaceId}/export",
+		"Export the boards of a workspace that the caller can see as one streamed document. Confidential "+
+			"boards are left out.",
 		func(ctx context.Context, v *store.View, in WorkspaceInput, w io.Writer) error {
 			return ExportWorkspace(ctx, v, in.WorkspaceID, w)
 		})

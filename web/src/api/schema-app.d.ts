@@ -39,8 +39,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a template of a workspace, for its owners and admins
-         * @description Delete a template of a workspace, for its owners and admins. Boards made from it stay.
+         * Delete a template of a workspace
+         * @description Delete a template of a workspace. Requires an owner or admin of the workspace. Boards created from it are kept.
          */
         delete: operations["delete_board_template"];
         options?: never;
@@ -57,8 +57,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Note which lists of a board the caller has collapsed
-         * @description Note which lists of a board the caller has collapsed.
+         * Store which lists of a board are collapsed for the caller
+         * @description Store which lists of a board are collapsed for the caller.
          */
         put: operations["set_collapsed_lists"];
         post?: never;
@@ -76,8 +76,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get all that a client needs to show a board
-         * @description Get all that a client needs to show a board. Its lists, labels, members and open cards, all of one version.
+         * Get everything a client needs to show a board
+         * @description Get everything a client needs to show a board. Returns its lists, labels, members and open cards, all at the same boardVersion.
          */
         get: operations["open_board"];
         put?: never;
@@ -96,8 +96,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the public page of a board: its address, what it shows, and what it takes
-         * @description Get the public page of a board: its address, what it shows, and what it takes.
+         * Get the public page of a board
+         * @description Get the public page of a board. Returns its address, what it shows, and what guests may do on it.
          */
         get: operations["get_public_page"];
         put?: never;
@@ -106,8 +106,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Switch the public page of a board on or off, or change what it shows and takes
-         * @description Switch the public page of a board on or off, or change what it shows and takes. A confidential board has none.
+         * Switch the public page of a board on or off, or change its settings
+         * @description Switch the public page of a board on or off, or change its settings. The settings say what the page shows and what guests may do. Confidential boards have no public page.
          */
         patch: operations["update_public_page"];
         trace?: never;
@@ -122,8 +122,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give the public page of a board another address
-         * @description Give the public page of a board another address. The one before stops working at once.
+         * Give the public page of a board a new address
+         * @description Give the public page of a board a new address. The old address stops working at once.
          */
         post: operations["renew_public_page"];
         delete?: never;
@@ -142,8 +142,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try an automation rule without doing anything
-         * @description Try an automation rule without doing anything. Looks at the 50 cards of the board that changed last: which satisfy it, when that which sets it off last happened to them, and what would be done.
+         * Test an automation rule without changing anything
+         * @description Test an automation rule without changing anything. Looks at the 50 most recently changed cards of the board. Returns those that match the rule's query, when its trigger last occurred for each, and what the rule would do.
          */
         post: operations["dry_run_rule"];
         delete?: never;
@@ -160,8 +160,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason
-         * @description List what the automation rules of a board did in the last 30 days, newest first; what was refused too, with the reason.
+         * List the runs of a board's automation rules in the last 30 days, newest first
+         * @description List the runs of a board's automation rules in the last 30 days, newest first. Refused runs are included with the reason.
          */
         get: operations["list_rule_runs"];
         put?: never;
@@ -181,13 +181,13 @@ export interface paths {
         };
         /**
          * List the automation rules of a board
-         * @description List the automation rules of a board. All who see the board see them.
+         * @description List the automation rules of a board. Everyone who can see the board can see them.
          */
         get: operations["list_rules"];
         put?: never;
         /**
          * Create an automation rule
-         * @description Create an automation rule. What happens from now on sets it off, and it acts with the caller's rights. Needs a board admin and the feature automation.
+         * @description Create an automation rule. It responds to events from now on and acts with the caller's permissions. Requires a board admin and the feature automation.
          */
         post: operations["create_rule"];
         delete?: never;
@@ -205,14 +205,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Make a board a favourite of the caller
-         * @description Make a board a favourite of the caller.
+         * Add a board to the caller's favourites
+         * @description Add a board to the caller's favourites.
          */
         put: operations["star_board"];
         post?: never;
         /**
-         * Make a board no favourite of the caller any more
-         * @description Make a board no favourite of the caller any more.
+         * Remove a board from the caller's favourites
+         * @description Remove a board from the caller's favourites.
          */
         delete: operations["unstar_board"];
         options?: never;
@@ -228,8 +228,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a status update to begin from
-         * @description Get a status update to begin from. What changed on the board in the last seven days, in Markdown; nothing is posted.
+         * Get a draft of a status update
+         * @description Get a draft of a status update. It summarizes in Markdown what changed on the board in the last seven days. Nothing is posted.
          */
         get: operations["draft_status_update"];
         put?: never;
@@ -249,14 +249,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Be told of what changes on a board
-         * @description Be told of what changes on a board.
+         * Watch a board
+         * @description Watch a board. The caller is notified of its changes.
          */
         put: operations["watch_board"];
         post?: never;
         /**
-         * Be told no more of what changes on a board
-         * @description Be told no more of what changes on a board.
+         * Stop watching a board
+         * @description Stop watching a board.
          */
         delete: operations["unwatch_board"];
         options?: never;
@@ -273,18 +273,18 @@ export interface paths {
         };
         /**
          * Get the caller's calendar feed
-         * @description Get the caller's calendar feed. Its address was shown when it was made.
+         * @description Get the caller's calendar feed. Its address is shown only when it is created.
          */
         get: operations["get_calendar_feed"];
         put?: never;
         /**
-         * Make the caller's calendar feed, or give it another address
-         * @description Make the caller's calendar feed, or give it another address. The answer holds the address, this once; the one before ends.
+         * Create the caller's calendar feed, or replace its address
+         * @description Create the caller's calendar feed, or replace its address. The response contains the address, which is shown only once. The previous address stops working.
          */
         post: operations["create_calendar_feed"];
         /**
          * Withdraw the caller's calendar feed
-         * @description Withdraw the caller's calendar feed. Its address shows nothing any more.
+         * @description Withdraw the caller's calendar feed. Its address stops working.
          */
         delete: operations["delete_calendar_feed"];
         options?: never;
@@ -304,19 +304,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get whether the caller is told of a card
-         * @description Get whether the caller is told of a card.
+         * Get whether the caller is notified about a card
+         * @description Get whether the caller is notified about a card.
          */
         get: operations["get_card_watch"];
         /**
-         * Be told of comments on a card and of what becomes of it
-         * @description Be told of comments on a card and of what becomes of it.
+         * Watch a card
+         * @description Watch a card. The caller is notified of its comments and changes.
          */
         put: operations["watch_card"];
         post?: never;
         /**
-         * Be told no more of a card, also while working on it
-         * @description Be told no more of a card, also while working on it.
+         * Stop watching a card
+         * @description Stop watching a card. The caller is no longer notified about it, even while assigned to it.
          */
         delete: operations["unwatch_card"];
         options?: never;
@@ -494,8 +494,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a delivery again that failed, gave up or was skipped
-         * @description Send a delivery again that failed, gave up or was skipped.
+         * Send a delivery again that failed, was given up or was skipped
+         * @description Send a delivery again that failed, was given up or was skipped.
          */
         post: operations["send_delivery_again"];
         delete?: never;
@@ -512,8 +512,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the caller's workspaces with their boards, favourites and last looks
-         * @description Get the caller's workspaces with their boards, favourites and last looks.
+         * Get the caller's workspaces with their boards, favourites and the times they were last opened
+         * @description Get the caller's workspaces with their boards, favourites and the times they were last opened.
          */
         get: operations["get_home"];
         put?: never;
@@ -534,8 +534,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look at the invitation that a link's secret stands for
-         * @description Look at the invitation that a link's secret stands for. It is sent in the body, so that it is in no log.
+         * Get the invitation that the secret in its link belongs to
+         * @description Get the invitation that the secret in its link belongs to. The secret is sent in the body to keep it out of logs.
          */
         post: operations["look_at_invitation"];
         delete?: never;
@@ -554,8 +554,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept an invitation by the secret of its link
-         * @description Accept an invitation by the secret of its link. Accepting it twice is no mistake.
+         * Accept an invitation with the secret from its link
+         * @description Accept an invitation with the secret from its link. Accepting it again has no effect.
          */
         post: operations["accept_invitation"];
         delete?: never;
@@ -592,13 +592,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how the caller is told of what
-         * @description Get how the caller is told of what.
+         * Get the caller's notification settings
+         * @description Get the caller's notification settings.
          */
         get: operations["get_notification_settings"];
         /**
-         * Choose how the caller is told of what
-         * @description Choose how the caller is told of what. Replaces all settings.
+         * Replace the caller's notification settings
+         * @description Replace the caller's notification settings.
          */
         put: operations["set_notification_settings"];
         post?: never;
@@ -617,7 +617,7 @@ export interface paths {
         };
         /**
          * List the caller's notifications of the last 90 days, newest first
-         * @description List the caller's notifications of the last 90 days, newest first. Of what the caller may not see any more there is none.
+         * @description List the caller's notifications of the last 90 days, newest first. Notifications about boards that the caller can no longer see are left out.
          */
         get: operations["list_notifications"];
         put?: never;
@@ -638,8 +638,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mark all notifications up to one as read
-         * @description Mark all notifications up to one as read.
+         * Mark all notifications up to a given one as read
+         * @description Mark all notifications up to a given one as read.
          */
         post: operations["mark_all_notifications"];
         delete?: never;
@@ -662,8 +662,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Mark a notification as read, or as unread again
-         * @description Mark a notification as read, or as unread again.
+         * Mark a notification as read or unread
+         * @description Mark a notification as read or unread.
          */
         patch: operations["mark_notification"];
         trace?: never;
@@ -677,7 +677,7 @@ export interface paths {
         };
         /**
          * List the organizations of the server, newest first
-         * @description List the organizations of the server, newest first. For its operators.
+         * @description List the organizations of the server, newest first. For the server's operators.
          */
         get: operations["list_organizations"];
         put?: never;
@@ -696,8 +696,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an organization's plan and what it uses of it
-         * @description Get an organization's plan and what it uses of it. Guests may not.
+         * Get an organization's plan and its current usage
+         * @description Get an organization's plan and its current usage. Not available to guests.
          */
         get: operations["get_organization"];
         put?: never;
@@ -707,7 +707,7 @@ export interface paths {
         head?: never;
         /**
          * Change an organization's plan, or whether it is read-only
-         * @description Change an organization's plan, or whether it is read-only. For the server's operators; needs a recent sign-in.
+         * @description Change an organization's plan, or whether it is read-only. For the server's operators. Requires a recent sign-in.
          */
         patch: operations["update_organization"];
         trace?: never;
@@ -721,7 +721,7 @@ export interface paths {
         };
         /**
          * List the people in all workspaces of an organization
-         * @description List the people in all workspaces of an organization. Needs an owner of one of them; email addresses are shown of who is in a workspace that the caller manages.
+         * @description List the people in all workspaces of an organization. Requires an owner of one of them. Email addresses are shown only for people in a workspace that the caller manages.
          */
         get: operations["list_organization_members"];
         put?: never;
@@ -1032,14 +1032,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an automation rule with its log
-         * @description Delete an automation rule with its log. What it did stays.
+         * @description Delete an automation rule with its log. The changes it made stay.
          */
         delete: operations["delete_rule"];
         options?: never;
         head?: never;
         /**
          * Change an automation rule
-         * @description Change an automation rule. Who changes what it does is its owner from then on.
+         * @description Change an automation rule. A person who changes what it does becomes its owner.
          */
         patch: operations["update_rule"];
         trace?: never;
@@ -1075,7 +1075,7 @@ export interface paths {
         put?: never;
         /**
          * Switch an automation rule on
-         * @description Switch an automation rule on. The caller is its owner from then on; what happened while it was off is not made up for.
+         * @description Switch an automation rule on. The caller becomes its owner. Events that happened while it was off are not processed.
          */
         post: operations["switch_on_rule"];
         delete?: never;
@@ -1318,8 +1318,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a person's emails about notifications, by the address in one of them
-         * @description End a person's emails about notifications, by the address in one of them.
+         * Stop a person's notification emails, using the link in one of them
+         * @description Stop a person's notification emails, using the link in one of them.
          */
         post: operations["unsubscribe"];
         delete?: never;
@@ -1366,8 +1366,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a webhook's name, address or events
-         * @description Change a webhook's name, address or events.
+         * Change a webhook's name, URL or events
+         * @description Change a webhook's name, URL or events.
          */
         patch: operations["update_webhook"];
         trace?: never;
@@ -1403,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Switch a webhook off
-         * @description Switch a webhook off. What is on its way is skipped when its turn comes.
+         * @description Switch a webhook off. Deliveries that are still pending are skipped.
          */
         post: operations["pause_webhook"];
         delete?: never;
@@ -1422,8 +1422,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make another signing secret
-         * @description Make another signing secret. For 24 hours deliveries carry two signatures, by it and by the one before.
+         * Create a new signing secret
+         * @description Create a new signing secret. For 24 hours, deliveries are signed with both the new and the previous secret.
          */
         post: operations["rotate_webhook_secret"];
         delete?: never;
@@ -1442,8 +1442,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send deliveries of a webhook again that failed, gave up or were skipped
-         * @description Send deliveries of a webhook again that failed, gave up or were skipped.
+         * Send deliveries of a webhook again that failed, were given up or were skipped
+         * @description Send deliveries of a webhook again that failed, were given up or were skipped.
          */
         post: operations["send_deliveries_again"];
         delete?: never;
@@ -1462,8 +1462,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event that switches the webhook on when the receiver takes it
-         * @description Send a test event that switches the webhook on when the receiver takes it. Its failures are forgotten then, and the caller is its owner.
+         * Send a test event, and switch the webhook on if the receiver accepts it
+         * @description Send a test event, and switch the webhook on if the receiver accepts it. This resets its count of failures and makes the caller its owner.
          */
         post: operations["switch_on_webhook"];
         delete?: never;
@@ -1482,8 +1482,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event, once, also while the webhook is off
-         * @description Send a test event, once, also while the webhook is off.
+         * Send one test event
+         * @description Send one test event. This also works while the webhook is off.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -1524,7 +1524,7 @@ export interface paths {
         post?: never;
         /**
          * Move a workspace to the trash
-         * @description Move a workspace to the trash. Nobody reaches it any more; it is kept for 30 days, in which an owner can restore it, then gone for good with its boards. Needs an owner and a recent sign-in.
+         * @description Move a workspace to the trash. Nobody can reach it any more. An owner can restore it for 30 days; after that it is deleted permanently with its boards. Requires an owner and a recent sign-in.
          */
         delete: operations["delete_workspace"];
         options?: never;
@@ -1544,8 +1544,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was done in a workspace and on its boards, newest first
-         * @description List what was done in a workspace and on its boards, newest first. Of boards that the caller does not see it tells neither names nor differences.
+         * List the audit log of a workspace and its boards, newest first
+         * @description List the audit log of a workspace and its boards, newest first. For boards that the caller cannot see, names and changed values are left out.
          */
         get: operations["list_audit_entries"];
         put?: never;
@@ -1584,8 +1584,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export the audit log of a workspace as lines of JSON
-         * @description Export the audit log of a workspace as lines of JSON. Takes the filters of list_audit_entries.
+         * Export the audit log of a workspace as newline-delimited JSON
+         * @description Export the audit log of a workspace as newline-delimited JSON. Takes the filters of list_audit_entries.
          */
         get: operations["export_audit_ndjson"];
         put?: never;
@@ -1604,8 +1604,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how many deliveries the workspace's organization has caused today, and may
-         * @description Get how many deliveries the workspace's organization has caused today, and may.
+         * Get how many deliveries the workspace's organization has caused today, and its daily limit
+         * @description Get how many deliveries the workspace's organization has caused today, and its daily limit.
          */
         get: operations["get_delivery_quota"];
         put?: never;
@@ -1625,14 +1625,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Give a person of a workspace another role
-         * @description Give a person of a workspace another role. Only owners change owners, and the last one stays.
+         * Change a person's role in a workspace
+         * @description Change a person's role in a workspace. Only owners can change an owner's role. The last owner must stay.
          */
         put: operations["change_member"];
         post?: never;
         /**
-         * Take a person out of a workspace, or leave it
-         * @description Take a person out of a workspace, or leave it. The person's roles on boards, assignments and tokens for the workspace end; what the person made stays.
+         * Remove a person from a workspace, or leave it
+         * @description Remove a person from a workspace, or leave it. The person's board roles, assignments and tokens for the workspace are removed. Everything the person created stays.
          */
         delete: operations["remove_member"];
         options?: never;
@@ -1650,8 +1650,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Restore a workspace from the trash, with its people as they were
-         * @description Restore a workspace from the trash, with its people as they were. Needs one of its owners.
+         * Restore a workspace from the trash with the members it had
+         * @description Restore a workspace from the trash with the members it had. Requires one of its owners.
          */
         post: operations["restore_workspace"];
         delete?: never;
@@ -1686,12 +1686,12 @@ export interface components {
     schemas: {
         Actor: {
             /**
-             * @description The user, or the automation rule; null for a guest and for the system.
+             * @description The id of the user or the automation rule; null for a guest and for the system.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string | null;
             /**
-             * @description What kind of being caused it.
+             * @description The kind of actor.
              * @example person
              * @enum {string}
              */
@@ -1756,36 +1756,36 @@ export interface components {
             verified: boolean;
         };
         AuditEntry: {
-            /** @description Who did it. */
+            /** @description The actor. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The person's name; null for who is no person.
+             * @description The person's name; null if the actor is not a person.
              * @example Ada Lovelace
              */
             actorName: string | null;
             /**
              * Format: date-time
-             * @description When.
+             * @description When it happened.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
             /**
-             * @description The board it was about, if any.
+             * @description The board concerned, if any.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
-             * @description The board's name; null when the reader does not see the board, or it is gone.
+             * @description The board's name; null if the reader cannot see the board or it no longer exists.
              * @example Launch
              */
             boardName: string | null;
             /**
              * Format: int64
-             * @description The version of the board that it made; null when it changed none.
+             * @description The boardVersion after the change; null if no board changed.
              * @example 42
              */
             boardVersion: number | null;
-            /** @description Field by field what it was and what it is; empty when the reader does not see it. */
+            /** @description The previous and new value of each changed field; empty if the reader cannot see the object. */
             changes: {
                 [key: string]: components["schemas"]["FromTo"];
             };
@@ -1795,27 +1795,27 @@ export interface components {
              */
             id: string;
             /**
-             * @description What was done: the name of the operation.
+             * @description The name of the operation.
              * @example change_member
              */
             operation: string;
             /**
-             * @description The request's id, as the server's log has it.
+             * @description The request's id, as in the server's log.
              * @example req_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             requestId: string | null;
             /**
-             * @description The id of what it was about.
+             * @description The id of the object concerned.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             subject: string | null;
             /**
-             * @description What that is called now; null when the reader does not see it, or it is gone.
+             * @description The object's current name; null if the reader cannot see the object or it no longer exists.
              * @example Grace Hopper
              */
             subjectName: string | null;
             /**
-             * @description The API token that was used; null in a browser.
+             * @description The API token that was used; null for a browser session.
              * @example tok_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             tokenId: string | null;
@@ -1826,7 +1826,7 @@ export interface components {
             tokenName: string | null;
         };
         BoardLimits: {
-            /** @description All cards on the board, archived ones too. */
+            /** @description All cards on the board, including archived ones. */
             allCards: components["schemas"]["Usage"];
             /**
              * Format: int64
@@ -1871,7 +1871,7 @@ export interface components {
         };
         BoardMember: {
             /**
-             * @description The role given on the board itself; null for who has it through the workspace alone.
+             * @description The role given on the board itself; null if the person only has a role through the workspace.
              * @example editor
              * @enum {string|null}
              */
@@ -1882,12 +1882,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description What the person is on the board, the workspace's role counted in.
+             * @description The person's effective role on the board, including the one from the workspace.
              * @example editor
              * @enum {string}
              */
@@ -1895,39 +1895,39 @@ export interface components {
         };
         BoardTemplatePreview: {
             /**
-             * @description Whether it comes with the service.
+             * @description Whether it is a built-in template.
              * @example false
              */
             builtIn: boolean;
             /**
              * Format: int64
-             * @description How many cards a board made from it begins with.
+             * @description The number of cards on a board created from it.
              * @example 8
              */
             cards: number;
             /**
              * Format: date-time
-             * @description When it was saved; null for one that comes with the service.
+             * @description When it was saved; null for a built-in template.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string | null;
             /**
-             * @description What it is for, in Markdown.
+             * @description Its description, in Markdown.
              * @example Everything from the first idea to the day after.
              */
             description: string;
-            /** @description The features of a board made from it. */
+            /** @description The features of a board created from it. */
             features: components["schemas"]["Features"];
-            /** @description For each of its lists the first cards, 20 at most. */
+            /** @description The first cards of each list, at most 20. */
             first: components["schemas"]["TemplatePreviewCard"][][];
             /**
              * @description The template's id.
              * @example tpl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels of a board made from it. */
+            /** @description The labels of a board created from it. */
             labels: components["schemas"]["TemplateLabel"][];
-            /** @description The lists of a board made from it, in their order. */
+            /** @description The lists of a board created from it, in order. */
             lists: components["schemas"]["TemplateList"][];
             /**
              * @description Its name.
@@ -1935,7 +1935,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The workspace that keeps it; null for one that comes with the service.
+             * @description The workspace it belongs to; null for a built-in template.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -1947,19 +1947,19 @@ export interface components {
              */
             boardId: string;
             /**
-             * @description Whether the caller is told of what changes on it.
+             * @description Whether the caller watches the board.
              * @example true
              */
             watching: boolean;
         };
         CalendarFeed: {
             /**
-             * @description Whether there is one.
+             * @description Whether the caller has a calendar feed.
              * @example true
              */
             active: boolean;
             /**
-             * @description The boards whose cards it shows; none for the cards assigned to the caller, on any board.
+             * @description The boards whose cards the feed shows. When empty it shows the cards assigned to the caller, on any board.
              * @example [
              *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
@@ -1967,7 +1967,7 @@ export interface components {
             boardIds: string[];
             /**
              * Format: date-time
-             * @description When its address was made; null while there is none.
+             * @description When its address was created; null if there is no feed.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string | null;
@@ -1975,44 +1975,44 @@ export interface components {
         Card: {
             /**
              * Format: date-time
-             * @description When it was archived, by itself or with its list; null while it is open.
+             * @description When it was archived, by itself or with its list; null if it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Why it is archived: card when it was archived itself, list when its list is archived; null while it is open.
+             * @description Why it is archived: card if it was archived itself, list if its list is archived; null if it is open.
              * @example card
              * @enum {string|null}
              */
             archivedBy: "card" | "list" | null;
-            /** @description Who works on it, in the order of being assigned. */
+            /** @description The assignees, in the order in which they were assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
              * @description The board it is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
-            /** @description How far its checklists are. */
+            /** @description The progress of its checklists. */
             checklistItems: components["schemas"]["ItemCount"];
             /**
              * Format: int64
-             * @description How many comments it has.
+             * @description The number of comments.
              * @example 3
              */
             comments: number;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description The details, in Markdown. Left out in the compact view.
+             * @description The description, in Markdown. Omitted in the compact view.
              * @example Two paragraphs, one picture.
              */
             description?: string;
@@ -2023,19 +2023,19 @@ export interface components {
             done: boolean;
             /**
              * Format: date-time
-             * @description Since when it is done.
+             * @description When it was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
             /**
              * Format: date-time
-             * @description The instant the card is due; null when it is due all day.
+             * @description The due time; null if the card is due all day.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the card is due, in its time zone.
+             * @description The due date, in the card's time zone.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -2044,7 +2044,7 @@ export interface components {
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels it carries, by name. */
+            /** @description Its labels, sorted by name. */
             labels: components["schemas"]["LabelRef"][];
             /**
              * @description The list it is in.
@@ -2053,48 +2053,48 @@ export interface components {
             listId: string;
             /**
              * Format: int64
-             * @description Its number on the board; never used twice.
+             * @description Its number on the board. Numbers are never reused.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The instant the work starts; null when it starts all day.
+             * @description The start time; null if the work starts all day.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the work starts.
+             * @description The start date.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone the times were given in.
+             * @description The IANA time zone in which the times were given.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description What is to be done.
+             * @description The title.
              * @example Write the press release
              */
             title: string;
             /**
              * Format: date-time
-             * @description When it last changed, its comments and checklists counted in.
+             * @description When the card, its comments or its checklists last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The card's page in the application.
+             * @description The URL of the card in the application.
              * @example https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
         };
         CardWatch: {
             /**
-             * @description Whether the caller asked for it, and so is told of other changes of the card too.
+             * @description Whether the caller watches the card itself, and so is also notified of its other changes.
              * @example true
              */
             asked: boolean;
@@ -2104,7 +2104,7 @@ export interface components {
              */
             cardId: string;
             /**
-             * @description Whether the caller is told of comments on it: by having asked for that, by working on it, by having commented, or by watching its board.
+             * @description Whether the caller is notified of comments on the card, because the caller watches the card or its board, is assigned to it, or has commented.
              * @example true
              */
             watching: boolean;
@@ -2132,7 +2132,7 @@ export interface components {
              */
             boardId: string;
             /**
-             * @description Its lists that the caller has collapsed.
+             * @description The lists that the caller has collapsed.
              * @example [
              *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
@@ -2142,18 +2142,18 @@ export interface components {
         ConnectedApp: {
             /**
              * Format: date-time
-             * @description When the person let it in.
+             * @description When the person authorized it.
              * @example 2026-03-02T09:00:00.000Z
              */
             connectedAt: string;
             /**
              * Format: date-time
-             * @description When it is disconnected unless it renews its token before.
+             * @description When it is disconnected unless it renews its token.
              * @example 2026-05-31T09:00:00.000Z
              */
             expiresAt: string;
             /**
-             * @description The host that the person was sent back to, or that the program belongs to; empty for a device.
+             * @description The host that the person was redirected to, or that the program belongs to; empty for a device.
              * @example assistant.example.com
              */
             host: string;
@@ -2164,17 +2164,17 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it last asked for something, to the minute; null for never.
+             * @description When it was last used, to the minute; null for never.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastUsedAt: string | null;
             /**
-             * @description What the program calls itself.
+             * @description The name the program gives itself.
              * @example Example Assistant
              */
             name: string;
             /**
-             * @description What it may do.
+             * @description Its scopes.
              * @example [
              *       "read",
              *       "write"
@@ -2182,7 +2182,7 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The one workspace it reaches; null for all of its owner's.
+             * @description The workspace it is restricted to; null for all workspaces of its owner.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -2193,14 +2193,14 @@ export interface components {
         };
         Deleted: {
             /**
-             * @description The id of what is gone.
+             * @description The id of the deleted object.
              * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
         };
         DeletedRule: {
             /**
-             * @description The id of what is gone.
+             * @description The id of the deleted object.
              * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
@@ -2208,57 +2208,57 @@ export interface components {
         Delivery: {
             /**
              * Format: int64
-             * @description How often it was attempted since it was made or sent again.
+             * @description The number of attempts since it was created or sent again.
              * @example 2
              */
             attempts: number;
             /**
-             * @description The board of the event; null for a test of a webhook that covers a workspace.
+             * @description The board of the event; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made.
+             * @description The boardVersion after the change.
              * @example 42
              */
             boardVersion: number;
             /**
              * Format: date-time
-             * @description When the event was.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it came to its end; null while it is under way.
+             * @description When it reached its final status; null if it is still pending.
              * @example 2026-03-02T14:00:00.100Z
              */
             endedAt: string | null;
             /**
              * Format: int64
-             * @description The status of the last answer; null when there was none.
+             * @description The HTTP status of the last response; null for none.
              * @example 503
              */
             httpStatus: number | null;
             /**
-             * @description The delivery's id: the header webhook-id and the body's id, at every attempt.
+             * @description The delivery's id. It is the same in the header webhook-id and in the body of every attempt.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
             /**
              * Format: date-time
-             * @description When it is attempted next, if its receiver is not held back; null when it is not.
+             * @description When the next attempt is due, unless deliveries to the receiver are held; null for none.
              * @example 2026-03-02T14:02:10.000Z
              */
             nextAttemptAt: string | null;
             /**
-             * @description Why it is so, and what comes next, in words.
+             * @description An explanation of the status and of what happens next.
              * @example HTTP 503; next attempt 14:02:10 UTC
              */
             reason: string;
             /**
-             * @description How far it is.
+             * @description The status.
              * @example pending retry
              * @enum {string}
              */
@@ -2276,30 +2276,30 @@ export interface components {
         };
         DeliveryAttempt: {
             /**
-             * @description The first kilobyte of the answer's body.
+             * @description The first kilobyte of the response body.
              * @example try again later
              */
             answer: string;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When it started.
              * @example 2026-03-02T14:00:00.000Z
              */
             at: string;
             /**
              * Format: int64
-             * @description How long it took, in milliseconds.
+             * @description The duration in milliseconds.
              * @example 180
              */
             durationMs: number;
             /**
              * Format: int64
-             * @description The status of the answer; null when none came.
+             * @description The HTTP status of the response; null for none.
              * @example 503
              */
             httpStatus: number | null;
             /**
-             * @description What came of it, in words.
+             * @description A description of the result.
              * @example HTTP 503
              */
             outcome: string;
@@ -2307,64 +2307,64 @@ export interface components {
         DeliveryDetail: {
             /**
              * Format: int64
-             * @description How often it was attempted since it was made or sent again.
+             * @description The number of attempts since it was created or sent again.
              * @example 2
              */
             attempts: number;
             /**
-             * @description The board of the event; null for a test of a webhook that covers a workspace.
+             * @description The board of the event; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made.
+             * @description The boardVersion after the change.
              * @example 42
              */
             boardVersion: number;
             /**
-             * @description What is sent, byte for byte at every attempt.
+             * @description The request body, identical in every attempt.
              * @example {"id":"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"}
              */
             body: string;
             /**
              * Format: date-time
-             * @description When the event was.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it came to its end; null while it is under way.
+             * @description When it reached its final status; null if it is still pending.
              * @example 2026-03-02T14:00:00.100Z
              */
             endedAt: string | null;
             /**
              * Format: int64
-             * @description The status of the last answer; null when there was none.
+             * @description The HTTP status of the last response; null for none.
              * @example 503
              */
             httpStatus: number | null;
             /**
-             * @description The delivery's id: the header webhook-id and the body's id, at every attempt.
+             * @description The delivery's id. It is the same in the header webhook-id and in the body of every attempt.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description The attempts, the last twenty at most. */
+            /** @description The last twenty attempts. */
             log: components["schemas"]["DeliveryAttempt"][];
             /**
              * Format: date-time
-             * @description When it is attempted next, if its receiver is not held back; null when it is not.
+             * @description When the next attempt is due, unless deliveries to the receiver are held; null for none.
              * @example 2026-03-02T14:02:10.000Z
              */
             nextAttemptAt: string | null;
             /**
-             * @description Why it is so, and what comes next, in words.
+             * @description An explanation of the status and of what happens next.
              * @example HTTP 503; next attempt 14:02:10 UTC
              */
             reason: string;
             /**
-             * @description How far it is.
+             * @description The status.
              * @example pending retry
              * @enum {string}
              */
@@ -2389,7 +2389,7 @@ export interface components {
             day: string;
             /**
              * Format: int64
-             * @description What the plan allows; what is over it is skipped.
+             * @description The limit of the plan. Deliveries over it are skipped.
              * @example 10000
              */
             limit: number;
@@ -2405,27 +2405,27 @@ export interface components {
             plan: string;
             /**
              * Format: int64
-             * @description Deliveries caused on the day.
+             * @description Deliveries caused on that day.
              * @example 120
              */
             used: number;
         };
         DryRun: {
-            /** @description Those that satisfy the rule's query, what changed last first. */
+            /** @description The cards that match the rule's query, most recently changed first. */
             cards: components["schemas"]["DryRunCard"][];
             /**
              * Format: int64
-             * @description How many cards were looked at.
+             * @description The number of cards checked.
              * @example 50
              */
             looked: number;
         };
         DryRunCard: {
-            /** @description What would be done, with the words in braces replaced. */
+            /** @description The actions that would be done, with placeholders replaced. */
             actions: components["schemas"]["RuleAction"][];
             /**
              * Format: date-time
-             * @description When that which sets the rule off last happened to it, or for the passing of time when it comes; null when it did not lately.
+             * @description When the trigger last occurred for the card, or when a trigger based on time will occur; null if it has not occurred recently.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string | null;
@@ -2435,7 +2435,7 @@ export interface components {
              */
             cardId: string;
             /**
-             * @description The list that it stands in.
+             * @description The list it is in.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
@@ -2474,12 +2474,12 @@ export interface components {
              */
             automation: boolean;
             /**
-             * @description The board shows in calendars.
+             * @description The board is shown in calendars.
              * @example true
              */
             calendar: boolean;
             /**
-             * @description The board has a page for people without an account.
+             * @description The board has a public page for people without an account.
              * @example false
              */
             publicPage: boolean;
@@ -2494,55 +2494,55 @@ export interface components {
              */
             statusUpdates: boolean;
             /**
-             * @description Lists can have limits of open cards.
+             * @description Lists can have WIP limits.
              * @example true
              */
             wipLimits: boolean;
         };
         FromTo: {
-            /** @description What it was; null when there was nothing. */
+            /** @description The previous value; null for none. */
             from: unknown;
-            /** @description What it is now; null when there is nothing. */
+            /** @description The new value; null for none. */
             to: unknown;
         };
         Home: {
-            /** @description How many workspaces the caller owns, and may. */
+            /** @description The number of workspaces that the caller owns, and the limit. */
             owned: components["schemas"]["Usage"];
-            /** @description The workspaces in the trash that the caller may restore, in the order of their making. */
+            /** @description The workspaces in the trash that the caller may restore, oldest first. */
             trashed: components["schemas"]["TrashedWorkspace"][];
-            /** @description The caller's workspaces, in the order of their making. */
+            /** @description The caller's workspaces, oldest first. */
             workspaces: components["schemas"]["HomeWorkspace"][];
         };
         HomeBoard: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description The colour chosen for it; null when nobody chose one.
+             * @description Its colour; null for none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description What it is for, in Markdown.
+             * @description Its description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional parts, on or off. */
+            /** @description Its optional features, each on or off. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -2551,7 +2551,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the caller last had it open; null for never.
+             * @description When the caller last opened the board; null for never.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastSeenAt: string | null;
@@ -2562,7 +2562,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are archived neither themselves nor with their list.
+             * @description The number of cards that are not archived, neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -2572,39 +2572,39 @@ export interface components {
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
-            /** @description How many open cards it holds, and can. */
+            /** @description The number of open cards, and the limit. */
             room: components["schemas"]["Usage"];
             /**
-             * @description Whether it is a favourite.
+             * @description Whether the board is a favourite of the caller.
              * @example true
              */
             starred: boolean;
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null while it is not there.
+             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
             /**
              * Format: date-time
-             * @description When anything on it last changed.
+             * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The board's page in the application.
+             * @description The URL of the board in the application.
              * @example https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion: grows by one with every change to the board.
+             * @description The boardVersion, which grows by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who sees it.
+             * @description Who can see it.
              * @example workspace
              * @enum {string}
              */
@@ -2616,11 +2616,11 @@ export interface components {
             workspaceId: string;
         };
         HomeWorkspace: {
-            /** @description Its boards, archived ones too, in the order of their making. */
+            /** @description Its boards, including archived ones, oldest first. */
             boards: components["schemas"]["HomeBoard"][];
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -2646,12 +2646,12 @@ export interface components {
              */
             plan: "free" | "team" | "business";
             /**
-             * @description The organization's plan is read-only: writes answer plan_read_only.
+             * @description Whether the organization is read-only. Writes are then refused with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
-             * @description The caller's role in it.
+             * @description The caller's role.
              * @example owner
              * @enum {string}
              */
@@ -2659,35 +2659,35 @@ export interface components {
         };
         InvitationLook: {
             /**
-             * @description The address that was invited.
+             * @description The invited email address.
              * @example grace@example.com
              */
             email: string;
             /**
              * Format: date-time
-             * @description Until when it can be accepted.
+             * @description When the invitation expires.
              * @example 2026-03-15T09:00:00.000Z
              */
             expiresAt: string;
             /**
-             * @description The name of who invited; null when that was no person.
+             * @description The name of the person who sent the invitation; null if it was not a person.
              * @example Ada Lovelace
              */
             invitedBy: string | null;
             /**
-             * @description What the person will be in the workspace.
+             * @description The person's role in the workspace.
              * @example member
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
             /**
-             * @description Whether it can still be accepted: pending means yes.
+             * @description Whether the invitation can still be accepted; pending means it can.
              * @example pending
              * @enum {string}
              */
             status: "pending" | "expired" | "accepted" | "withdrawn";
             /**
-             * @description The name of the workspace that it leads into.
+             * @description The name of the workspace.
              * @example Analytical Engines
              */
             workspace: string;
@@ -2695,13 +2695,13 @@ export interface components {
         ItemCount: {
             /**
              * Format: int64
-             * @description Items that are done.
+             * @description The number of items that are done.
              * @example 2
              */
             done: number;
             /**
              * Format: int64
-             * @description All items.
+             * @description The number of all items.
              * @example 5
              */
             total: number;
@@ -2720,7 +2720,7 @@ export interface components {
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -2730,7 +2730,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name; may be empty, then the colour speaks.
+             * @description Its name; may be empty for a label with only a colour.
              * @example Bug
              */
             name: string;
@@ -2762,7 +2762,7 @@ export interface components {
         List: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
@@ -2773,7 +2773,7 @@ export interface components {
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -2789,7 +2789,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many open cards it holds; 0 while it is archived.
+             * @description The number of open cards; 0 if the list is archived.
              * @example 3
              */
             openCards: number;
@@ -2801,12 +2801,12 @@ export interface components {
             updatedAt: string;
             /**
              * Format: int64
-             * @description How many open cards it should hold at most; null for no limit.
+             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
              * @example 5
              */
             wipLimit: number | null;
             /**
-             * @description What a full list does: soft shows it, hard refuses the next card with capacity_full.
+             * @description What happens at the WIP limit: soft shows a warning, hard refuses further cards with capacity_full.
              * @example soft
              * @enum {string}
              */
@@ -2814,18 +2814,18 @@ export interface components {
         };
         MadeCalendarFeed: {
             /**
-             * @description Whether there is one.
+             * @description Whether the caller has a calendar feed.
              * @example true
              */
             active: boolean;
             /**
              * Format: uri
-             * @description Where calendar programs find it. It is shown this once; whoever has it reads the feed.
+             * @description The feed's address for calendar programs. It is shown only once. Anyone who has it can read the feed.
              * @example https://cardwall.example.com/ical/Q7WTN3MZ5KX2VJ4YRB6HDACGEP.ics
              */
             address: string;
             /**
-             * @description The boards whose cards it shows; none for the cards assigned to the caller, on any board.
+             * @description The boards whose cards the feed shows. When empty it shows the cards assigned to the caller, on any board.
              * @example [
              *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
@@ -2833,7 +2833,7 @@ export interface components {
             boardIds: string[];
             /**
              * Format: date-time
-             * @description When its address was made; null while there is none.
+             * @description When its address was created; null if there is no feed.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string | null;
@@ -2841,13 +2841,13 @@ export interface components {
         MadeToken: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it stops working; null for never.
+             * @description When it expires; null for never.
              * @example 2027-01-05T09:00:00.000Z
              */
             expiresAt: string | null;
@@ -2862,12 +2862,12 @@ export interface components {
              */
             lastFour: string;
             /**
-             * @description What its owner called it.
+             * @description The name given by its owner.
              * @example Deploy script
              */
             name: string;
             /**
-             * @description What it allows; read is always among them.
+             * @description The scopes; read is always included.
              * @example [
              *       "read",
              *       "write"
@@ -2880,14 +2880,14 @@ export interface components {
              */
             secret: string;
             /**
-             * @description The one workspace it reaches; null for all of its owner's.
+             * @description The workspace it is restricted to; null for all workspaces of its owner.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
         };
         Member: {
             /**
-             * @description The person's address; null unless the caller is an owner or admin of the workspace.
+             * @description The person's email address; null unless the caller is an owner or admin of the workspace.
              * @example ada@example.com
              */
             email: string | null;
@@ -2898,12 +2898,12 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description The start of the period.
              * @example 2026-01-05T09:00:00.000Z
              */
             joinedAt: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -2926,32 +2926,32 @@ export interface components {
              */
             name: string;
             /**
-             * @description The person's role in it.
+             * @description The person's role.
              * @example member
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
         };
         Notification: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["NotifiedBy"];
             /**
              * Format: date-time
-             * @description When.
+             * @description When it happened.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
-            /** @description On which board. */
+            /** @description The board. */
             board: components["schemas"]["NotifiedBoard"];
-            /** @description Of which card; null when it is about the board. */
+            /** @description The card; null if the notification is about the board. */
             card: components["schemas"]["NotifiedCard"] | null;
             /**
-             * @description What happened, as the activity of the board calls it; card.due for a reminder.
+             * @description The event, as in the board's activity; card.due for a reminder.
              * @example comment.added
              */
             event: string;
             /**
-             * @description How the comment begins that it is about; null when it is about none.
+             * @description The start of the comment; null if the notification is not about a comment.
              * @example @Ada Lovelace, can you look at this?
              */
             excerpt: string | null;
@@ -2961,24 +2961,24 @@ export interface components {
              */
             id: string;
             /**
-             * @description Why the caller is told.
+             * @description The reason for the notification.
              * @example mention
              * @enum {string}
              */
             kind: "mention" | "assignment" | "invitation" | "due" | "comment" | "watched";
             /**
-             * @description Where in the application it leads.
+             * @description The link into the application.
              * @example /cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             path: string;
             /**
              * Format: date-time
-             * @description When it was read; null while it is not.
+             * @description When it was read; null if unread.
              * @example 2026-03-02T09:05:00.000Z
              */
             readAt: string | null;
             /**
-             * @description Of a reminder: how long before the due date it came.
+             * @description For a reminder: how long before the due date it was sent.
              * @example day
              * @enum {string|null}
              */
@@ -2987,7 +2987,7 @@ export interface components {
         NotificationCount: {
             /**
              * Format: int64
-             * @description How many the caller has not read; 100 stands for 100 and more.
+             * @description The number of unread notifications; 100 means 100 or more.
              * @example 3
              */
             unread: number;
@@ -2995,33 +2995,33 @@ export interface components {
         NotificationSettings: {
             /**
              * Format: int64
-             * @description At which hour of the caller's day, 0 to 23, the daily email goes out; null for no daily email.
+             * @description The hour of the caller's day, 0 to 23, at which the daily email is sent; null for no daily email.
              * @example 8
              */
             digestHour: number | null;
             /**
-             * @description Whether emails go out at all; false after the caller has unsubscribed from one.
+             * @description Whether notification emails are sent at all; false after the caller has unsubscribed.
              * @example true
              */
             mail: boolean;
             /**
-             * @description From when on, HH:MM of the caller's time zone, no email goes out at once; null for never.
+             * @description The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. null for none.
              * @example 22:00
              */
             quietFrom: string | null;
             /**
-             * @description Until when, HH:MM, the next day when it is before quietFrom.
+             * @description The end of quiet hours, HH:MM; on the next day if it is earlier than quietFrom.
              * @example 07:00
              */
             quietUntil: string | null;
             /**
              * Format: int64
-             * @description At which hour of the caller's day, 0 to 23, reminders come of cards that are due on a day without a time.
+             * @description The hour of the caller's day, 0 to 23, at which reminders are sent for cards due on a day without a time.
              * @example 9
              */
             remindHour: number;
             /**
-             * @description How long before a card is due the caller is reminded.
+             * @description How long before its due time a card triggers a reminder.
              * @example [
              *       "day",
              *       "due"
@@ -3029,40 +3029,40 @@ export interface components {
              */
             reminders: ("week" | "day" | "hour" | "due")[];
             /**
-             * @description The zone of these times: that of the caller's profile.
+             * @description The time zone of these times, from the caller's profile.
              * @example Europe/London
              */
             timeZone: string;
-            /** @description How the caller is told, by kind. */
+            /** @description How the caller is notified, by kind. */
             ways: components["schemas"]["NotificationWays"];
         };
         NotificationWays: {
             /**
-             * @description Somebody assigned a card to the caller.
+             * @description Someone assigned a card to the caller.
              * @example mail
              * @enum {string}
              */
             assignment: "off" | "application" | "digest" | "mail";
             /**
-             * @description A comment on a card that the caller works on, has commented or watches.
+             * @description A comment on a card that the caller is assigned to, has commented on or watches.
              * @example digest
              * @enum {string}
              */
             comment: "off" | "application" | "digest" | "mail";
             /**
-             * @description A card is due that is assigned to the caller.
+             * @description A card assigned to the caller is due.
              * @example mail
              * @enum {string}
              */
             due: "off" | "application" | "digest" | "mail";
             /**
-             * @description Somebody shared a board with the caller.
+             * @description Someone shared a board with the caller.
              * @example mail
              * @enum {string}
              */
             invitation: "off" | "application" | "digest" | "mail";
             /**
-             * @description Somebody mentioned the caller.
+             * @description Someone mentioned the caller.
              * @example mail
              * @enum {string}
              */
@@ -3088,17 +3088,17 @@ export interface components {
         };
         NotifiedBy: {
             /**
-             * @description The user, or the automation rule; null for a guest and for the system.
+             * @description The id of the user or the automation rule; null for a guest and for the system.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string | null;
             /**
-             * @description The person's name; null when it was no person.
+             * @description The person's name; null if the actor is not a person.
              * @example Ada Lovelace
              */
             name: string | null;
             /**
-             * @description What kind of being caused it.
+             * @description The kind of actor.
              * @example person
              * @enum {string}
              */
@@ -3107,13 +3107,13 @@ export interface components {
         NotifiedCard: {
             /**
              * Format: date-time
-             * @description The instant the card is due; null when it is due all day.
+             * @description The due time; null if the card is due all day.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the card is due, in its time zone.
+             * @description The due date, in the card's time zone.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -3130,18 +3130,18 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description The instant the work starts; null when it starts all day.
+             * @description The start time; null if the work starts all day.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the work starts.
+             * @description The start date.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone the times were given in.
+             * @description The IANA time zone in which the times were given.
              * @example Europe/Berlin
              */
             timeZone: string | null;
@@ -3161,37 +3161,37 @@ export interface components {
         OpenBoard: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
-            /** @description The open cards of the open lists, without descriptions, list by list in their order. */
+            /** @description The open cards of the open lists without descriptions, in the order of the lists. */
             cards: components["schemas"]["Card"][];
-            /** @description Its lists that the caller has collapsed. */
+            /** @description The lists that the caller has collapsed. */
             collapsedLists: string[];
             /**
-             * @description The colour chosen for it; null when nobody chose one.
+             * @description Its colour; null for none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description What it is for, in Markdown.
+             * @description Its description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional parts, on or off. */
+            /** @description Its optional features, each on or off. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -3204,7 +3204,7 @@ export interface components {
             limits: components["schemas"]["BoardLimits"];
             /** @description The open lists, in their order. */
             lists: components["schemas"]["List"][];
-            /** @description Who sees it, the first 500. */
+            /** @description The first 500 people who can see the board. */
             members: components["schemas"]["BoardMember"][];
             /**
              * @description Its name.
@@ -3213,7 +3213,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are archived neither themselves nor with their list.
+             * @description The number of cards that are not archived, neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -3224,42 +3224,42 @@ export interface components {
              */
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
-             * @description Whether it is a favourite of the caller.
+             * @description Whether the board is a favourite of the caller.
              * @example true
              */
             starred: boolean;
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null while it is not there.
+             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
             /**
              * Format: date-time
-             * @description When anything on it last changed.
+             * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The board's page in the application.
+             * @description The URL of the board in the application.
              * @example https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion: grows by one with every change to the board.
+             * @description The boardVersion, which grows by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who sees it.
+             * @description Who can see it.
              * @example workspace
              * @enum {string}
              */
             visibility: "workspace" | "private" | "confidential";
             /**
-             * @description Whether the caller is told of what changes on it.
+             * @description Whether the caller watches the board.
              * @example true
              */
             watched: boolean;
@@ -3272,13 +3272,13 @@ export interface components {
         OperatedOrganization: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: int64
-             * @description How many deliveries they have caused today, in UTC.
+             * @description The number of deliveries of these webhooks today, in UTC.
              * @example 120
              */
             deliveries: number;
@@ -3289,7 +3289,7 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description How many people are in them, each counted once.
+             * @description The number of people in its workspaces, each counted once.
              * @example 12
              */
             members: number;
@@ -3298,35 +3298,35 @@ export interface components {
              * @example Analytical Engines
              */
             name: string;
-            /** @description Who owns its workspaces, the first ten. */
+            /** @description The first ten owners of its workspaces. */
             owners: components["schemas"]["OrganizationOwner"][];
             /**
-             * @description What it has agreed on.
+             * @description Its plan.
              * @example team
              * @enum {string}
              */
             plan: "free" | "team" | "business";
             /**
-             * @description Nothing in its workspaces can be changed: writes answer plan_read_only.
+             * @description Whether its workspaces are read-only. Writes are then refused with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
              * Format: int64
-             * @description How many webhooks they have.
+             * @description The number of webhooks in its workspaces.
              * @example 3
              */
             webhooks: number;
             /**
              * Format: int64
-             * @description How many workspaces it has, without those in the trash.
+             * @description The number of its workspaces, without those in the trash.
              * @example 2
              */
             workspaces: number;
         };
         OrganizationMember: {
             /**
-             * @description The person's address; null unless the caller is an owner or admin of a workspace that the person is in.
+             * @description The person's email address; null unless the caller is an owner or admin of a workspace the person belongs to.
              * @example ada@example.com
              */
             email: string | null;
@@ -3336,21 +3336,21 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
-            /** @description The organization's workspaces that the person is in. */
+            /** @description The organization's workspaces that the person belongs to. */
             workspaces: components["schemas"]["Membership"][];
         };
         OrganizationOverview: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
-            /** @description The deliveries that its webhooks have caused today; what is over the limit is skipped. */
+            /** @description The deliveries of its webhooks today. Deliveries over the limit are skipped. */
             deliveries: components["schemas"]["Usage"];
             /**
              * @description The organization's id.
@@ -3368,7 +3368,7 @@ export interface components {
              */
             owned: boolean;
             /**
-             * @description What it has agreed on.
+             * @description Its plan.
              * @example team
              * @enum {string}
              */
@@ -3376,24 +3376,24 @@ export interface components {
             /** @description All plans, smallest first. */
             plans: components["schemas"]["PlanNumbers"][];
             /**
-             * @description Nothing in its workspaces can be changed: writes answer plan_read_only.
+             * @description Whether its workspaces are read-only. Writes are then refused with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
              * Format: date-time
-             * @description When the count of deliveries begins again.
+             * @description When the count of deliveries restarts.
              * @example 2026-03-03T00:00:00.000Z
              */
             renewsAt: string;
-            /** @description Its webhooks; none more is made at the limit. */
+            /** @description Its webhooks. At the limit no more can be created. */
             webhooks: components["schemas"]["Usage"];
-            /** @description Its workspaces; for who owns none of them those that the caller is in. */
+            /** @description Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to. */
             workspaces: components["schemas"]["OrganizationWorkspace"][];
         };
         OrganizationOwner: {
             /**
-             * @description The person's address.
+             * @description The person's email address.
              * @example ada@example.com
              */
             email: string;
@@ -3403,7 +3403,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -3416,7 +3416,7 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description How many people are in it, guests too.
+             * @description The number of people, including guests.
              * @example 12
              */
             members: number;
@@ -3426,7 +3426,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The caller's role in it; null for none.
+             * @description The caller's role; null for none.
              * @example owner
              * @enum {string|null}
              */
@@ -3446,12 +3446,12 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When somebody last signed in with it; null for never.
+             * @description When it was last used to sign in; null for never.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastUsedAt: string | null;
             /**
-             * @description What its owner called it.
+             * @description The name given by its owner.
              * @example Laptop
              */
             name: string;
@@ -3459,7 +3459,7 @@ export interface components {
         PlanNumbers: {
             /**
              * Format: int64
-             * @description Deliveries that the organization's webhooks cause in a day, in UTC.
+             * @description Webhook deliveries of the organization per day, in UTC.
              * @example 10000
              */
             deliveriesPerDay: number;
@@ -3471,13 +3471,13 @@ export interface components {
             plan: "free" | "team" | "business";
             /**
              * Format: int64
-             * @description Requests of REST and MCP in a minute, for each person.
+             * @description REST and MCP requests per minute and person.
              * @example 300
              */
             requestsPerMinute: number;
             /**
              * Format: int64
-             * @description Searches in a minute, for each person; they count as requests too.
+             * @description Searches per minute and person. They also count as requests.
              * @example 60
              */
             searchesPerMinute: number;
@@ -3490,7 +3490,7 @@ export interface components {
         };
         Profile: {
             /**
-             * @description The address the person signs in with.
+             * @description The email address used to sign in.
              * @example ada@example.com
              */
             email: string;
@@ -3510,17 +3510,17 @@ export interface components {
              */
             language: string;
             /**
-             * @description How the person is shown to others.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description Whether the person looks after this server.
+             * @description Whether the person is an operator of this server.
              * @example false
              */
             operator: boolean;
             /**
-             * @description How pages look: as the system does, light or dark.
+             * @description The theme of the pages: system, light or dark.
              * @example system
              * @enum {string}
              */
@@ -3531,14 +3531,14 @@ export interface components {
              */
             timeZone: string;
             /**
-             * @description Whether the address is known to be the person's.
+             * @description Whether the email address is verified.
              * @example true
              */
             verified: boolean;
         };
         PublicPageSettings: {
             /**
-             * @description Whether the page shows every open list, those that come to be too.
+             * @description Whether the page shows every open list, including future ones.
              * @example false
              */
             allLists: boolean;
@@ -3548,24 +3548,24 @@ export interface components {
              */
             boardId: string;
             /**
-             * @description Whether comments are shown, and taken in the modes comment and submit.
+             * @description Whether comments are shown, and accepted in the modes comment and submit.
              * @example true
              */
             comments: boolean;
             /**
-             * @description Where cards of guests go; null for the first list that the page shows.
+             * @description The list for cards submitted by guests; null for the first list that the page shows.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string | null;
             /**
-             * @description The lists that it shows otherwise.
+             * @description The lists that the page shows if allLists is false.
              * @example [
              *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
              */
             lists: string[];
             /**
-             * @description What guests may do: read; comment too; or submit cards too.
+             * @description What guests may do: read; read and comment; or read, comment and submit cards.
              * @example submit
              * @enum {string}
              */
@@ -3576,7 +3576,7 @@ export interface components {
              */
             names: boolean;
             /**
-             * @description Whether the page can be opened: the board's feature publicPage.
+             * @description Whether the page can be opened. This is the board's feature publicPage.
              * @example true
              */
             on: boolean;
@@ -3588,12 +3588,12 @@ export interface components {
             updatedAt: string | null;
             /**
              * Format: uri
-             * @description The page's address; who has it can open the page. Null until the page is first switched on.
+             * @description The page's address. Anyone who has it can open the page. null until the page is first switched on.
              * @example https://cardwall.example.com/p/MFRGGZDFMZTWQ2LKNNWG23TPOA
              */
             url: string | null;
             /**
-             * @description What the page says first, in Markdown.
+             * @description The introduction at the top of the page, in Markdown.
              * @example Tell us what is missing.
              */
             welcome: string;
@@ -3606,23 +3606,23 @@ export interface components {
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The rule's id, which is that of the actor of what it does.
+             * @description The rule's id. It is also the id of the actor of the rule's changes.
              * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
-             * @description A query in the search grammar that the card has to satisfy, as of now; empty for none. Words such as me and today mean its owner.
+             * @description A query in the search grammar that the card must match when the rule runs; empty for none. me and today refer to the rule's owner.
              * @example label:bug -is:done
              */
             if: string;
             /**
              * Format: date-time
-             * @description When it last did something; null for never.
+             * @description When it last ran successfully; null for never.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastRunAt: string | null;
@@ -3633,24 +3633,24 @@ export interface components {
             name: string;
             /**
              * Format: date-time
-             * @description Since when it is off; null while it is on.
+             * @description When it was switched off; null if it is on.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, its owner is no admin of the board any more, or 20 runs in a row failed. null while it is on.
+             * @description Why the rule is off: a person paused it, its owner is no longer an admin of the board, or 20 runs in a row failed. null if it is on.
              * @example paused
              * @enum {string|null}
              */
             offReason: "paused" | "owner" | "failures" | null;
             /**
-             * @description Whether it runs.
+             * @description Whether the rule is on.
              * @example true
              */
             on: boolean;
-            /** @description With whose rights it runs: who last changed what it does, or switched it on. */
+            /** @description The person whose permissions the rule uses: the one who last changed what it does or switched it on. */
             owner: components["schemas"]["UserRef"];
-            /** @description What it does, in this order: all of it or, when one action is refused, nothing. */
+            /** @description The actions, in order. If one is refused, none takes effect. */
             then: components["schemas"]["RuleAction"][];
             /**
              * Format: date-time
@@ -3658,12 +3658,12 @@ export interface components {
              * @example 2026-03-02T09:00:00.000Z
              */
             updatedAt: string;
-            /** @description What sets it off. */
+            /** @description The trigger. */
             when: components["schemas"]["RuleWhen"];
         };
         RuleAction: {
             /**
-             * @description The operation's input without cardId. In texts {today}, {today+3}, {card}, {number}, {list} and {actor} stand for a date, the card's title, number and list, and who set the rule off; among assignees {actor} is that person.
+             * @description The operation's input without cardId. These placeholders are replaced in texts: {today} and {today+3} by a date; {card}, {number} and {list} by the card's title, number and list; {actor} by the name of the person who triggered the rule. In assignees, {actor} is that person's id.
              * @example {
              *       "done": true
              *     }
@@ -3681,13 +3681,13 @@ export interface components {
         RuleRun: {
             /**
              * Format: int64
-             * @description How many actions were done.
+             * @description The number of actions done.
              * @example 2
              */
             actions: number;
             /**
              * Format: date-time
-             * @description When.
+             * @description When it happened.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
@@ -3698,17 +3698,17 @@ export interface components {
             boardId: string;
             /**
              * Format: int64
-             * @description The version of the board that set it off; null for the passing of time.
+             * @description The boardVersion that triggered the rule; null for triggers based on time.
              * @example 42
              */
             boardVersion: number | null;
             /**
-             * @description The card that it was about; null for none.
+             * @description The card concerned; null for none.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string | null;
             /**
-             * @description The card's title; null when the card is not on the board any more.
+             * @description The card's title; null if the card is no longer on the board.
              * @example Write the press release
              */
             cardTitle: string | null;
@@ -3718,7 +3718,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Why it failed or was refused; empty when it was done.
+             * @description Why it failed or was refused; empty if it is done.
              * @example
              */
             reason: string;
@@ -3733,42 +3733,42 @@ export interface components {
              */
             ruleName: string;
             /**
-             * @description What came of it: done; failed when an action was refused and so none was done; refused when it was not begun.
+             * @description The result: done; failed if an action was refused, so that none took effect; refused if the run did not start.
              * @example done
              * @enum {string}
              */
             status: "done" | "failed" | "refused";
             /**
-             * @description What set it off: the kind of event; card.due and card.overdue for the passing of time.
+             * @description The kind of event that triggered the rule; card.due or card.overdue for triggers based on time.
              * @example card.moved
              */
             type: string;
         };
         RuleWhen: {
             /**
-             * @description What has to happen. card_entered is a card created in a list or moved there; due_soon is some hours before a card that is not done is due.
+             * @description The event that triggers the rule. card_entered means that a card was created in a list or moved there. due_soon occurs a number of hours before the due time of a card that is not done.
              * @example card_entered
              * @enum {string}
              */
             event: "card_created" | "card_entered" | "card_left" | "card_updated" | "card_completed" | "card_reopened" | "card_archived" | "card_restored" | "label_added" | "label_removed" | "person_assigned" | "person_unassigned" | "due_set" | "due_cleared" | "comment_added" | "item_completed" | "checklist_completed" | "due_soon" | "overdue" | "list_created" | "list_archived" | "status_posted";
             /**
              * Format: int64
-             * @description How many hours before; required for due_soon.
+             * @description The number of hours before the due time; required for due_soon.
              * @example 24
              */
             hours?: number | null;
             /**
-             * @description Only this label; for label_added and label_removed.
+             * @description Only for this label; for label_added and label_removed.
              * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             labelId?: string | null;
             /**
-             * @description Only in, into or out of this list; for card_created, card_entered and card_left. Any list when absent or null.
+             * @description Only for this list; for card_created, card_entered and card_left. Any list when absent or null.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId?: string | null;
             /**
-             * @description Only this person; for person_assigned and person_unassigned.
+             * @description Only for this person; for person_assigned and person_unassigned.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             userId?: string | null;
@@ -3782,7 +3782,7 @@ export interface components {
         };
         SentAgain: {
             /**
-             * @description The deliveries that are sent again, newest first.
+             * @description The deliveries to be sent again, newest first.
              * @example [
              *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
              *     ]
@@ -3798,7 +3798,7 @@ export interface components {
         };
         Session: {
             /**
-             * @description The network address it was last used from.
+             * @description The IP address it was last used from.
              * @example 192.0.2.7
              */
             address: string;
@@ -3809,7 +3809,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description Whether this request came with it.
+             * @description Whether this request used it.
              * @example true
              */
             current: boolean;
@@ -3825,7 +3825,7 @@ export interface components {
              */
             lastUsedAt: string;
             /**
-             * @description What the browser calls itself.
+             * @description The browser's User-Agent.
              * @example Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0
              */
             userAgent: string;
@@ -4082,21 +4082,21 @@ export interface components {
             signUpFor: "open" | "invited" | "domains" | "closed";
         };
         SignedIn: {
-            /** @description How many workspaces the caller owns, and may. */
+            /** @description The number of workspaces that the caller owns, and the limit. */
             owned: components["schemas"]["Usage"];
             /** @description The session of this browser. */
             session: components["schemas"]["SessionState"];
-            /** @description The workspaces in the trash that the caller may restore, in the order of their making. */
+            /** @description The workspaces in the trash that the caller may restore, oldest first. */
             trashed: components["schemas"]["TrashedWorkspace"][];
             /**
              * Format: int64
-             * @description How many the caller has not read; 100 stands for 100 and more.
+             * @description The number of unread notifications; 100 means 100 or more.
              * @example 3
              */
             unread: number;
             /** @description The person. */
             user: components["schemas"]["Profile"];
-            /** @description The caller's workspaces, in the order of their making. */
+            /** @description The caller's workspaces, oldest first. */
             workspaces: components["schemas"]["HomeWorkspace"][];
             /** @description How clocks in the person's time zone go, from two years ago for five years; empty for a zone that the server does not know any more. */
             zoneOffsets: components["schemas"]["ZoneOffset"][];
@@ -4109,7 +4109,7 @@ export interface components {
              */
             boardId: string;
             /**
-             * @description Whether it is a favourite of the caller.
+             * @description Whether the board is a favourite of the caller.
              * @example true
              */
             starred: boolean;
@@ -4117,67 +4117,67 @@ export interface components {
         StatusDraft: {
             /**
              * Format: int64
-             * @description Cards that were made and are not done, 1,000 at most.
+             * @description Created cards that are not done, at most 1,000.
              * @example 5
              */
             added: number;
             /**
              * Format: int64
-             * @description Cards that were completed, 1,000 at most.
+             * @description Completed cards, at most 1,000.
              * @example 3
              */
             done: number;
             /**
              * Format: date
-             * @description The first day that it tells of.
+             * @description The first day covered.
              * @example 2026-03-06
              */
             from: string;
             /**
              * Format: int64
-             * @description Cards that came to another list, 1,000 at most; without those that were completed.
+             * @description Cards moved to another list and not completed, at most 1,000.
              * @example 4
              */
             moved: number;
             /**
              * Format: int64
-             * @description Open cards that are overdue now, 1,000 at most.
+             * @description Open cards that are overdue now, at most 1,000.
              * @example 2
              */
             overdue: number;
             /**
              * Format: date
-             * @description That of the latest update.
+             * @description The value from the latest update.
              * @example 2026-03-01
              */
             startDate: string | null;
             /**
-             * @description That of the latest update; on_track where there is none.
+             * @description The health from the latest update; on_track if there is none.
              * @example on_track
              * @enum {string}
              */
             status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
             /**
              * Format: date
-             * @description That of the latest update.
+             * @description The value from the latest update.
              * @example 2026-04-15
              */
             targetDate: string | null;
             /**
-             * @description What changed, in Markdown.
+             * @description The changes, in Markdown.
              * @example ### Done (1)
              *
              *     - [Order cabinets](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)
              */
             text: string;
             /**
-             * @description The update in one line.
+             * @description A one-line summary.
              * @example 3 done, 2 overdue
              */
             title: string;
             /**
              * Format: date
-             * @description The last: today, in the caller's time zone.
+             * @description The last day covered: today in the caller's time zone.
              * @example 2026-03-12
              */
             to: string;
@@ -4208,7 +4208,7 @@ export interface components {
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Its name; may be empty, then the colour speaks.
+             * @description Its name; may be empty for a label with only a colour.
              * @example Bug
              */
             name: string;
@@ -4216,7 +4216,7 @@ export interface components {
         TemplateList: {
             /**
              * Format: int64
-             * @description How many cards it begins with.
+             * @description The number of cards it starts with.
              * @example 3
              */
             cards: number;
@@ -4227,12 +4227,12 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many open cards it should hold at most; null for no limit.
+             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
              * @example 5
              */
             wipLimit: number | null;
             /**
-             * @description What a full list does.
+             * @description What happens at the WIP limit.
              * @example soft
              * @enum {string}
              */
@@ -4241,12 +4241,12 @@ export interface components {
         TemplatePreviewCard: {
             /**
              * Format: int64
-             * @description How many items its checklists have.
+             * @description The number of items in its checklists.
              * @example 3
              */
             items: number;
             /**
-             * @description Its labels, as places in the template's labels.
+             * @description Its labels, as indexes into the template's labels.
              * @example [
              *       0
              *     ]
@@ -4261,33 +4261,33 @@ export interface components {
         TrashedBoard: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description The colour chosen for it; null when nobody chose one.
+             * @description Its colour; null for none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description What it is for, in Markdown.
+             * @description Its description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional parts, on or off. */
+            /** @description Its optional features, each on or off. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -4301,13 +4301,13 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are archived neither themselves nor with their list.
+             * @description The number of cards that are not archived, neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
             /**
              * Format: date-time
-             * @description When it is gone for good.
+             * @description When it will be deleted permanently.
              * @example 2026-04-01T09:00:00.000Z
              */
             purgedAt: string;
@@ -4319,30 +4319,30 @@ export interface components {
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null while it is not there.
+             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
             /**
              * Format: date-time
-             * @description When anything on it last changed.
+             * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The board's page in the application.
+             * @description The URL of the board in the application.
              * @example https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion: grows by one with every change to the board.
+             * @description The boardVersion, which grows by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who sees it.
+             * @description Who can see it.
              * @example workspace
              * @enum {string}
              */
@@ -4366,7 +4366,7 @@ export interface components {
             name: string;
             /**
              * Format: date-time
-             * @description When it is gone for good.
+             * @description When it will be deleted permanently.
              * @example 2026-03-31T12:00:00.000Z
              */
             purgedAt: string;
@@ -4379,7 +4379,7 @@ export interface components {
         };
         Unsubscribed: {
             /**
-             * @description Whether emails about notifications still go out: no.
+             * @description Whether notification emails are still sent; always false.
              * @example false
              */
             mail: boolean;
@@ -4387,19 +4387,19 @@ export interface components {
         Usage: {
             /**
              * Format: int64
-             * @description How many there are.
+             * @description The number.
              * @example 12
              */
             count: number;
             /**
              * Format: int64
-             * @description No more than this.
+             * @description The limit.
              * @example 5000
              */
             max: number;
             /**
              * Format: int64
-             * @description From here on the application warns.
+             * @description The number from which the application shows a warning.
              * @example 4500
              */
             warnAt: number;
@@ -4407,13 +4407,13 @@ export interface components {
         UsedToken: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it stops working; null for never.
+             * @description When it expires; null for never.
              * @example 2027-01-05T09:00:00.000Z
              */
             expiresAt: string | null;
@@ -4434,12 +4434,12 @@ export interface components {
              */
             lastUsedAt: string | null;
             /**
-             * @description What its owner called it.
+             * @description The name given by its owner.
              * @example Deploy script
              */
             name: string;
             /**
-             * @description What it allows; read is always among them.
+             * @description The scopes; read is always included.
              * @example [
              *       "read",
              *       "write"
@@ -4447,7 +4447,7 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The one workspace it reaches; null for all of its owner's.
+             * @description The workspace it is restricted to; null for all workspaces of its owner.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -4459,25 +4459,25 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
         };
         Webhook: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace sees.
+             * @description The board whose events it sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events that it sends.
+             * @description The kinds of events it sends.
              * @example [
              *       "card.created"
              *     ]
@@ -4485,24 +4485,24 @@ export interface components {
             events: string[];
             /**
              * Format: int64
-             * @description How many deliveries failed in a row.
+             * @description The number of consecutive failed deliveries.
              * @example 0
              */
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
+             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its address.
+             * @description The host of its URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4512,40 +4512,40 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its address.
+             * @description The last four characters of its URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description Its name, for people.
+             * @description The display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description Since when it is off; null while it is on.
+             * @description When it was switched off; null if it is on.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
+             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
+             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether it sends.
+             * @description Whether the webhook is on.
              * @example true
              */
             on: boolean;
             /**
-             * @description Who owns it: made it, or switched it on last.
+             * @description The owner: the person who created it or last switched it on.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
@@ -4557,7 +4557,7 @@ export interface components {
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
              * Format: date-time
-             * @description When it was last changed by a person.
+             * @description When a person last changed it.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
@@ -4569,18 +4569,18 @@ export interface components {
         };
         WebhookSecret: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace sees.
+             * @description The board whose events it sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events that it sends.
+             * @description The kinds of events it sends.
              * @example [
              *       "card.created"
              *     ]
@@ -4588,24 +4588,24 @@ export interface components {
             events: string[];
             /**
              * Format: int64
-             * @description How many deliveries failed in a row.
+             * @description The number of consecutive failed deliveries.
              * @example 0
              */
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
+             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its address.
+             * @description The host of its URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4615,40 +4615,40 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its address.
+             * @description The last four characters of its URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description Its name, for people.
+             * @description The display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description Since when it is off; null while it is on.
+             * @description When it was switched off; null if it is on.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
+             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
+             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether it sends.
+             * @description Whether the webhook is on.
              * @example true
              */
             on: boolean;
             /**
-             * @description Who owns it: made it, or switched it on last.
+             * @description The owner: the person who created it or last switched it on.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
@@ -4659,13 +4659,13 @@ export interface components {
              */
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
-             * @description The signing secret: whsec_ and 32 bytes in base64. Shown this once.
+             * @description The signing secret: whsec_ and 32 bytes in base64. It is shown only once.
              * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
              */
             secret: string;
             /**
              * Format: date-time
-             * @description When it was last changed by a person.
+             * @description When a person last changed it.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
@@ -4677,7 +4677,7 @@ export interface components {
         };
         WithdrawnCalendarFeed: {
             /**
-             * @description Whether the caller has a calendar feed: no.
+             * @description Whether the caller has a calendar feed; always false.
              * @example false
              */
             active: boolean;
@@ -4685,7 +4685,7 @@ export interface components {
         Workspace: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -4711,12 +4711,12 @@ export interface components {
              */
             plan: "free" | "team" | "business";
             /**
-             * @description The organization's plan is read-only: writes answer plan_read_only.
+             * @description Whether the organization is read-only. Writes are then refused with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
-             * @description The caller's role in it.
+             * @description The caller's role.
              * @example owner
              * @enum {string}
              */
@@ -4725,19 +4725,19 @@ export interface components {
         ZoneOffset: {
             /**
              * Format: date-time
-             * @description Since when.
+             * @description The start of the period.
              * @example 2026-03-29T01:00:00.000Z
              */
             from: string;
             /**
              * Format: int64
-             * @description By how much they are ahead of UTC.
+             * @description The offset from UTC.
              * @example 3600
              */
             seconds: number;
             /**
              * Format: date-time
-             * @description Until when; no longer then.
+             * @description The end of the period, exclusive.
              * @example 2026-10-25T01:00:00.000Z
              */
             until: string;
@@ -5221,7 +5221,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The lists of the board that are collapsed; no others are.
+                     * @description All lists of the board that are collapsed.
                      * @example [
                      *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
@@ -5576,29 +5576,29 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether the page shows every open list, those that come to be too.
+                     * @description Whether the page shows every open list, including future ones.
                      * @example false
                      */
                     allLists?: boolean;
                     /**
-                     * @description Whether comments are shown, and taken in the modes comment and submit.
+                     * @description Whether comments are shown, and accepted in the modes comment and submit.
                      * @example true
                      */
                     comments?: boolean;
                     /**
-                     * @description A list of the board where cards of guests go; null for the first list that the page shows.
+                     * @description The list for cards submitted by guests; null for the first list that the page shows.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId?: string | null;
                     /**
-                     * @description The lists of the board that it shows otherwise.
+                     * @description The lists that the page shows if allLists is false.
                      * @example [
                      *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     lists?: string[];
                     /**
-                     * @description What guests may do: read; comment too; or submit cards too.
+                     * @description What guests may do: read; read and comment; or read, comment and submit cards.
                      * @example submit
                      * @enum {string}
                      */
@@ -5609,12 +5609,12 @@ export interface operations {
                      */
                     names?: boolean;
                     /**
-                     * @description Whether the page can be opened; a confidential board has none.
+                     * @description Whether the page can be opened. Confidential boards have no public page.
                      * @example true
                      */
                     on?: boolean;
                     /**
-                     * @description What the page says first, in Markdown.
+                     * @description The introduction at the top of the page, in Markdown.
                      * @example Tell us what is missing.
                      */
                     welcome?: string;
@@ -5773,12 +5773,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A query in the search grammar that the card has to satisfy; none when absent.
+                     * @description A query in the search grammar that the card must match; none when absent.
                      * @example label:bug -is:done
                      */
                     if?: string;
                     /**
-                     * @description What it would do, in this order.
+                     * @description The actions, in order.
                      * @example [
                      *       {
                      *         "input": {
@@ -5789,7 +5789,7 @@ export interface operations {
                      *     ]
                      */
                     then: components["schemas"]["RuleAction"][];
-                    /** @description What would set it off. */
+                    /** @description The trigger. */
                     when: components["schemas"]["RuleWhen"];
                 };
             };
@@ -5881,11 +5881,11 @@ export interface operations {
             query?: {
                 /** @description Only the runs of this rule. */
                 ruleId?: string;
-                /** @description Only those of this status. */
+                /** @description Only entries with this status. */
                 status?: "done" | "failed" | "refused";
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -5960,9 +5960,9 @@ export interface operations {
     list_rules: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -6127,7 +6127,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A query in the search grammar that the card has to satisfy; none when absent.
+                     * @description A query in the search grammar that the card must match; none when absent.
                      * @example label:bug -is:done
                      */
                     if?: string;
@@ -6137,12 +6137,12 @@ export interface operations {
                      */
                     name: string;
                     /**
-                     * @description Whether it begins switched off.
+                     * @description Whether the rule is created switched off.
                      * @example false
                      */
                     off?: boolean;
                     /**
-                     * @description What it does, in this order.
+                     * @description The actions, in order.
                      * @example [
                      *       {
                      *         "input": {
@@ -6153,7 +6153,7 @@ export interface operations {
                      *     ]
                      */
                     then: components["schemas"]["RuleAction"][];
-                    /** @description What sets it off. */
+                    /** @description The trigger. */
                     when: components["schemas"]["RuleWhen"];
                 };
             };
@@ -6573,7 +6573,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The boards whose cards it shows; the cards assigned to the caller, on any board, when absent or empty.
+                     * @description The boards whose cards the feed shows. When absent or empty it shows the cards assigned to the caller, on any board.
                      * @example [
                      *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
@@ -6699,7 +6699,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The boards whose cards it shows; the cards assigned to the caller, on any board, when absent or empty.
+                     * @description The boards whose cards the feed shows. When absent or empty it shows the cards assigned to the caller, on any board.
                      * @example [
                      *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
@@ -7273,9 +7273,9 @@ export interface operations {
     list_connected_apps: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -7663,7 +7663,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind the # of the link.
+                     * @description The secret: the part of the link after the #.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -7728,7 +7728,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind the # of the link.
+                     * @description The secret: the part of the link after the #.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -7915,40 +7915,40 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: int64
-                     * @description At which hour of the caller's day the daily email goes out; none does when absent.
+                     * @description The hour of the caller's day at which the daily email is sent; no daily email when absent.
                      * @example 8
                      */
                     digestHour?: number;
                     /**
-                     * @description Whether emails go out at all.
+                     * @description Whether notification emails are sent at all.
                      * @example true
                      */
                     mail: boolean;
                     /**
-                     * @description From when on, HH:MM of the caller's time zone, no email goes out at once; never when absent.
+                     * @description The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. None when absent.
                      * @example 22:00
                      */
                     quietFrom?: string;
                     /**
-                     * @description Until when; required with quietFrom.
+                     * @description The end of quiet hours, HH:MM; required with quietFrom.
                      * @example 07:00
                      */
                     quietUntil?: string;
                     /**
                      * Format: int64
-                     * @description At which hour of the caller's day reminders come of cards that are due on a day without a time.
+                     * @description The hour of the caller's day at which reminders are sent for cards due on a day without a time.
                      * @example 9
                      */
                     remindHour: number;
                     /**
-                     * @description How long before a card is due the caller is reminded.
+                     * @description How long before its due time a card triggers a reminder.
                      * @example [
                      *       "day",
                      *       "due"
                      *     ]
                      */
                     reminders: ("week" | "day" | "hour" | "due")[];
-                    /** @description How the caller is told, by kind. */
+                    /** @description How the caller is notified, by kind. */
                     ways: components["schemas"]["NotificationWays"];
                 };
             };
@@ -8014,11 +8014,11 @@ export interface operations {
     list_notifications: {
         parameters: {
             query?: {
-                /** @description Only those that the caller has not read. */
+                /** @description Only unread notifications. */
                 unread?: boolean;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -8132,7 +8132,7 @@ export interface operations {
                 /** @example {} */
                 "application/json": {
                     /**
-                     * @description The newest that the caller was shown, so that what comes meanwhile stays unread; all when absent.
+                     * @description The newest notification that the caller has seen. Later ones stay unread. All when absent.
                      * @example ntf_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     upTo?: string;
@@ -8189,7 +8189,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A notification of the caller. */
+                /** @description The notification. */
                 notificationId: string;
             };
             cookie?: never;
@@ -8281,15 +8281,15 @@ export interface operations {
     list_organizations: {
         parameters: {
             query?: {
-                /** @description Only those with this text in their name or id, or in the name or address of an owner. */
+                /** @description Only organizations with this text in their name or id, or in the name or email address of an owner. */
                 q?: string;
-                /** @description Only those on this plan. */
+                /** @description Only organizations on this plan. */
                 plan?: "free" | "team" | "business";
-                /** @description Only those that are read-only, or only those that are not. */
+                /** @description Only organizations that are read-only (true) or not (false). */
                 readOnly?: "true" | "false";
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -8471,13 +8471,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another plan. What is over its limits stays; no more is made.
+                     * @description The new plan. Anything over its limits is kept, but nothing can be added.
                      * @example business
                      * @enum {string}
                      */
                     plan?: "free" | "team" | "business";
                     /**
-                     * @description Whether nothing in its workspaces can be changed.
+                     * @description Whether its workspaces are read-only.
                      * @example true
                      */
                     readOnly?: boolean;
@@ -8544,9 +8544,9 @@ export interface operations {
     list_organization_members: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -8617,9 +8617,9 @@ export interface operations {
     list_passkeys: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -10308,17 +10308,17 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another query; an empty one for none.
+                     * @description The new query; empty for none.
                      * @example label:bug
                      */
                     if?: string;
                     /**
-                     * @description Another name.
+                     * @description The new name.
                      * @example Done is really done
                      */
                     name?: string;
                     /**
-                     * @description What it does instead.
+                     * @description The new actions, in order.
                      * @example [
                      *       {
                      *         "input": {
@@ -10329,7 +10329,7 @@ export interface operations {
                      *     ]
                      */
                     then?: components["schemas"]["RuleAction"][];
-                    /** @description What sets it off instead. */
+                    /** @description The new trigger. */
                     when?: components["schemas"]["RuleWhen"];
                 };
             };
@@ -10982,9 +10982,9 @@ export interface operations {
     list_sessions: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -11454,9 +11454,9 @@ export interface operations {
     list_tokens: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -11693,7 +11693,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind token= in the address of the email.
+                     * @description The value of token= in the link of the email.
                      * @example Zm9yLXRoZS1leGFtcGxl
                      */
                     token: string;
@@ -11921,20 +11921,20 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Other kinds of events.
+                     * @description The new kinds of events.
                      * @example [
                      *       "card.created"
                      *     ]
                      */
                     events?: string[];
                     /**
-                     * @description Another name.
+                     * @description The new name.
                      * @example Deploy bot
                      */
                     name?: string;
                     /**
                      * Format: uri
-                     * @description Another address; the secret stays.
+                     * @description The new URL. The secret does not change.
                      * @example https://hooks.example.com/cardwall
                      */
                     url?: string;
@@ -12006,11 +12006,11 @@ export interface operations {
     list_deliveries: {
         parameters: {
             query?: {
-                /** @description Only those of this status. */
+                /** @description Only entries with this status. */
                 status?: "pending" | "delivering" | "pending retry" | "delivered" | "failed" | "gave up" | "skipped";
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -12178,7 +12178,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Within 24 hours of the last rotation: make a new secret all the same, and end the older of the two at once.
+                     * @description Rotate even if the last rotation was less than 24 hours ago. The older of the two valid secrets stops working at once.
                      * @example false
                      */
                     force?: boolean;
@@ -12272,14 +12272,14 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description These deliveries. Without them all of the log that can be sent again.
+                     * @description The deliveries to send again; all eligible deliveries of the log when absent.
                      * @example [
                      *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
                      *     ]
                      */
                     deliveryIds?: string[];
                     /**
-                     * @description Only those of this status.
+                     * @description Only entries with this status.
                      * @example gave up
                      * @enum {string}
                      */
@@ -12611,7 +12611,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another name.
+                     * @description The new name.
                      * @example Difference Engines
                      */
                     name: string;
@@ -12669,23 +12669,23 @@ export interface operations {
     list_audit_entries: {
         parameters: {
             query?: {
-                /** @description Only what this person did, by id; or automation, guest or system. */
+                /** @description Only actions of this person, by id, or of automation, guest or system. */
                 actor?: string;
-                /** @description Only this operation. */
+                /** @description Only calls of this operation. */
                 operation?: string;
-                /** @description Only what was about this board. */
+                /** @description Only actions on this board. */
                 boardId?: string;
-                /** @description Only what was done with this API token. */
+                /** @description Only actions with this API token. */
                 tokenId?: string;
-                /** @description The first day, YYYY-MM-DD. */
+                /** @description The first day of the range, YYYY-MM-DD. */
                 from?: string;
-                /** @description The last day, YYYY-MM-DD. */
+                /** @description The last day of the range, YYYY-MM-DD. */
                 to?: string;
-                /** @description The time zone of the days (IANA name such as Europe/Zurich); your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -12780,19 +12780,19 @@ export interface operations {
     export_audit_csv: {
         parameters: {
             query?: {
-                /** @description Only what this person did, by id; or automation, guest or system. */
+                /** @description Only actions of this person, by id, or of automation, guest or system. */
                 actor?: string;
-                /** @description Only this operation. */
+                /** @description Only calls of this operation. */
                 operation?: string;
-                /** @description Only what was about this board. */
+                /** @description Only actions on this board. */
                 boardId?: string;
-                /** @description Only what was done with this API token. */
+                /** @description Only actions with this API token. */
                 tokenId?: string;
-                /** @description The first day, YYYY-MM-DD. */
+                /** @description The first day of the range, YYYY-MM-DD. */
                 from?: string;
-                /** @description The last day, YYYY-MM-DD. */
+                /** @description The last day of the range, YYYY-MM-DD. */
                 to?: string;
-                /** @description The time zone of the days (IANA name such as Europe/Zurich); your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
             };
             header?: never;
@@ -12834,19 +12834,19 @@ export interface operations {
     export_audit_ndjson: {
         parameters: {
             query?: {
-                /** @description Only what this person did, by id; or automation, guest or system. */
+                /** @description Only actions of this person, by id, or of automation, guest or system. */
                 actor?: string;
-                /** @description Only this operation. */
+                /** @description Only calls of this operation. */
                 operation?: string;
-                /** @description Only what was about this board. */
+                /** @description Only actions on this board. */
                 boardId?: string;
-                /** @description Only what was done with this API token. */
+                /** @description Only actions with this API token. */
                 tokenId?: string;
-                /** @description The first day, YYYY-MM-DD. */
+                /** @description The first day of the range, YYYY-MM-DD. */
                 from?: string;
-                /** @description The last day, YYYY-MM-DD. */
+                /** @description The last day of the range, YYYY-MM-DD. */
                 to?: string;
-                /** @description The time zone of the days (IANA name such as Europe/Zurich); your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
             };
             header?: never;
@@ -12956,7 +12956,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What the person is to be. Only owners make owners.
+                     * @description The person's new role. Only owners can make someone an owner.
                      * @example admin
                      * @enum {string}
                      */
@@ -13020,7 +13020,7 @@ export interface operations {
             path: {
                 /** @description The workspace. */
                 workspaceId: string;
-                /** @description A person of the workspace; oneself to leave it. */
+                /** @description A person of the workspace. Give your own id to leave it. */
                 userId: string;
             };
             cookie?: never;
@@ -13129,9 +13129,9 @@ export interface operations {
     list_trashed_boards: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;

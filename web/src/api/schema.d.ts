@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the built-in templates and those of a workspace
-         * @description List the built-in templates and those of a workspace.
+         * List the built-in templates and the templates of a workspace
+         * @description List the built-in templates and the templates of a workspace.
          */
         get: operations["list_board_templates"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Create a board from a template
-         * @description Create a board from a template. The caller becomes its admin. Like a copy it sends no events.
+         * @description Create a board from a template. The caller becomes its admin. Like a copy, it sends no events.
          */
         post: operations["create_board_from_template"];
         delete?: never;
@@ -52,8 +52,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the boards that the caller sees
-         * @description List the boards that the caller sees. In one workspace or in all; archived ones only when asked for.
+         * List the boards that the caller can see
+         * @description List the boards that the caller can see. Covers one workspace or all. Archived boards are included only on request.
          */
         get: operations["list_boards"];
         put?: never;
@@ -84,14 +84,14 @@ export interface paths {
         post?: never;
         /**
          * Move a board to the trash
-         * @description Move a board to the trash. It is kept for 30 days, in which a board admin can restore it, then gone for good.
+         * @description Move a board to the trash. A board admin can restore it for 30 days; after that it is deleted permanently.
          */
         delete: operations["trash_board"];
         options?: never;
         head?: never;
         /**
          * Change a board's name, description, colour, visibility or features
-         * @description Change a board's name, description, colour, visibility or features. Visibility and features need a board admin; visibility and features.publicPage, which decide who sees the board, need the scope admin too.
+         * @description Change a board's name, description, colour, visibility or features. Changing the visibility or features requires a board admin. Changing the visibility or features.publicPage also requires the scope admin, because they decide who can see the board.
          */
         patch: operations["update_board"];
         trace?: never;
@@ -104,8 +104,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened on a board, or to one card of it, newest first
-         * @description List what happened on a board, or to one card of it, newest first.
+         * List the activity of a board, or of one of its cards, newest first
+         * @description List the activity of a board, or of one of its cards, newest first.
          */
         get: operations["list_board_activity"];
         put?: never;
@@ -127,7 +127,7 @@ export interface paths {
         put?: never;
         /**
          * Archive a board
-         * @description Archive a board. It can be read, not changed, until it is restored.
+         * @description Archive a board. It is read-only until it is restored.
          */
         post: operations["archive_board"];
         delete?: never;
@@ -145,7 +145,7 @@ export interface paths {
         };
         /**
          * List the cards of a board
-         * @description List the cards of a board. Different filters must all hold; a comma within one means or.
+         * @description List the cards of a board. A card must match every filter; values separated by commas within one filter are alternatives.
          */
         get: operations["list_cards"];
         put?: never;
@@ -164,8 +164,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what changed on a board after a boardVersion, in order
-         * @description List what changed on a board after a boardVersion, in order. A receiver closes a gap with it.
+         * List the changes to a board after a given boardVersion, in order
+         * @description List the changes to a board after a given boardVersion, in order. Webhook receivers use it to fill gaps.
          */
         get: operations["list_board_changes"];
         put?: never;
@@ -186,8 +186,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Copy a board with its labels and open lists and, when asked for, its open cards
-         * @description Copy a board with its labels and open lists and, when asked for, its open cards. Members are not copied; the caller becomes the copy's admin. A copy sends no events. Copying a confidential board needs the scope admin too.
+         * Copy a board with its labels and open lists and, on request, its open cards
+         * @description Copy a board with its labels and open lists and, on request, its open cards. Members are not copied; the caller becomes the copy's admin. A copy sends no events. Copying a confidential board also requires the scope admin.
          */
         post: operations["copy_board"];
         delete?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         /**
          * Export a board as one streamed document
-         * @description Export a board as one streamed document. It ends with its counts and complete: true; cardwall import cardwall reads it.
+         * @description Export a board as one streamed document. A complete document ends with its counts and complete: true. It can be imported with cardwall import cardwall.
          */
         get: operations["export_board"];
         put?: never;
@@ -224,8 +224,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the labels of a board by name
-         * @description List the labels of a board by name.
+         * List the labels of a board, sorted by name
+         * @description List the labels of a board, sorted by name.
          */
         get: operations["list_labels"];
         put?: never;
@@ -248,8 +248,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the lists of a board in their order
-         * @description List the lists of a board in their order.
+         * List the lists of a board in order
+         * @description List the lists of a board in order.
          */
         get: operations["list_lists"];
         put?: never;
@@ -272,8 +272,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the people who see a board, with their roles
-         * @description List the people who see a board, with their roles.
+         * List the people who can see a board, with their roles
+         * @description List the people who can see a board, with their roles.
          */
         get: operations["list_board_members"];
         put?: never;
@@ -299,8 +299,8 @@ export interface paths {
         put: operations["share_board"];
         post?: never;
         /**
-         * Take a person's role on a board away
-         * @description Take a person's role on a board away. Who no longer sees the board is taken off its cards.
+         * Remove a person's role on a board
+         * @description Remove a person's role on a board. A person who can no longer see the board is unassigned from its cards.
          */
         delete: operations["remove_board_member"];
         options?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a board from the archive or the trash
-         * @description Restore a board from the archive or the trash. From the trash it needs the scope admin too.
+         * @description Restore a board from the archive or the trash. Restoring from the trash also requires the scope admin.
          */
         post: operations["restore_board"];
         delete?: never;
@@ -336,14 +336,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was said of how a board is doing, newest first
-         * @description List what was said of how a board is doing, newest first.
+         * List the status updates of a board, newest first
+         * @description List the status updates of a board, newest first.
          */
         get: operations["list_status_updates"];
         put?: never;
         /**
-         * Say how a board is doing
-         * @description Say how a board is doing. Keeps the board's figures of the moment beside it; it cannot be changed afterwards.
+         * Post a status update on a board
+         * @description Post a status update on a board. It stores the board's current figures and cannot be changed afterwards.
          */
         post: operations["post_status_update"];
         delete?: never;
@@ -363,7 +363,7 @@ export interface paths {
         put?: never;
         /**
          * Save a board as a template of its workspace
-         * @description Save a board as a template of its workspace. A template keeps features, labels, open lists and, when asked for, open cards, without people and dates. A confidential board makes none.
+         * @description Save a board as a template of its workspace. A template keeps features, labels, open lists and, on request, open cards without people and dates. Confidential boards cannot be saved as templates.
          */
         post: operations["save_board_as_template"];
         delete?: never;
@@ -450,8 +450,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Assign a card to people and take others off
-         * @description Assign a card to people and take others off. Answers who is then assigned.
+         * Assign people to a card and unassign others
+         * @description Assign people to a card and unassign others. Returns all assignees of the card after the change.
          */
         patch: operations["set_card_assignees"];
         trace?: never;
@@ -470,8 +470,8 @@ export interface paths {
         get: operations["list_checklists"];
         put?: never;
         /**
-         * Add a checklist to a card, with items if there are any yet
-         * @description Add a checklist to a card, with items if there are any yet.
+         * Add a checklist to a card, optionally with items
+         * @description Add a checklist to a card, optionally with items.
          */
         post: operations["add_checklist"];
         delete?: never;
@@ -515,7 +515,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a card on its board or to another one
-         * @description Copy a card on its board or to another one. The copy is not done. A copy on another board sends no events. Out of a confidential board it needs the scope admin too.
+         * @description Copy a card on its board or to another one. The copy is not done. A copy on another board sends no events. Copying out of a confidential board also requires the scope admin.
          */
         post: operations["copy_card"];
         delete?: never;
@@ -534,13 +534,13 @@ export interface paths {
         get?: never;
         /**
          * Set when a card is due and when its work starts
-         * @description Set when a card is due and when its work starts. A date that is absent stays, null clears it; a time of day needs a time zone.
+         * @description Set when a card is due and when its work starts. A date that is absent stays unchanged; null clears it. A time of day requires a time zone.
          */
         put: operations["set_card_due"];
         post?: never;
         /**
-         * Take due date and start away from a card
-         * @description Take due date and start away from a card.
+         * Clear the due date and the start of a card
+         * @description Clear the due date and the start of a card.
          */
         delete: operations["clear_card_due"];
         options?: never;
@@ -562,8 +562,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Put labels on a card and take others off
-         * @description Put labels on a card and take others off. Answers the labels it then carries.
+         * Add labels to a card and remove others
+         * @description Add labels to a card and remove others. Returns all labels of the card after the change.
          */
         patch: operations["set_card_labels"];
         trace?: never;
@@ -578,8 +578,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move a card to a place in a list of its own board
-         * @description Move a card to a place in a list of its own board.
+         * Move a card to a position in a list of its own board
+         * @description Move a card to a position in a list of its own board.
          */
         post: operations["move_card"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Move a card to a list of another board
-         * @description Move a card to a list of another board. It keeps its id and gets a number of that board. Labels are matched by name and colour; the answer says which labels and assignees had to be dropped. Out of a confidential board it needs the scope admin too.
+         * @description Move a card to a list of another board. It keeps its id and gets a new number. Labels are matched by name and colour. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin.
          */
         post: operations["move_card_to_board"];
         delete?: never;
@@ -639,15 +639,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete an item of a checklist
-         * @description Delete an item of a checklist.
+         * Delete a checklist item
+         * @description Delete a checklist item.
          */
         delete: operations["delete_checklist_item"];
         options?: never;
         head?: never;
         /**
-         * Change an item's title, whether it is done, or its place
-         * @description Change an item's title, whether it is done, or its place.
+         * Change a checklist item's title or position, or whether it is done
+         * @description Change a checklist item's title or position, or whether it is done.
          */
         patch: operations["update_checklist_item"];
         trace?: never;
@@ -707,15 +707,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete one's own comment; a board admin deletes any
-         * @description Delete one's own comment; a board admin deletes any.
+         * Delete a comment
+         * @description Delete a comment. Authors can delete their own comments; board admins can delete any.
          */
         delete: operations["delete_comment"];
         options?: never;
         head?: never;
         /**
-         * Change the text of one's own comment
-         * @description Change the text of one's own comment.
+         * Change the text of a comment
+         * @description Change the text of a comment. Only its author can edit it.
          */
         patch: operations["edit_comment"];
         trace?: never;
@@ -731,8 +731,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a label, also from the cards that carry it
-         * @description Delete a label, also from the cards that carry it. Each open card that carried it changes, with an event of its own.
+         * Delete a label and remove it from all cards
+         * @description Delete a label and remove it from all cards. Each open card with the label changes and gets its own event.
          */
         delete: operations["delete_label"];
         options?: never;
@@ -774,8 +774,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Archive a list and, with it, the cards in it
-         * @description Archive a list and, with it, the cards in it. They take no changes until the list is restored.
+         * Archive a list together with its cards
+         * @description Archive a list together with its cards. The cards cannot be changed until the list is restored.
          */
         post: operations["archive_list"];
         delete?: never;
@@ -794,8 +794,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Copy a list with its open cards on its board
-         * @description Copy a list with its open cards on its board. The copies are not done.
+         * Copy a list with its open cards on the same board
+         * @description Copy a list with its open cards on the same board. The copied cards are not done.
          */
         post: operations["copy_list"];
         delete?: never;
@@ -814,8 +814,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move a list to another place on its board
-         * @description Move a list to another place on its board.
+         * Move a list to another position on its board
+         * @description Move a list to another position on its board.
          */
         post: operations["move_list"];
         delete?: never;
@@ -835,7 +835,7 @@ export interface paths {
         put?: never;
         /**
          * Move a list with all its cards to another board
-         * @description Move a list with all its cards to another board. Labels are matched by name and colour; the answer says which labels and assignees had to be dropped. Out of a confidential board it needs the scope admin too.
+         * @description Move a list with all its cards to another board. Labels are matched by name and colour. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin.
          */
         post: operations["move_list_to_board"];
         delete?: never;
@@ -854,8 +854,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Restore an archived list with the cards in it
-         * @description Restore an archived list with the cards in it.
+         * Restore an archived list together with its cards
+         * @description Restore an archived list together with its cards.
          */
         post: operations["restore_list"];
         delete?: never;
@@ -873,7 +873,7 @@ export interface paths {
         };
         /**
          * Get the token's owner
-         * @description Get the token's owner. Answers the account and, under token, what the token itself may do.
+         * @description Get the token's owner. Returns the account and, under token, what the token itself may do.
          */
         get: operations["get_me"];
         put?: never;
@@ -892,8 +892,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened on every board that the caller sees, newest first
-         * @description List what happened on every board that the caller sees, newest first.
+         * List the activity on every board that the caller can see, newest first
+         * @description List the activity on every board that the caller can see, newest first.
          */
         get: operations["list_recent_activity"];
         put?: never;
@@ -932,8 +932,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get what is on the caller's desk
-         * @description Get what is on the caller's desk. Cards overdue, due today, due this week and recently assigned, and boards with their latest status; of each how many, and the first five.
+         * Get a summary of the caller's work
+         * @description Get a summary of the caller's work. Returns cards that are overdue, due today, due this week and recently assigned, and boards with their latest status. Each group has a count and its first five entries.
          */
         get: operations["get_my_overview"];
         put?: never;
@@ -952,14 +952,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the saved filters of a workspace that the caller sees
-         * @description List the saved filters of a workspace that the caller sees. One's own and those that members share; guests see their own.
+         * List the saved filters of a workspace that the caller can see
+         * @description List the saved filters of a workspace that the caller can see. These are the caller's own and those shared by members. Guests see only their own.
          */
         get: operations["list_saved_filters"];
         put?: never;
         /**
-         * Save a query as a filter, for oneself or shared with the workspace
-         * @description Save a query as a filter, for oneself or shared with the workspace.
+         * Save a query as a filter, for the caller alone or shared with the workspace
+         * @description Save a query as a filter, for the caller alone or shared with the workspace.
          */
         post: operations["create_saved_filter"];
         delete?: never;
@@ -980,14 +980,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a saved filter
-         * @description Delete a saved filter. Owners and admins of the workspace delete those that are shared.
+         * @description Delete a saved filter. Owners and admins of the workspace can delete any shared filter.
          */
         delete: operations["delete_saved_filter"];
         options?: never;
         head?: never;
         /**
          * Change a saved filter's name or query, or whether it is shared
-         * @description Change a saved filter's name or query, or whether it is shared. Owners and admins of the workspace change those that are shared.
+         * @description Change a saved filter's name or query, or whether it is shared. Owners and admins of the workspace can change any shared filter.
          */
         patch: operations["update_saved_filter"];
         trace?: never;
@@ -1000,8 +1000,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the cards that a saved filter finds, on all boards of its workspace that the caller sees
-         * @description List the cards that a saved filter finds, on all boards of its workspace that the caller sees. The other filters narrow it.
+         * List the cards that match a saved filter
+         * @description List the cards that match a saved filter. Covers all boards of its workspace that the caller can see. Further filters narrow the result.
          */
         get: operations["list_filter_cards"];
         put?: never;
@@ -1020,8 +1020,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search cards on every board that the caller sees
-         * @description Search cards on every board that the caller sees. What changed last comes first.
+         * Search cards on every board that the caller can see
+         * @description Search cards on every board that the caller can see. The most recently changed cards come first.
          */
         get: operations["search_cards"];
         put?: never;
@@ -1041,13 +1041,13 @@ export interface paths {
         };
         /**
          * List the webhooks of a workspace that the caller manages
-         * @description List the webhooks of a workspace that the caller manages. Of the address it shows the host and the last four characters.
+         * @description List the webhooks of a workspace that the caller manages. Only the host and the last four characters of each URL are shown.
          */
         get: operations["list_webhooks"];
         put?: never;
         /**
-         * Subscribe an address to the events of a board, or of every board that the whole workspace sees
-         * @description Subscribe an address to the events of a board, or of every board that the whole workspace sees. The answer holds the signing secret, this once.
+         * Subscribe a URL to the events of a board, or of every board that the whole workspace can see
+         * @description Subscribe a URL to the events of a board, or of every board that the whole workspace can see. The response contains the signing secret, which is shown only once.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -1064,8 +1064,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a made-up delivery of a kind of event, for the editors of automation platforms
-         * @description Get a made-up delivery of a kind of event, for the editors of automation platforms.
+         * Get a sample delivery for a kind of event, for the editors of automation platforms
+         * @description Get a sample delivery for a kind of event, for the editors of automation platforms.
          */
         get: operations["get_webhook_sample"];
         put?: never;
@@ -1087,8 +1087,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Cancel a subscription
-         * @description Cancel a subscription. Its delivery log goes with it.
+         * Delete a webhook and its delivery log
+         * @description Delete a webhook and its delivery log.
          */
         delete: operations["delete_webhook"];
         options?: never;
@@ -1104,8 +1104,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the workspaces that the caller is in
-         * @description List the workspaces that the caller is in.
+         * List the workspaces that the caller belongs to
+         * @description List the workspaces that the caller belongs to.
          */
         get: operations["list_workspaces"];
         put?: never;
@@ -1144,8 +1144,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the cards of a window of days
-         * @description Get the cards of a window of days. Every card, done or not, whose span from start to due date touches the window, on boards whose feature calendar is on; a window that holds more than 5,000 cards is refused with limit_reached.
+         * Get the cards in a range of days
+         * @description Get the cards in a range of days. Returns every card, done or not, whose span from start to due date overlaps the range, from boards with the feature calendar switched on. A range with more than 5,000 cards is refused with limit_reached.
          */
         get: operations["get_workspace_calendar"];
         put?: never;
@@ -1164,8 +1164,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how a workspace is doing
-         * @description Get how a workspace is doing. Counts cards of the open boards and lists that the caller sees.
+         * Get the figures of a workspace
+         * @description Get the figures of a workspace. Counts cards in the open lists of the open boards that the caller can see.
          */
         get: operations["get_workspace_dashboard"];
         put?: never;
@@ -1184,8 +1184,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export the boards of a workspace that the caller sees as one streamed document
-         * @description Export the boards of a workspace that the caller sees as one streamed document. Confidential boards are left out.
+         * Export the boards of a workspace that the caller can see as one streamed document
+         * @description Export the boards of a workspace that the caller can see as one streamed document. Confidential boards are left out.
          */
         get: operations["export_workspace"];
         put?: never;
@@ -1205,13 +1205,13 @@ export interface paths {
         };
         /**
          * List the open invitations of a workspace
-         * @description List the open invitations of a workspace. Expired ones too, until they are renewed or withdrawn.
+         * @description List the open invitations of a workspace. Expired invitations are included until they are renewed or withdrawn.
          */
         get: operations["list_invitations"];
         put?: never;
         /**
-         * Invite an address to a workspace, or renew its open invitation
-         * @description Invite an address to a workspace, or renew its open invitation. An email with a link goes to it, one in five minutes at most; the invitation ends after 14 days.
+         * Invite an email address to a workspace, or renew its open invitation
+         * @description Invite an email address to a workspace, or renew its open invitation. Sends an email with a link, at most once in five minutes. The invitation expires after 14 days.
          */
         post: operations["create_invitation"];
         delete?: never;
@@ -1249,7 +1249,7 @@ export interface paths {
         };
         /**
          * List the people of a workspace
-         * @description List the people of a workspace. Guests may not; email addresses are shown to owners and admins.
+         * @description List the people of a workspace. Not available to guests. Only owners and admins see email addresses.
          */
         get: operations["list_workspace_members"];
         put?: never;
@@ -1587,12 +1587,12 @@ export interface components {
     schemas: {
         Actor: {
             /**
-             * @description The user, or the automation rule; null for a guest and for the system.
+             * @description The id of the user or the automation rule; null for a guest and for the system.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string | null;
             /**
-             * @description What kind of being caused it.
+             * @description The kind of actor.
              * @example person
              * @enum {string}
              */
@@ -1601,33 +1601,33 @@ export interface components {
         Board: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description The colour chosen for it; null when nobody chose one.
+             * @description Its colour; null for none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description What it is for, in Markdown.
+             * @description Its description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional parts, on or off. */
+            /** @description Its optional features, each on or off. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -1641,7 +1641,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are archived neither themselves nor with their list.
+             * @description The number of cards that are not archived, neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -1653,30 +1653,30 @@ export interface components {
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null while it is not there.
+             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
             /**
              * Format: date-time
-             * @description When anything on it last changed.
+             * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The board's page in the application.
+             * @description The URL of the board in the application.
              * @example https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion: grows by one with every change to the board.
+             * @description The boardVersion, which grows by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who sees it.
+             * @description Who can see it.
              * @example workspace
              * @enum {string}
              */
@@ -1690,33 +1690,33 @@ export interface components {
         BoardDetail: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description The colour chosen for it; null when nobody chose one.
+             * @description Its colour; null for none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description What it is for, in Markdown.
+             * @description Its description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional parts, on or off. */
+            /** @description Its optional features, each on or off. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -1736,7 +1736,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are archived neither themselves nor with their list.
+             * @description The number of cards that are not archived, neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
@@ -1748,30 +1748,30 @@ export interface components {
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null while it is not there.
+             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
             /**
              * Format: date-time
-             * @description When anything on it last changed.
+             * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The board's page in the application.
+             * @description The URL of the board in the application.
              * @example https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion: grows by one with every change to the board.
+             * @description The boardVersion, which grows by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who sees it.
+             * @description Who can see it.
              * @example workspace
              * @enum {string}
              */
@@ -1787,13 +1787,13 @@ export interface components {
             boards: components["schemas"]["BoardState"][];
             /**
              * Format: int64
-             * @description How many there are.
+             * @description The number.
              * @example 7
              */
             count: number;
         };
         BoardLimits: {
-            /** @description All cards on the board, archived ones too. */
+            /** @description All cards on the board, including archived ones. */
             allCards: components["schemas"]["Usage"];
             /**
              * Format: int64
@@ -1838,7 +1838,7 @@ export interface components {
         };
         BoardMember: {
             /**
-             * @description The role given on the board itself; null for who has it through the workspace alone.
+             * @description The role given on the board itself; null if the person only has a role through the workspace.
              * @example editor
              * @enum {string|null}
              */
@@ -1849,12 +1849,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description What the person is on the board, the workspace's role counted in.
+             * @description The person's effective role on the board, including the one from the workspace.
              * @example editor
              * @enum {string}
              */
@@ -1873,21 +1873,21 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards are archived neither themselves nor with their list.
+             * @description The number of cards that are not archived, neither themselves nor with their list.
              * @example 17
              */
             openCards: number;
-            /** @description Its latest status update; null when it has none. */
+            /** @description Its latest status update; null for none. */
             status: components["schemas"]["StatusRef"] | null;
             /**
              * Format: date-time
-             * @description When anything on it last changed.
+             * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The board's page in the application.
+             * @description The URL of the board in the application.
              * @example https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
@@ -1929,37 +1929,37 @@ export interface components {
         };
         BoardTemplate: {
             /**
-             * @description Whether it comes with the service.
+             * @description Whether it is a built-in template.
              * @example false
              */
             builtIn: boolean;
             /**
              * Format: int64
-             * @description How many cards a board made from it begins with.
+             * @description The number of cards on a board created from it.
              * @example 8
              */
             cards: number;
             /**
              * Format: date-time
-             * @description When it was saved; null for one that comes with the service.
+             * @description When it was saved; null for a built-in template.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string | null;
             /**
-             * @description What it is for, in Markdown.
+             * @description Its description, in Markdown.
              * @example Everything from the first idea to the day after.
              */
             description: string;
-            /** @description The features of a board made from it. */
+            /** @description The features of a board created from it. */
             features: components["schemas"]["Features"];
             /**
              * @description The template's id.
              * @example tpl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels of a board made from it. */
+            /** @description The labels of a board created from it. */
             labels: components["schemas"]["TemplateLabel"][];
-            /** @description The lists of a board made from it, in their order. */
+            /** @description The lists of a board created from it, in order. */
             lists: components["schemas"]["TemplateList"][];
             /**
              * @description Its name.
@@ -1967,7 +1967,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The workspace that keeps it; null for one that comes with the service.
+             * @description The workspace it belongs to; null for a built-in template.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -1990,18 +1990,18 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many cards it holds that are not archived, done ones counted in.
+             * @description The number of cards that are not archived, including done ones.
              * @example 7
              */
             openCards: number;
             /**
              * Format: int64
-             * @description How many it should hold at most.
+             * @description The WIP limit.
              * @example 5
              */
             wipLimit: number;
             /**
-             * @description What the limit does.
+             * @description What happens at the limit.
              * @example soft
              * @enum {string}
              */
@@ -2010,11 +2010,11 @@ export interface components {
         Breaches: {
             /**
              * Format: int64
-             * @description How many lists are over their limit.
+             * @description The number of lists over their limit.
              * @example 1
              */
             count: number;
-            /** @description The ten that are furthest over, furthest first. */
+            /** @description The ten lists furthest over their limit, furthest first. */
             lists: components["schemas"]["Breach"][];
         };
         ByBoard: {
@@ -2026,7 +2026,7 @@ export interface components {
         ByLabel: {
             /** @description All other labels together. */
             rest: components["schemas"]["Rest"];
-            /** @description The ten labels with the most open cards, most first; labels of one name and color count together, and labels on no card are left out. */
+            /** @description The ten labels with the most open cards, most first. Labels with the same name and colour count together. Labels on no card are left out. */
             top: components["schemas"]["LabelTally"][];
         };
         ByList: {
@@ -2038,7 +2038,7 @@ export interface components {
         ByMember: {
             /** @description All other people together. */
             rest: components["schemas"]["Rest"];
-            /** @description The ten people with the most open cards, most first; people without any card are left out. */
+            /** @description The ten people with the most open cards, most first. People without cards are left out. */
             top: components["schemas"]["MemberTally"][];
         };
         CalendarCard: {
@@ -2054,19 +2054,19 @@ export interface components {
             done: boolean;
             /**
              * Format: date-time
-             * @description The instant the card is due; null when it is due all day.
+             * @description The due time; null if the card is due all day.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the card is due, in its time zone.
+             * @description The due date, in the card's time zone.
              * @example 2026-03-14
              */
             dueDate: string | null;
             /**
              * Format: date
-             * @description The first day of its span in the calendar's time zone: its start, or its due date without one.
+             * @description The first day of its span in the calendar's time zone: its start, or its due date if it has no start.
              * @example 2026-03-10
              */
             firstDay: string;
@@ -2077,7 +2077,7 @@ export interface components {
             id: string;
             /**
              * Format: date
-             * @description The last day of its span: its due date, or its start without one.
+             * @description The last day of its span: its due date, or its start if it has no due date.
              * @example 2026-03-14
              */
             lastDay: string;
@@ -2094,23 +2094,23 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description The instant the work starts; null when it starts all day.
+             * @description The start time; null if the work starts all day.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the work starts.
+             * @description The start date.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone the times were given in.
+             * @description The IANA time zone in which the times were given.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description What is to be done.
+             * @description The title.
              * @example Write the press release
              */
             title: string;
@@ -2118,44 +2118,44 @@ export interface components {
         Card: {
             /**
              * Format: date-time
-             * @description When it was archived, by itself or with its list; null while it is open.
+             * @description When it was archived, by itself or with its list; null if it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Why it is archived: card when it was archived itself, list when its list is archived; null while it is open.
+             * @description Why it is archived: card if it was archived itself, list if its list is archived; null if it is open.
              * @example card
              * @enum {string|null}
              */
             archivedBy: "card" | "list" | null;
-            /** @description Who works on it, in the order of being assigned. */
+            /** @description The assignees, in the order in which they were assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
              * @description The board it is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
-            /** @description How far its checklists are. */
+            /** @description The progress of its checklists. */
             checklistItems: components["schemas"]["ItemCount"];
             /**
              * Format: int64
-             * @description How many comments it has.
+             * @description The number of comments.
              * @example 3
              */
             comments: number;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description The details, in Markdown. Left out in the compact view.
+             * @description The description, in Markdown. Omitted in the compact view.
              * @example Two paragraphs, one picture.
              */
             description?: string;
@@ -2166,19 +2166,19 @@ export interface components {
             done: boolean;
             /**
              * Format: date-time
-             * @description Since when it is done.
+             * @description When it was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
             /**
              * Format: date-time
-             * @description The instant the card is due; null when it is due all day.
+             * @description The due time; null if the card is due all day.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the card is due, in its time zone.
+             * @description The due date, in the card's time zone.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -2187,7 +2187,7 @@ export interface components {
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels it carries, by name. */
+            /** @description Its labels, sorted by name. */
             labels: components["schemas"]["LabelRef"][];
             /**
              * @description The list it is in.
@@ -2196,61 +2196,61 @@ export interface components {
             listId: string;
             /**
              * Format: int64
-             * @description Its number on the board; never used twice.
+             * @description Its number on the board. Numbers are never reused.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The instant the work starts; null when it starts all day.
+             * @description The start time; null if the work starts all day.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the work starts.
+             * @description The start date.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone the times were given in.
+             * @description The IANA time zone in which the times were given.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description What is to be done.
+             * @description The title.
              * @example Write the press release
              */
             title: string;
             /**
              * Format: date-time
-             * @description When it last changed, its comments and checklists counted in.
+             * @description When the card, its comments or its checklists last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The card's page in the application.
+             * @description The URL of the card in the application.
              * @example https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
         };
         /** @description A card is archived. */
         CardArchivedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -2258,22 +2258,22 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2294,23 +2294,23 @@ export interface components {
         };
         /** @description People are added to or removed from a card. */
         CardAssigneesChangedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
-                 * @description Ids of what was added.
+                 * @description The ids that were added.
                  * @example [
                  *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
                  *     ]
@@ -2322,27 +2322,27 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
                 /**
-                 * @description Ids of what was taken away.
+                 * @description The ids that were removed.
                  * @example []
                  */
                 removed: string[];
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2363,20 +2363,20 @@ export interface components {
         };
         /** @description A card is marked done. */
         CardCompletedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -2384,22 +2384,22 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2420,20 +2420,20 @@ export interface components {
         };
         /** @description A card is created. */
         CardCreatedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -2441,22 +2441,22 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2478,46 +2478,46 @@ export interface components {
         CardDetail: {
             /**
              * Format: date-time
-             * @description When it was archived, by itself or with its list; null while it is open.
+             * @description When it was archived, by itself or with its list; null if it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Why it is archived: card when it was archived itself, list when its list is archived; null while it is open.
+             * @description Why it is archived: card if it was archived itself, list if its list is archived; null if it is open.
              * @example card
              * @enum {string|null}
              */
             archivedBy: "card" | "list" | null;
-            /** @description Who works on it, in the order of being assigned. */
+            /** @description The assignees, in the order in which they were assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
              * @description The board it is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
-            /** @description How far its checklists are. */
+            /** @description The progress of its checklists. */
             checklistItems: components["schemas"]["ItemCount"];
             /** @description Its checklists with their items. */
             checklists: components["schemas"]["Checklist"][];
             /**
              * Format: int64
-             * @description How many comments it has.
+             * @description The number of comments.
              * @example 3
              */
             comments: number;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Who made it; null when that was no person.
+             * @description The person who created it; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description The details, in Markdown. Left out in the compact view.
+             * @description The description, in Markdown. Omitted in the compact view.
              * @example Two paragraphs, one picture.
              */
             description?: string;
@@ -2528,19 +2528,19 @@ export interface components {
             done: boolean;
             /**
              * Format: date-time
-             * @description Since when it is done.
+             * @description When it was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
             /**
              * Format: date-time
-             * @description The instant the card is due; null when it is due all day.
+             * @description The due time; null if the card is due all day.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the card is due, in its time zone.
+             * @description The due date, in the card's time zone.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -2549,7 +2549,7 @@ export interface components {
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels it carries, by name. */
+            /** @description Its labels, sorted by name. */
             labels: components["schemas"]["LabelRef"][];
             /**
              * @description The list it is in.
@@ -2558,61 +2558,61 @@ export interface components {
             listId: string;
             /**
              * Format: int64
-             * @description Its number on the board; never used twice.
+             * @description Its number on the board. Numbers are never reused.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The instant the work starts; null when it starts all day.
+             * @description The start time; null if the work starts all day.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The calendar date the work starts.
+             * @description The start date.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone the times were given in.
+             * @description The IANA time zone in which the times were given.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description What is to be done.
+             * @description The title.
              * @example Write the press release
              */
             title: string;
             /**
              * Format: date-time
-             * @description When it last changed, its comments and checklists counted in.
+             * @description When the card, its comments or its checklists last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: uri
-             * @description The card's page in the application.
+             * @description The URL of the card in the application.
              * @example https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             url: string;
         };
         /** @description A card's due date or start changes. */
         CardDueDateChangedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -2621,52 +2621,52 @@ export interface components {
                 cardId: string;
                 /**
                  * Format: date-time
-                 * @description The instant it is due; null for the whole day.
+                 * @description The due time; null if the card is due all day.
                  * @example 2026-03-10T16:00:00.000Z
                  */
                 dueAt: string | null;
                 /**
                  * Format: date
-                 * @description The day it is due; null for none.
+                 * @description The due date; null for none.
                  * @example 2026-03-10
                  */
                 dueDate: string | null;
                 /**
                  * Format: date-time
-                 * @description The instant it was due.
+                 * @description The previous due time.
                  * @example 2026-03-07T16:00:00.000Z
                  */
                 previousDueAt: string | null;
                 /**
                  * Format: date
-                 * @description The day it was due.
+                 * @description The previous due date.
                  * @example 2026-03-07
                  */
                 previousDueDate: string | null;
                 /**
                  * Format: date-time
-                 * @description The instant its work starts; null for the whole day.
+                 * @description The start time; null if the work starts all day.
                  * @example 2026-03-09T08:00:00.000Z
                  */
                 startAt: string | null;
                 /**
                  * Format: date
-                 * @description The day its work starts; null for none.
+                 * @description The start date; null for none.
                  * @example 2026-03-09
                  */
                 startDate: string | null;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2690,30 +2690,30 @@ export interface components {
             cards: components["schemas"]["Card"][];
             /**
              * Format: int64
-             * @description How many there are.
+             * @description The number.
              * @example 12
              */
             count: number;
         };
         /** @description Labels are put on or taken off a card. */
         CardLabelsChangedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
-                 * @description Ids of what was added.
+                 * @description The ids that were added.
                  * @example [
                  *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
                  *     ]
@@ -2725,27 +2725,27 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
                 /**
-                 * @description Ids of what was taken away.
+                 * @description The ids that were removed.
                  * @example []
                  */
                 removed: string[];
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2766,23 +2766,23 @@ export interface components {
         };
         /** @description A card moves to another list. */
         CardMovedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
-                 * @description The other board, when it moved between two and that one is not confidential.
+                 * @description The other board, if the card moved between boards and that board is not confidential.
                  * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 boardId?: string;
@@ -2792,27 +2792,27 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in; null on the board that it left.
+                 * @description The list it is in; null on the board it left.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string | null;
                 /**
-                 * @description The list that it stood in; null on the board that it came to.
+                 * @description The list it was in; null on the board it moved to.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 previousListId: string | null;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2833,20 +2833,20 @@ export interface components {
         };
         /** @description A card is marked not done. */
         CardReopenedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -2854,22 +2854,22 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2890,20 +2890,20 @@ export interface components {
         };
         /** @description A card is restored. */
         CardRestoredEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -2911,22 +2911,22 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -2947,20 +2947,20 @@ export interface components {
         };
         /** @description A card's title or description changes. */
         CardUpdatedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -2968,29 +2968,29 @@ export interface components {
                  */
                 cardId: string;
                 /**
-                 * @description What of it: some of title and description.
+                 * @description The changed fields: title, description or both.
                  * @example [
                  *       "title"
                  *     ]
                  */
                 changed: string[];
                 /**
-                 * @description The list that it stands in.
+                 * @description The list it is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -3017,7 +3017,7 @@ export interface components {
             cardId: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
@@ -3026,7 +3026,7 @@ export interface components {
              * @example chk_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description Its items, in their order. */
+            /** @description Its items, in order. */
             items: components["schemas"]["ChecklistItem"][];
             /**
              * @description Its title.
@@ -3048,7 +3048,7 @@ export interface components {
             checklistId: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
@@ -3059,7 +3059,7 @@ export interface components {
             done: boolean;
             /**
              * Format: date-time
-             * @description Since when it is done.
+             * @description When it was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
@@ -3069,7 +3069,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What is to be done.
+             * @description The title.
              * @example Check the names
              */
             title: string;
@@ -3082,20 +3082,20 @@ export interface components {
         };
         /** @description An item of a checklist is done. */
         ChecklistItemCompletedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -3114,16 +3114,16 @@ export interface components {
                 itemId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -3143,10 +3143,10 @@ export interface components {
             workspaceId: string;
         };
         Comment: {
-            /** @description Who said it; null when that was no person. */
+            /** @description The author; null if the author is not a person. */
             author: components["schemas"]["UserRef"] | null;
             /**
-             * @description The board of that card.
+             * @description The board of the card.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
@@ -3157,18 +3157,18 @@ export interface components {
             cardId: string;
             /**
              * Format: date-time
-             * @description When it was said.
+             * @description When it was posted.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it was last edited; null when it never was.
+             * @description When it was last edited; null for never.
              * @example 2026-03-02T09:05:00.000Z
              */
             editedAt: string | null;
             /**
-             * @description What a guest of the board's public page wants to be called; null when somebody else said it.
+             * @description The name given by a guest of the board's public page; null if the author is not a guest.
              * @example Rosa
              */
             guestName: string | null;
@@ -3178,27 +3178,27 @@ export interface components {
              */
             id: string;
             /**
-             * @description What was said, in Markdown.
+             * @description The text, in Markdown.
              * @example The printer wants it by Friday.
              */
             text: string;
         };
         /** @description Someone comments on a card. */
         CommentAddedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The card.
@@ -3212,16 +3212,16 @@ export interface components {
                 commentId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -3243,7 +3243,7 @@ export interface components {
         Dashboard: {
             /**
              * Format: date-time
-             * @description The moment the figures are of.
+             * @description When the figures were computed.
              * @example 2026-03-12T16:20:00.000Z
              */
             asOf: string;
@@ -3255,7 +3255,7 @@ export interface components {
             byList: components["schemas"]["ByList"];
             /** @description By assignee. */
             byMember: components["schemas"]["ByMember"];
-            /** @description From the first move to another list to being done, of the same cards; what was done before it ever moved is left out. */
+            /** @description The time from the first move to another list to done, for the same cards. Cards done before their first move are left out. */
             cycleTime: components["schemas"]["Duration"];
             /**
              * Format: int64
@@ -3265,11 +3265,11 @@ export interface components {
             done: number;
             /**
              * Format: int64
-             * @description Open cards that are due today or on one of the six days after; what was due earlier today is overdue as well.
+             * @description Open cards that are due today or in the next six days. Cards that were due earlier today also count as overdue.
              * @example 8
              */
             dueIn7Days: number;
-            /** @description From being created to being done, of the cards done in the twelve weeks. */
+            /** @description The time from creation to done, for cards done in the twelve weeks. */
             leadTime: components["schemas"]["Duration"];
             /**
              * Format: int64
@@ -3283,7 +3283,7 @@ export interface components {
              * @example 3
              */
             overdue: number;
-            /** @description Open cards that did not change for 14 days, longest unchanged first. */
+            /** @description Open cards that have not changed for 14 days, longest unchanged first. */
             stale: components["schemas"]["CardGroup"];
             /**
              * @description The time zone of its days and weeks.
@@ -3292,7 +3292,7 @@ export interface components {
             timeZone: string;
             /**
              * Format: int64
-             * @description Open cards that nobody is assigned to.
+             * @description Open cards without an assignee.
              * @example 5
              */
             unassigned: number;
@@ -3304,7 +3304,7 @@ export interface components {
             undated: number;
             /** @description The last twelve ISO weeks, oldest first; the last is the current one. */
             weeks: components["schemas"]["Week"][];
-            /** @description Lists that hold more than their WIP limit. */
+            /** @description Lists over their WIP limit. */
             wipBreaches: components["schemas"]["Breaches"];
             /**
              * @description The workspace.
@@ -3314,24 +3314,24 @@ export interface components {
         };
         Deleted: {
             /**
-             * @description The id of what is gone.
+             * @description The id of the deleted object.
              * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
         };
         DueInput: {
             /**
-             * @description The calendar date it is due.
+             * @description The due date.
              * @example 2026-03-14
              */
             dueDate?: string;
             /**
-             * @description The time of day it is due, HH:MM; all day when absent.
+             * @description The time of day it is due, HH:MM; due all day when absent.
              * @example 09:30
              */
             dueTime?: string;
             /**
-             * @description The calendar date the work starts; needs the feature startDates.
+             * @description The date the work starts; requires the feature startDates.
              * @example 2026-03-10
              */
             startDate?: string;
@@ -3349,7 +3349,7 @@ export interface components {
         Duration: {
             /**
              * Format: int64
-             * @description How many cards it is the median of.
+             * @description The number of cards.
              * @example 64
              */
             cards: number;
@@ -3361,11 +3361,11 @@ export interface components {
             medianSeconds: number | null;
         };
         Entry: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
              * Format: date-time
-             * @description When.
+             * @description When it happened.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
@@ -3376,16 +3376,16 @@ export interface components {
             boardId: string;
             /**
              * Format: int64
-             * @description The version of the board that this change made.
+             * @description The boardVersion after this change.
              * @example 42
              */
             boardVersion: number;
             /**
-             * @description The card it was about, if any.
+             * @description The card concerned, if any.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string | null;
-            /** @description Field by field what it was and what it is; position tells the open neighbour it stands behind. Of a comment it holds the id, never the text. */
+            /** @description The previous and new value of each changed field. position holds the open sibling that the object was placed after. For a comment it holds the id, never the text. */
             changes: {
                 [key: string]: components["schemas"]["FromTo"];
             };
@@ -3395,12 +3395,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description The list it was about, if any.
+             * @description The list concerned, if any.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string | null;
             /**
-             * @description What happened: the webhook event kinds, and more such as list.updated or label.created.
+             * @description The kind of change: the webhook event kinds and further ones, such as list.updated or label.created.
              * @example card.moved
              */
             type: string;
@@ -3428,12 +3428,12 @@ export interface components {
              */
             automation: boolean;
             /**
-             * @description The board shows in calendars.
+             * @description The board is shown in calendars.
              * @example true
              */
             calendar: boolean;
             /**
-             * @description The board has a page for people without an account.
+             * @description The board has a public page for people without an account.
              * @example false
              */
             publicPage: boolean;
@@ -3448,29 +3448,29 @@ export interface components {
              */
             statusUpdates: boolean;
             /**
-             * @description Lists can have limits of open cards.
+             * @description Lists can have WIP limits.
              * @example true
              */
             wipLimits: boolean;
         };
         FeaturesInput: {
             /**
-             * @description Rules.
+             * @description Automation rules.
              * @example true
              */
             automation?: boolean;
             /**
-             * @description Showing in calendars.
+             * @description Showing the board in calendars.
              * @example true
              */
             calendar?: boolean;
             /**
-             * @description The page for people without an account; needs the scope admin.
+             * @description The public page, for people without an account; requires the scope admin.
              * @example false
              */
             publicPage?: boolean;
             /**
-             * @description Start dates of cards.
+             * @description Start dates for cards.
              * @example true
              */
             startDates?: boolean;
@@ -3480,7 +3480,7 @@ export interface components {
              */
             statusUpdates?: boolean;
             /**
-             * @description WIP limits of lists.
+             * @description WIP limits for lists.
              * @example true
              */
             wipLimits?: boolean;
@@ -3494,7 +3494,7 @@ export interface components {
             done: number;
             /**
              * Format: int64
-             * @description Open cards that are due today or on one of the six days after; what was due earlier today is overdue as well.
+             * @description Open cards that are due today or in the next six days. Cards that were due earlier today also count as overdue.
              * @example 8
              */
             dueIn7Days: number;
@@ -3512,7 +3512,7 @@ export interface components {
             overdue: number;
             /**
              * Format: int64
-             * @description Open cards that nobody is assigned to.
+             * @description Open cards without an assignee.
              * @example 5
              */
             unassigned: number;
@@ -3524,26 +3524,26 @@ export interface components {
             undated: number;
         };
         FromTo: {
-            /** @description What it was; null when there was nothing. */
+            /** @description The previous value; null for none. */
             from: unknown;
-            /** @description What it is now; null when there is nothing. */
+            /** @description The new value; null for none. */
             to: unknown;
         };
         Invitation: {
             /**
              * Format: date-time
-             * @description When the address was first invited.
+             * @description When the email address was first invited.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The address that the email goes to.
+             * @description The email address to invite.
              * @example grace@example.com
              */
             email: string;
             /**
              * Format: date-time
-             * @description Until when it can be accepted.
+             * @description When the invitation expires.
              * @example 2026-03-15T09:00:00.000Z
              */
             expiresAt: string;
@@ -3552,22 +3552,22 @@ export interface components {
              * @example inv_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description Who invited, or renewed the invitation; null when that was no person. */
+            /** @description The person who created or last renewed the invitation; null if it was not a person. */
             invitedBy: components["schemas"]["UserRef"] | null;
             /**
-             * @description What the person will be in the workspace.
+             * @description The person's role in the workspace.
              * @example member
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
             /**
-             * @description Whether it can still be accepted: pending means yes. Inviting the address again makes an expired one pending.
+             * @description Whether the invitation can still be accepted; pending means it can. Inviting the same address again renews an expired invitation.
              * @example pending
              * @enum {string}
              */
             status: "pending" | "expired" | "accepted" | "withdrawn";
             /**
-             * @description The workspace that it leads into.
+             * @description The workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -3575,13 +3575,13 @@ export interface components {
         ItemCount: {
             /**
              * Format: int64
-             * @description Items that are done.
+             * @description The number of items that are done.
              * @example 2
              */
             done: number;
             /**
              * Format: int64
-             * @description All items.
+             * @description The number of all items.
              * @example 5
              */
             total: number;
@@ -3600,7 +3600,7 @@ export interface components {
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -3610,7 +3610,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name; may be empty, then the colour speaks.
+             * @description Its name; may be empty for a label with only a colour.
              * @example Bug
              */
             name: string;
@@ -3641,7 +3641,7 @@ export interface components {
         };
         LabelTally: {
             /**
-             * @description Their color.
+             * @description The colour of the labels.
              * @example red
              * @enum {string}
              */
@@ -3653,7 +3653,7 @@ export interface components {
              */
             done: number;
             /**
-             * @description The labels' name.
+             * @description The name of the labels.
              * @example Bug
              */
             name: string;
@@ -3677,7 +3677,7 @@ export interface components {
              */
             board: string | null;
             /**
-             * @description The card; null when it is about none.
+             * @description The card; null for none.
              * @example https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             card: string | null;
@@ -3690,7 +3690,7 @@ export interface components {
         List: {
             /**
              * Format: date-time
-             * @description When it was archived; null while it is open.
+             * @description When it was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
@@ -3701,7 +3701,7 @@ export interface components {
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -3717,7 +3717,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many open cards it holds; 0 while it is archived.
+             * @description The number of open cards; 0 if the list is archived.
              * @example 3
              */
             openCards: number;
@@ -3729,12 +3729,12 @@ export interface components {
             updatedAt: string;
             /**
              * Format: int64
-             * @description How many open cards it should hold at most; null for no limit.
+             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
              * @example 5
              */
             wipLimit: number | null;
             /**
-             * @description What a full list does: soft shows it, hard refuses the next card with capacity_full.
+             * @description What happens at the WIP limit: soft shows a warning, hard refuses further cards with capacity_full.
              * @example soft
              * @enum {string}
              */
@@ -3742,20 +3742,20 @@ export interface components {
         };
         /** @description A list is archived. */
         ListArchivedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The list.
@@ -3764,16 +3764,16 @@ export interface components {
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -3794,20 +3794,20 @@ export interface components {
         };
         /** @description A list is created. */
         ListCreatedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The list.
@@ -3816,16 +3816,16 @@ export interface components {
                 listId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -3882,12 +3882,12 @@ export interface components {
         Me: {
             /**
              * Format: date-time
-             * @description When the account was made.
+             * @description When the account was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The address the person signs in with.
+             * @description The email address used to sign in.
              * @example ada@example.com
              */
             email: string;
@@ -3897,7 +3897,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the person is shown to others.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -3906,12 +3906,12 @@ export interface components {
              * @example Europe/London
              */
             timeZone: string;
-            /** @description The token that the request came with; null where it came with none. */
+            /** @description The token used for the request; null if none was used. */
             token: components["schemas"]["Token"] | null;
         };
         Member: {
             /**
-             * @description The person's address; null unless the caller is an owner or admin of the workspace.
+             * @description The person's email address; null unless the caller is an owner or admin of the workspace.
              * @example ada@example.com
              */
             email: string | null;
@@ -3922,12 +3922,12 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description The start of the period.
              * @example 2026-01-05T09:00:00.000Z
              */
             joinedAt: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -3946,7 +3946,7 @@ export interface components {
              */
             done: number;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -3969,48 +3969,48 @@ export interface components {
             userId: string;
         };
         MovedCard: {
-            /** @description The card as it is on the other board. */
+            /** @description The card on the target board. */
             card: components["schemas"]["Card"];
-            /** @description The people it is no longer assigned to, since they do not see the other board. */
+            /** @description The people who were unassigned because they cannot see the target board. */
             droppedAssignees: components["schemas"]["UserRef"][];
-            /** @description The labels that it lost, since the other board has none of that name and colour. */
+            /** @description The labels that were dropped because the target board has none with the same name and colour. */
             droppedLabels: components["schemas"]["LabelRef"][];
         };
         MovedList: {
-            /** @description The people its cards are no longer assigned to, since they do not see the other board. */
+            /** @description The people who were unassigned from cards because they cannot see the target board. */
             droppedAssignees: components["schemas"]["UserRef"][];
-            /** @description The labels that its cards lost, since the other board has none of that name and colour. */
+            /** @description The labels that were dropped from cards because the target board has none with the same name and colour. */
             droppedLabels: components["schemas"]["LabelRef"][];
-            /** @description The list as it is on the other board. */
+            /** @description The list on the target board. */
             list: components["schemas"]["List"];
         };
         Outgoing: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: unknown;
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -4032,15 +4032,15 @@ export interface components {
         Overview: {
             /**
              * Format: date-time
-             * @description The moment it is of.
+             * @description When the overview was computed.
              * @example 2026-03-12T16:20:00.000Z
              */
             asOf: string;
-            /** @description The open boards that the caller sees, what changed last first. */
+            /** @description The open boards that the caller can see, most recently changed first. */
             boards: components["schemas"]["BoardGroup"];
-            /** @description Open cards assigned to the caller that are due today or on one of the next six days, earliest first. */
+            /** @description Open cards assigned to the caller that are due today or in the next six days, earliest first. */
             dueThisWeek: components["schemas"]["CardGroup"];
-            /** @description Open cards assigned to the caller that are due today, earliest first; what was due earlier today is overdue as well. */
+            /** @description Open cards assigned to the caller that are due today, earliest first. Cards that were due earlier today also count as overdue. */
             dueToday: components["schemas"]["CardGroup"];
             /** @description Open cards assigned to the caller whose due date has passed, longest overdue first. */
             overdue: components["schemas"]["CardGroup"];
@@ -4054,14 +4054,14 @@ export interface components {
         };
         PositionAfter: {
             /**
-             * @description The neighbour that it goes after.
+             * @description The id of the sibling to place it after.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             after: string;
         };
         PositionBefore: {
             /**
-             * @description The neighbour that it goes before.
+             * @description The id of the sibling to place it before.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             before: string;
@@ -4069,7 +4069,7 @@ export interface components {
         Rest: {
             /**
              * Format: int64
-             * @description How many parts were left out.
+             * @description The number of groups left out.
              * @example 4
              */
             count: number;
@@ -4094,13 +4094,13 @@ export interface components {
         };
         SavedFilter: {
             /**
-             * @description Whether the query names something that is not there, or that the caller cannot see.
+             * @description Whether the query refers to something that does not exist or that the caller cannot see.
              * @example false
              */
             broken: boolean;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
@@ -4114,20 +4114,20 @@ export interface components {
              * @example My bugs this week
              */
             name: string;
-            /** @description Who keeps it. */
+            /** @description The owner. */
             owner: components["schemas"]["UserRef"];
             /**
-             * @description What is wrong with a broken filter, in words; null when nothing is.
+             * @description What is wrong with a broken filter; null if it is not broken.
              * @example The query names a label that is not there, or that you cannot see.
              */
             problem: string | null;
             /**
-             * @description The query, in the search grammar. Words such as me and today mean who runs it, and when.
+             * @description The query, in the search grammar. me and today refer to the person who runs it and the time it runs.
              * @example is:open label:bug member:me due:week
              */
             query: string;
             /**
-             * @description Whether the members of the workspace see it; else its owner alone.
+             * @description Whether it is shared with the members of the workspace. Otherwise only its owner can see it.
              * @example false
              */
             shared: boolean;
@@ -4138,36 +4138,36 @@ export interface components {
              */
             updatedAt: string;
             /**
-             * @description The workspace over whose boards it runs.
+             * @description The workspace whose boards it searches.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         SearchedQuery: {
-            /** @description The text term by term. */
+            /** @description The terms of the query. */
             terms: components["schemas"]["Term"][];
             /**
-             * @description The whole text in the search grammar, as a filter would keep it.
+             * @description The whole query in the search grammar, as a saved filter stores it.
              * @example is:open release
              */
             text: string;
         };
         /** @description A board gets a status update. */
         StatusPostedEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The status update.
@@ -4176,16 +4176,16 @@ export interface components {
                 statusUpdateId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -4207,7 +4207,7 @@ export interface components {
         StatusRef: {
             /**
              * Format: date-time
-             * @description When it was said.
+             * @description When it was posted.
              * @example 2026-03-12T16:20:00.000Z
              */
             createdAt: string;
@@ -4223,13 +4223,13 @@ export interface components {
              */
             status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
             /**
-             * @description The update in one line.
+             * @description A one-line summary.
              * @example Press kit is out
              */
             title: string;
         };
         StatusUpdate: {
-            /** @description Who said it; null when that was no person. */
+            /** @description The author; null if the author is not a person. */
             author: components["schemas"]["UserRef"] | null;
             /**
              * @description The board it is about.
@@ -4238,7 +4238,7 @@ export interface components {
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was said.
+             * @description When it was posted.
              * @example 2026-03-12T16:20:00.000Z
              */
             createdAt: string;
@@ -4247,11 +4247,11 @@ export interface components {
              * @example sts_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The board's figures at that moment, in the author's time zone. They never change. */
+            /** @description The board's figures when the update was posted, in the author's time zone. They never change. */
             snapshot: components["schemas"]["Figures"];
             /**
              * Format: date
-             * @description The day on which the work begins or began.
+             * @description The day on which the work starts or started.
              * @example 2026-03-01
              */
             startDate: string | null;
@@ -4263,17 +4263,17 @@ export interface components {
             status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
             /**
              * Format: date
-             * @description The day by which the work is meant to be complete.
+             * @description The day by which the work should be complete.
              * @example 2026-04-15
              */
             targetDate: string | null;
             /**
-             * @description The update, in Markdown; may be empty.
+             * @description The text, in Markdown; may be empty.
              * @example The printer **confirmed** Friday.
              */
             text: string;
             /**
-             * @description The update in one line.
+             * @description A one-line summary.
              * @example Press kit is out
              */
             title: string;
@@ -4286,7 +4286,7 @@ export interface components {
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Its name; may be empty, then the colour speaks.
+             * @description Its name; may be empty for a label with only a colour.
              * @example Bug
              */
             name: string;
@@ -4294,7 +4294,7 @@ export interface components {
         TemplateList: {
             /**
              * Format: int64
-             * @description How many cards it begins with.
+             * @description The number of cards it starts with.
              * @example 3
              */
             cards: number;
@@ -4305,51 +4305,51 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many open cards it should hold at most; null for no limit.
+             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
              * @example 5
              */
             wipLimit: number | null;
             /**
-             * @description What a full list does.
+             * @description What happens at the WIP limit.
              * @example soft
              * @enum {string}
              */
             wipMode: "soft" | "hard";
         };
         Term: {
-            /** @description Whether the term had no effect because it holds no letter or digit. */
+            /** @description Whether the term had no effect because it contains no letter or digit. */
             ignored: boolean;
-            /** @description The key in full, such as member for @ada; text for plain words and phrases. */
+            /** @description The full key, such as member for @ada; text for plain words and phrases. */
             key: string;
             /**
              * Format: int64
-             * @description How long the term is there, in bytes of UTF-8.
+             * @description The length of the term, in bytes of UTF-8.
              */
             length: number;
             /** @description Whether the term excludes what it names. */
             negated: boolean;
             /**
              * Format: int64
-             * @description Where the term begins in that parameter, in bytes of UTF-8.
+             * @description The offset of the term in that parameter, in bytes of UTF-8.
              */
             offset: number;
-            /** @description The parameter in which the term was written. */
+            /** @description The parameter that contains the term. */
             param: string;
             /** @description The term in the search grammar. */
             text: string;
-            /** @description The alternatives, without quotes. */
+            /** @description The alternative values, without quotes. */
             values: string[];
         };
         Token: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it stops working; null for never.
+             * @description When it expires; null for never.
              * @example 2027-01-05T09:00:00.000Z
              */
             expiresAt: string | null;
@@ -4364,12 +4364,12 @@ export interface components {
              */
             lastFour: string;
             /**
-             * @description What its owner called it.
+             * @description The name given by its owner.
              * @example Deploy script
              */
             name: string;
             /**
-             * @description What it allows; read is always among them.
+             * @description The scopes; read is always included.
              * @example [
              *       "read",
              *       "write"
@@ -4377,7 +4377,7 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The one workspace it reaches; null for all of its owner's.
+             * @description The workspace it is restricted to; null for all workspaces of its owner.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -4385,19 +4385,19 @@ export interface components {
         Usage: {
             /**
              * Format: int64
-             * @description How many there are.
+             * @description The number.
              * @example 12
              */
             count: number;
             /**
              * Format: int64
-             * @description No more than this.
+             * @description The limit.
              * @example 5000
              */
             max: number;
             /**
              * Format: int64
-             * @description From here on the application warns.
+             * @description The number from which the application shows a warning.
              * @example 4500
              */
             warnAt: number;
@@ -4409,25 +4409,25 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the person is shown.
+             * @description The display name.
              * @example Ada Lovelace
              */
             name: string;
         };
         Webhook: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace sees.
+             * @description The board whose events it sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events that it sends.
+             * @description The kinds of events it sends.
              * @example [
              *       "card.created"
              *     ]
@@ -4435,24 +4435,24 @@ export interface components {
             events: string[];
             /**
              * Format: int64
-             * @description How many deliveries failed in a row.
+             * @description The number of consecutive failed deliveries.
              * @example 0
              */
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
+             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its address.
+             * @description The host of its URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4462,40 +4462,40 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its address.
+             * @description The last four characters of its URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description Its name, for people.
+             * @description The display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description Since when it is off; null while it is on.
+             * @description When it was switched off; null if it is on.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
+             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
+             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether it sends.
+             * @description Whether the webhook is on.
              * @example true
              */
             on: boolean;
             /**
-             * @description Who owns it: made it, or switched it on last.
+             * @description The owner: the person who created it or last switched it on.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
@@ -4507,7 +4507,7 @@ export interface components {
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
              * Format: date-time
-             * @description When it was last changed by a person.
+             * @description When a person last changed it.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
@@ -4519,18 +4519,18 @@ export interface components {
         };
         WebhookSecret: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace sees.
+             * @description The board whose events it sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events that it sends.
+             * @description The kinds of events it sends.
              * @example [
              *       "card.created"
              *     ]
@@ -4538,24 +4538,24 @@ export interface components {
             events: string[];
             /**
              * Format: int64
-             * @description How many deliveries failed in a row.
+             * @description The number of consecutive failed deliveries.
              * @example 0
              */
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asks for a pause; one at a time probes it. null while it takes them.
+             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null without one.
+             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its address.
+             * @description The host of its URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4565,40 +4565,40 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its address.
+             * @description The last four characters of its URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description Its name, for people.
+             * @description The display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description Since when it is off; null while it is on.
+             * @description When it was switched off; null if it is on.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why it is off: paused by a person, ten failures in a row, the receiver answered 410, its owner can no longer manage what it covers, the plan had no room for it when its board or workspace was restored, or its board is in the trash. null while it is on.
+             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries carry a signature by the secret before the last rotation too; null when they carry one.
+             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether it sends.
+             * @description Whether the webhook is on.
              * @example true
              */
             on: boolean;
             /**
-             * @description Who owns it: made it, or switched it on last.
+             * @description The owner: the person who created it or last switched it on.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
@@ -4609,13 +4609,13 @@ export interface components {
              */
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
-             * @description The signing secret: whsec_ and 32 bytes in base64. Shown this once.
+             * @description The signing secret: whsec_ and 32 bytes in base64. It is shown only once.
              * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
              */
             secret: string;
             /**
              * Format: date-time
-             * @description When it was last changed by a person.
+             * @description When a person last changed it.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
@@ -4627,20 +4627,20 @@ export interface components {
         };
         /** @description A person sends a test event. */
         WebhookTestEvent: {
-            /** @description Who caused it. */
+            /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a webhook that covers a workspace.
+             * @description The board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: int64
-             * @description The version of the board that the change made: orders deliveries, and shows gaps.
+             * @description The boardVersion after the change. Use it to order deliveries and to detect gaps.
              * @example 42
              */
             boardVersion: number;
-            /** @description What it is about, by kind. */
+            /** @description The data of the event; its shape depends on the kind. */
             data: {
                 /**
                  * @description The webhook.
@@ -4649,16 +4649,16 @@ export interface components {
                 webhookId: string;
             };
             /**
-             * @description The version of this shape.
+             * @description The version of this format.
              * @example service-webhook/1
              */
             format: string;
             /**
-             * @description The delivery's id, the same at every attempt; ignore what came before.
+             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description Where the details are, for a token of the receiver's own. */
+            /** @description URLs for reading the details with a token of the receiver. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
@@ -4680,19 +4680,19 @@ export interface components {
         Week: {
             /**
              * Format: int64
-             * @description Cards done in it that are still done, archived ones too.
+             * @description Cards done in the week that are still done, including archived ones.
              * @example 7
              */
             completed: number;
             /**
              * Format: int64
-             * @description Cards created in it, archived ones too.
+             * @description Cards created in the week, including archived ones.
              * @example 9
              */
             created: number;
             /**
              * Format: date
-             * @description Its Monday.
+             * @description The Monday of the week.
              * @example 2026-03-09
              */
             from: string;
@@ -4705,7 +4705,7 @@ export interface components {
         Workspace: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -4731,19 +4731,19 @@ export interface components {
              */
             plan: "free" | "team" | "business";
             /**
-             * @description The organization's plan is read-only: writes answer plan_read_only.
+             * @description Whether the organization is read-only. Writes are then refused with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
-             * @description The caller's role in it.
+             * @description The caller's role.
              * @example owner
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
         };
         WorkspaceCalendar: {
-            /** @description Every card whose span from start to due date touches the window, done ones too, by first day, last day and id. */
+            /** @description Every card, done or not, whose span from start to due date overlaps the range, sorted by first day, last day and id. */
             cards: components["schemas"]["CalendarCard"][];
             /**
              * Format: date
@@ -4764,7 +4764,7 @@ export interface components {
             to: string;
             /**
              * Format: int64
-             * @description How many cards that are not done have neither due date nor start.
+             * @description The number of cards that are not done and have neither a due date nor a start.
              * @example 20
              */
             undatedCount: number;
@@ -4944,11 +4944,11 @@ export interface operations {
     list_board_templates: {
         parameters: {
             query?: {
-                /** @description Also the templates of this workspace; the built-in ones alone when absent. */
+                /** @description Include the templates of this workspace; only built-in templates when absent. */
                 workspaceId?: string;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -5079,7 +5079,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A built-in template, or one of the workspace. */
+                /** @description A built-in template, or a template of the workspace. */
                 templateId: string;
             };
             cookie?: never;
@@ -5104,7 +5104,7 @@ export interface operations {
                      */
                     visibility?: "workspace" | "private" | "confidential";
                     /**
-                     * @description The workspace that the board belongs to.
+                     * @description The workspace to create the board in.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId: string;
@@ -5258,13 +5258,13 @@ export interface operations {
     list_boards: {
         parameters: {
             query?: {
-                /** @description Only the boards of this workspace. */
+                /** @description Only boards of this workspace. */
                 workspaceId?: string;
-                /** @description Also the archived boards. */
+                /** @description Include archived boards. */
                 includeArchived?: boolean;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -5375,13 +5375,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A colour for it; none when absent.
+                     * @description Its colour; none when absent.
                      * @example teal
                      * @enum {string}
                      */
                     color?: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
                     /**
-                     * @description What it is for, in Markdown.
+                     * @description Its description, in Markdown.
                      * @example Everything until the launch.
                      */
                     description?: string;
@@ -5391,7 +5391,7 @@ export interface operations {
                      */
                     name: string;
                     /**
-                     * @description Who sees it; workspace when absent.
+                     * @description Who can see it; workspace when absent.
                      * @example workspace
                      * @enum {string}
                      */
@@ -5729,25 +5729,25 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another colour; null for none.
+                     * @description The new colour; null for none.
                      * @example teal
                      * @enum {string|null}
                      */
                     color?: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
                     /**
-                     * @description Another description.
+                     * @description The new description.
                      * @example Moved to May.
                      */
                     description?: string;
-                    /** @description Features to switch on or off; needs a board admin. */
+                    /** @description Features to switch on or off; requires a board admin. */
                     features?: components["schemas"]["FeaturesInput"];
                     /**
-                     * @description Another name.
+                     * @description The new name.
                      * @example Launch 2
                      */
                     name?: string;
                     /**
-                     * @description Another visibility, which a board admin chooses; needs the scope admin.
+                     * @description The new visibility; requires a board admin; requires the scope admin.
                      * @example private
                      * @enum {string}
                      */
@@ -5902,11 +5902,11 @@ export interface operations {
     list_board_activity: {
         parameters: {
             query?: {
-                /** @description Only what happened to this card while it was on the board. */
+                /** @description Only changes to this card while it was on the board. */
                 cardId?: string;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -6084,13 +6084,13 @@ export interface operations {
                 assigneeAll?: string;
                 /** @description Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeNot?: string;
-                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas. */
                 creator?: string;
-                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas. */
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
-                /** @description Archived cards: false leaves them out (the default), true adds them, only shows nothing else. */
+                /** @description Archived cards: false leaves them out (the default), true includes them, only returns nothing else. */
                 archived?: string;
                 /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
@@ -6114,7 +6114,7 @@ export interface operations {
                 completedFrom?: string;
                 /** @description Cards done on this date (YYYY-MM-DD) or earlier. */
                 completedTo?: string;
-                /** @description The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
                 /** @description Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
                 has?: string;
@@ -6124,13 +6124,13 @@ export interface operations {
                 checklist?: string;
                 /** @description A search text, such as: is:open label:bug due:week "exact phrase" word*. */
                 q?: string;
-                /** @description The order: position, due, start, created, updated or title, with - in front for descending. */
+                /** @description The sort order: position, due, start, created, updated or title; prefix - for descending. */
                 sort?: string;
-                /** @description compact leaves the descriptions out; full when absent. */
+                /** @description compact omits descriptions; full when absent. */
                 view?: "compact" | "full";
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -6243,11 +6243,11 @@ export interface operations {
     list_board_changes: {
         parameters: {
             query?: {
-                /** @description The boardVersion that the receiver is at; 0 when absent: everything. */
+                /** @description Return the changes after this boardVersion; all changes when absent. */
                 since?: number;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -6383,7 +6383,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether the open cards are copied too, but for their comments; false when absent.
+                     * @description Whether to copy the open cards, without comments; false when absent.
                      * @example true
                      */
                     includeCards?: boolean;
@@ -6825,9 +6825,9 @@ export interface operations {
     list_labels: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -6916,7 +6916,7 @@ export interface operations {
                      */
                     color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
                     /**
-                     * @description Its name; may be empty, then the colour speaks.
+                     * @description Its name; may be empty for a label with only a colour.
                      * @example Bug
                      */
                     name?: string;
@@ -6974,11 +6974,11 @@ export interface operations {
     list_lists: {
         parameters: {
             query?: {
-                /** @description Also the archived lists. */
+                /** @description Include archived lists. */
                 includeArchived?: boolean;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -7070,16 +7070,16 @@ export interface operations {
                      * @example In progress
                      */
                     name: string;
-                    /** @description Where on the board; the bottom, which is the right end, when absent. */
+                    /** @description The position on the board; the bottom, which is the right end, when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
                      * Format: int64
-                     * @description How many open cards it should hold at most; no limit when absent.
+                     * @description The WIP limit: the most open cards that the list should hold. No limit when absent.
                      * @example 5
                      */
                     wipLimit?: number;
                     /**
-                     * @description What a full list does; soft when absent.
+                     * @description What happens at the WIP limit; soft when absent.
                      * @example soft
                      * @enum {string}
                      */
@@ -7141,9 +7141,9 @@ export interface operations {
     list_board_members: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -7223,7 +7223,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What the person is to be on the board.
+                     * @description The person's new role on the board.
                      * @example editor
                      * @enum {string}
                      */
@@ -7414,9 +7414,9 @@ export interface operations {
     list_status_updates: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -7530,7 +7530,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The day on which the work begins or began, YYYY-MM-DD.
+                     * @description The day on which the work starts or started, YYYY-MM-DD.
                      * @example 2026-03-01
                      */
                     startDate?: string;
@@ -7541,17 +7541,17 @@ export interface operations {
                      */
                     status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
                     /**
-                     * @description The day by which the work is meant to be complete, YYYY-MM-DD; not before startDate.
+                     * @description The day by which the work should be complete, YYYY-MM-DD; not before startDate.
                      * @example 2026-04-15
                      */
                     targetDate?: string;
                     /**
-                     * @description The update, in Markdown.
+                     * @description The text, in Markdown.
                      * @example The printer **confirmed** Friday.
                      */
                     text?: string;
                     /**
-                     * @description The update in one line.
+                     * @description A one-line summary.
                      * @example Press kit is out
                      */
                     title: string;
@@ -7643,12 +7643,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What the template is for, in Markdown; the board's own description when absent.
+                     * @description The template's description, in Markdown; the board's own when absent.
                      * @example Everything from the first idea to the day after.
                      */
                     description?: string;
                     /**
-                     * @description Whether boards made from it begin with the open cards; false when absent.
+                     * @description Whether the template includes the open cards; false when absent.
                      * @example true
                      */
                     includeCards?: boolean;
@@ -7761,14 +7761,14 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Ids of people who see the board.
+                     * @description Ids of people who can see the board.
                      * @example [
                      *       "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     assignees?: string[];
                     /**
-                     * @description The details, in Markdown.
+                     * @description The description, in Markdown.
                      * @example Two paragraphs, one picture.
                      */
                     description?: string;
@@ -7782,14 +7782,14 @@ export interface operations {
                      */
                     labels?: string[];
                     /**
-                     * @description The list that it goes into.
+                     * @description The list to create the card in.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId: string;
-                    /** @description Where in the list; the bottom when absent. */
+                    /** @description The position in the list; the bottom when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
-                     * @description What is to be done.
+                     * @description The title.
                      * @example Write the press release
                      */
                     title: string;
@@ -7988,7 +7988,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another description.
+                     * @description The new description.
                      * @example One of them in French.
                      */
                     description?: string;
@@ -7998,7 +7998,7 @@ export interface operations {
                      */
                     done?: boolean;
                     /**
-                     * @description Another title.
+                     * @description The new title.
                      * @example Write two press releases
                      */
                     title?: string;
@@ -8182,14 +8182,14 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Ids of people who see the board.
+                     * @description Ids of people who can see the board.
                      * @example [
                      *       "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     add?: string[];
                     /**
-                     * @description Ids of people to take off.
+                     * @description Ids of people to unassign.
                      * @example [
                      *       "usr_01jb2m3n4p5q6r7s8t9v0w1x2z"
                      *     ]
@@ -8366,7 +8366,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The titles of its items, in their order.
+                     * @description The titles of its items, in order.
                      * @example [
                      *       "Check the names",
                      *       "Check the date"
@@ -8451,9 +8451,9 @@ export interface operations {
     list_comments: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -8545,7 +8545,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What is said, in Markdown.
+                     * @description The text, in Markdown.
                      * @example The printer wants it by Friday.
                      */
                     text: string;
@@ -8628,36 +8628,36 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether the copy is assigned to the same people; true when absent. Only to those who see its board.
+                     * @description Whether to copy the assignees who can see the target board; true when absent.
                      * @example false
                      */
                     includeAssignees?: boolean;
                     /**
-                     * @description Whether the copy has the checklists, with no item done; true when absent.
+                     * @description Whether to copy the checklists, with every item not done; true when absent.
                      * @example true
                      */
                     includeChecklists?: boolean;
                     /**
-                     * @description Whether the copy has the comments, as they were said; false when absent.
+                     * @description Whether to copy the comments with their authors and times; false when absent.
                      * @example false
                      */
                     includeComments?: boolean;
                     /**
-                     * @description Whether the copy has the same due date and start; true when absent.
+                     * @description Whether to copy the due date and the start; true when absent.
                      * @example false
                      */
                     includeDue?: boolean;
                     /**
-                     * @description Whether the copy carries the labels; true when absent. On another board those of the same name and colour.
+                     * @description Whether to copy the labels; true when absent. On another board, labels with the same name and colour are used.
                      * @example true
                      */
                     includeLabels?: boolean;
                     /**
-                     * @description The list that the copy goes into, on this board or another; the card's own when absent.
+                     * @description The list for the copy, on this board or another; the card's own list when absent.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId?: string;
-                    /** @description Where in the list; the bottom when absent. */
+                    /** @description The position in the list; the bottom when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
                      * @description The copy's title; the card's own when absent.
@@ -8757,17 +8757,17 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The calendar date it is due. It stays when absent; null clears it.
+                     * @description The due date. It stays unchanged when absent; null clears it.
                      * @example 2026-03-14
                      */
                     dueDate?: string | null;
                     /**
-                     * @description The time of day it is due, HH:MM; with dueDate alone it is due all day.
+                     * @description The time of day it is due, HH:MM. With dueDate alone the card is due all day.
                      * @example 09:30
                      */
                     dueTime?: string;
                     /**
-                     * @description The calendar date the work starts; needs the feature startDates. It stays when absent; null clears it.
+                     * @description The date the work starts; requires the feature startDates. It stays unchanged when absent; null clears it.
                      * @example 2026-03-10
                      */
                     startDate?: string | null;
@@ -8961,14 +8961,14 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Ids of labels of the board to put on.
+                     * @description Ids of labels of the board to add.
                      * @example [
                      *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     add?: string[];
                     /**
-                     * @description Ids of labels to take off.
+                     * @description Ids of labels to remove.
                      * @example [
                      *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2z"
                      *     ]
@@ -9082,7 +9082,7 @@ export interface operations {
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId: string;
-                    /** @description Where in the list; the bottom when absent. */
+                    /** @description The position in the list; the bottom when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -9186,7 +9186,7 @@ export interface operations {
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId: string;
-                    /** @description Where in the list; the bottom when absent. */
+                    /** @description The position in the list; the bottom when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -9424,10 +9424,10 @@ export interface operations {
                      * @example true
                      */
                     done?: boolean;
-                    /** @description Another place in the checklist. */
+                    /** @description The new position in the checklist. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
-                     * @description Another title.
+                     * @description The new title.
                      * @example Check all names
                      */
                     title?: string;
@@ -9560,7 +9560,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another title.
+                     * @description The new title.
                      * @example Before printing
                      */
                     title?: string;
@@ -9655,10 +9655,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Where in the checklist; the bottom when absent. */
+                    /** @description The position in the checklist; the bottom when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
-                     * @description What is to be done.
+                     * @description The title.
                      * @example Check the names
                      */
                     title: string;
@@ -9791,7 +9791,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What is said instead.
+                     * @description The new text, in Markdown.
                      * @example The printer wants it by Thursday.
                      */
                     text: string;
@@ -9928,13 +9928,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another colour.
+                     * @description The new colour.
                      * @example orange
                      * @enum {string}
                      */
                     color?: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
                     /**
-                     * @description Another name.
+                     * @description The new name.
                      * @example Defect
                      */
                     name?: string;
@@ -10011,18 +10011,18 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another name.
+                     * @description The new name.
                      * @example Doing
                      */
                     name?: string;
                     /**
                      * Format: int64
-                     * @description Another limit of open cards; null for none.
+                     * @description The new WIP limit; null for none.
                      * @example 5
                      */
                     wipLimit?: number | null;
                     /**
-                     * @description What a full list does.
+                     * @description What happens at the WIP limit.
                      * @example hard
                      * @enum {string}
                      */
@@ -10170,7 +10170,7 @@ export interface operations {
                      * @example Next week
                      */
                     name?: string;
-                    /** @description Where on the board; right behind the list when absent. */
+                    /** @description The position on the board; directly after the list when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -10247,7 +10247,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Where on the board; the bottom, which is the right end, when absent. */
+                    /** @description The position on the board; the bottom, which is the right end, when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -10325,11 +10325,11 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another board.
+                     * @description The target board.
                      * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     boardId: string;
-                    /** @description Where on the board; the bottom, which is the right end, when absent. */
+                    /** @description The position on the board; the bottom, which is the right end, when absent. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -10511,9 +10511,9 @@ export interface operations {
     list_recent_activity: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -10613,13 +10613,13 @@ export interface operations {
                 assigneeAll?: string;
                 /** @description Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeNot?: string;
-                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas. */
                 creator?: string;
-                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas. */
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
-                /** @description Archived cards: false leaves them out (the default), true adds them, only shows nothing else. */
+                /** @description Archived cards: false leaves them out (the default), true includes them, only returns nothing else. */
                 archived?: string;
                 /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
@@ -10643,7 +10643,7 @@ export interface operations {
                 completedFrom?: string;
                 /** @description Cards done on this date (YYYY-MM-DD) or earlier. */
                 completedTo?: string;
-                /** @description The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
                 /** @description Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
                 has?: string;
@@ -10653,13 +10653,13 @@ export interface operations {
                 checklist?: string;
                 /** @description A search text, such as: is:open label:bug due:week "exact phrase" word*. */
                 q?: string;
-                /** @description The order: position, due, start, created, updated or title, with - in front for descending. */
+                /** @description The sort order: position, due, start, created, updated or title; prefix - for descending. */
                 sort?: string;
-                /** @description compact leaves the descriptions out; full when absent. */
+                /** @description compact omits descriptions; full when absent. */
                 view?: "compact" | "full";
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -10769,7 +10769,7 @@ export interface operations {
     get_my_overview: {
         parameters: {
             query?: {
-                /** @description The time zone that decides what today is (IANA name such as Europe/Zurich); your own when absent. */
+                /** @description The time zone that decides what today is, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
             };
             header?: never;
@@ -10921,9 +10921,9 @@ export interface operations {
             query: {
                 /** @description The workspace. */
                 workspaceId: string;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -11020,12 +11020,12 @@ export interface operations {
                      */
                     name: string;
                     /**
-                     * @description The query, in the search grammar; an empty one finds every open card.
+                     * @description The query, in the search grammar. An empty query matches every open card.
                      * @example is:open label:bug member:me due:week
                      */
                     query: string;
                     /**
-                     * @description Whether the members of the workspace see it. Guests cannot share.
+                     * @description Whether the filter is shared with the members of the workspace. Guests cannot share filters.
                      * @example false
                      */
                     shared?: boolean;
@@ -11167,17 +11167,17 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another name.
+                     * @description The new name.
                      * @example Bugs of the week
                      */
                     name?: string;
                     /**
-                     * @description Another query, in the search grammar.
+                     * @description The new query, in the search grammar.
                      * @example is:open label:bug due:week
                      */
                     query?: string;
                     /**
-                     * @description Whether the members of the workspace see it. Guests cannot share.
+                     * @description Whether the filter is shared with the members of the workspace. Guests cannot share filters.
                      * @example true
                      */
                     shared?: boolean;
@@ -11257,13 +11257,13 @@ export interface operations {
                 assigneeAll?: string;
                 /** @description Cards assigned to none of these people: names, email addresses, user ids, me, none or any, separated by commas. */
                 assigneeNot?: string;
-                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by one of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas. */
                 creator?: string;
-                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (not known) or any, separated by commas. */
+                /** @description Cards created by none of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas. */
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
-                /** @description Archived cards: false leaves them out (the default), true adds them, only shows nothing else. */
+                /** @description Archived cards: false leaves them out (the default), true includes them, only returns nothing else. */
                 archived?: string;
                 /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
@@ -11287,7 +11287,7 @@ export interface operations {
                 completedFrom?: string;
                 /** @description Cards done on this date (YYYY-MM-DD) or earlier. */
                 completedTo?: string;
-                /** @description The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
                 /** @description Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
                 has?: string;
@@ -11297,13 +11297,13 @@ export interface operations {
                 checklist?: string;
                 /** @description A search text, such as: is:open label:bug due:week "exact phrase" word*. */
                 q?: string;
-                /** @description The order: position, due, start, created, updated or title, with - in front for descending. */
+                /** @description The sort order: position, due, start, created, updated or title; prefix - for descending. */
                 sort?: string;
-                /** @description compact leaves the descriptions out; full when absent. */
+                /** @description compact omits descriptions; full when absent. */
                 view?: "compact" | "full";
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -11420,13 +11420,13 @@ export interface operations {
                 q: string;
                 /** @description Only cards on boards of this workspace. */
                 workspaceId?: string;
-                /** @description The time zone (IANA name such as Europe/Zurich) in which dates and words such as today are meant; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
-                /** @description compact leaves the descriptions out; full when absent. */
+                /** @description compact omits descriptions; full when absent. */
                 view?: "compact" | "full";
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -11556,9 +11556,9 @@ export interface operations {
             query: {
                 /** @description The workspace. */
                 workspaceId: string;
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -11670,7 +11670,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The board whose events are sent; needs its admin. Exactly one of boardId and workspaceId is given.
+                     * @description The board whose events are sent; requires its admin. Give exactly one of boardId and workspaceId.
                      * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     boardId?: string;
@@ -11683,18 +11683,18 @@ export interface operations {
                      */
                     events: string[];
                     /**
-                     * @description A name for people.
+                     * @description A display name.
                      * @example Deploy bot
                      */
                     name?: string;
                     /**
                      * Format: uri
-                     * @description Where deliveries go: https, the standard port, a public host.
+                     * @description The URL that receives deliveries: https, the standard port, a public host.
                      * @example https://hooks.example.com/cardwall
                      */
                     url: string;
                     /**
-                     * @description The workspace of whose boards events are sent: every board that the whole workspace sees; needs its owner or admin.
+                     * @description The workspace whose events are sent, from every board that the whole workspace can see; requires its owner or admin.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -11884,9 +11884,9 @@ export interface operations {
     list_workspaces: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -11997,11 +11997,11 @@ export interface operations {
     get_workspace_calendar: {
         parameters: {
             query: {
-                /** @description The first day, YYYY-MM-DD. */
+                /** @description The first day of the range, YYYY-MM-DD. */
                 from: string;
-                /** @description The last day, YYYY-MM-DD; at most 92 days in all. */
+                /** @description The last day of the range, YYYY-MM-DD; at most 92 days in all. */
                 to: string;
-                /** @description The time zone of the days (IANA name such as Europe/Zurich); your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
             };
             header?: never;
@@ -12067,7 +12067,7 @@ export interface operations {
     get_workspace_dashboard: {
         parameters: {
             query?: {
-                /** @description The time zone of days and weeks (IANA name such as Europe/Zurich); your own when absent. */
+                /** @description The time zone of days and weeks, as an IANA name such as Europe/Zurich; your own when absent. */
                 timeZone?: string;
             };
             header?: never;
@@ -12657,9 +12657,9 @@ export interface operations {
     list_invitations: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
@@ -12752,12 +12752,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address that the email goes to.
+                     * @description The email address to invite.
                      * @example grace@example.com
                      */
                     email: string;
                     /**
-                     * @description What the person will be in the workspace. Only owners invite owners.
+                     * @description The person's role in the workspace. Only owners can invite owners.
                      * @example member
                      * @enum {string}
                      */
@@ -12876,9 +12876,9 @@ export interface operations {
     list_workspace_members: {
         parameters: {
             query?: {
-                /** @description How many records to answer at most; 50 when absent. */
+                /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;
-                /** @description The nextCursor of the answer before; the first page when absent. */
+                /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
             header?: never;
