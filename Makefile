@@ -71,6 +71,13 @@ test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed ## run 
 test: ## run all tests: of Go, of the pages, in the browser
 	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-browser
 
+# Without cmd/cardwall, whose tests run the whole program.
+.PHONY: quick
+quick: web/node_modules/.installed ## vet and run the tests that need no PostgreSQL, race detector or browser, in two minutes
+	go vet ./...
+	go test -short -vet=off ./internal/... ./tools/...
+	cd web && npm run --silent test
+
 .PHONY: test-web
 test-web: web/node_modules/.installed ## run the unit tests of the pages
 	cd web && npm run --silent test
@@ -124,9 +131,10 @@ check-golden:
 
 # The examples of internal/app first: the documents hold them.
 .PHONY: golden
-golden: ## rewrite the golden files; their difference is the review of the interface
+golden: web/node_modules/.installed ## rewrite the golden files and the types made from them; their diff is the review of the interface
 	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' ./internal/app
-	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' $(GOLDEN_PACKAGES)
+	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' ./internal $(GOLDEN_PACKAGES)
+	cd web && npm run --silent schema
 
 # The linter neither reports its use nor asks for newer versions of itself.
 .PHONY: lint-openapi

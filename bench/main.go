@@ -31,7 +31,7 @@
 // the run: durable as it comes, on the disk of TMPDIR. Requests go to its servers by turns, and the processor time is
 // that of all of them and of PostgreSQL. "large" is an installation of a million cards beside one of 50,000.
 //
-// It needs the /proc of Linux. Nobody may import it.
+// It needs the /proc of Linux.
 package main
 
 import (

@@ -1,6 +1,7 @@
-// Package internal_test holds the rules of the house as tests: which package
-// may import which, what nobody imports, and how a package is named, opened and
-// sized. A rule changes here, with its reason, or not at all.
+// Package internal_test checks the rules of this code base: which packages may
+// import which, which imports are banned, how packages are named, documented and
+// sized, and which words their texts use. To change a rule, change it here with its
+// reason.
 package internal_test
 
 import (
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +24,8 @@ import (
 
 const module = "cardwall"
 
-// layer says what a package may import in code that is not a test. Paths are
-// relative to the module; a package without a row fails.
+// layer is what a package may import in code that is not a test. Paths are relative
+// to the module. A package without a row fails.
 type layer struct {
 	path    string
 	may     []string // packages of this module
@@ -36,50 +38,50 @@ var (
 	everything = []string{"*"}
 )
 
-// layers is the dependency rule: board <- query <- sqldb <- store <- op <- app, and the
-// doors beside each other. "…/*" stands for all packages below a folder.
+// layers is the dependency rule: board <- query <- sqldb <- store <- op <- app, with
+// interfaces that do not know each other. "…/*" means all packages below a folder.
 var layers = []layer{
-	{"internal/board", nothing, nothing, "it is the language that all others speak, so it depends on the standard library alone"},
-	{"internal/query", []string{"internal/board"}, []string{"golang.org/x/text"}, "it turns text into a tree and knows no database"},
-	{"internal/seal", nothing, nothing, "what keeps secrets is read in one sitting, and trusts the standard library alone"},
-	{"internal/password", nothing, []string{"golang.org/x/text"}, "it judges a text and knows nothing of accounts"},
-	{"internal/backoff", nothing, nothing, "any task that runs again and again may use it"},
-	{"internal/trace", nothing, []string{"google.golang.org/protobuf/encoding/protowire"}, "what watches the work knows nothing of it, and costs nothing while nobody watches"},
+	{"internal/board", nothing, nothing, "every package uses its types, so it depends only on the standard library"},
+	{"internal/query", []string{"internal/board"}, []string{"golang.org/x/text"}, "it parses text into a tree and knows no database"},
+	{"internal/seal", nothing, nothing, "encryption code is short enough to review at once, and trusts only the standard library"},
+	{"internal/password", nothing, []string{"golang.org/x/text"}, "it checks a password and knows nothing of accounts"},
+	{"internal/backoff", nothing, nothing, "any repeated task may use it"},
+	{"internal/trace", nothing, []string{"google.golang.org/protobuf/encoding/protowire"}, "tracing knows nothing of the work that it records"},
 	{"internal/sqldb", []string{"internal/backoff", "internal/trace"}, nil, "it runs transactions and knows no table of the product"},
 	{"internal/store/search", []string{"internal/board", "internal/query", "internal/sqldb"}, nothing, "it translates queries to SQL and runs none"},
 	{"internal/store", []string{"internal/board", "internal/query", "internal/seal", "internal/sqldb", "internal/store/search", "internal/trace"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
 	{"internal/dbtool", []string{"internal/board", "internal/seal", "internal/sqldb", "internal/store", "internal/store/search"}, nil, "it works on whole databases, whatever is in them"},
-	{"internal/filename", nothing, nothing, "a file is named alike whoever writes it"},
+	{"internal/filename", nothing, nothing, "every package names downloaded files by the same rule"},
 	{"internal/op", []string{"internal/board", "internal/filename", "internal/store", "internal/trace"}, nil, "the engine runs any operation and knows none"},
-	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "an operation does not know through which door it was called"},
-	{"internal/account", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session", "internal/password"}, nil, "it signs people in and out, and knows no door but the cookie of a session"},
-	{"internal/rest", []string{"internal/board", "internal/filename", "internal/store", "internal/op", "internal/session", "internal/rest/docs", "internal/trace"}, nil, "a door takes operations from the registry and names none of them"},
-	{"internal/asset", nothing, nothing, "bytes are served alike wherever they come from"},
-	{"internal/rest/docs", []string{"internal/asset"}, nil, "it draws a page from an OpenAPI document and knows nothing else of the program"},
-	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/trace"}, nil, "a door takes operations from the registry and names none of them"},
-	{"internal/conformance", nothing, nil, "fixtures show what the handler does with them, and nothing of the program"},
-	{"internal/automate", []string{"internal/backoff", "internal/board", "internal/query", "internal/store", "internal/op", "internal/trace"}, nil, "it goes through the engine like everyone else"},
-	{"internal/transfer", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it goes through the engine like everyone else"},
+	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "an operation does not know which interface called it"},
+	{"internal/account", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session", "internal/password"}, nil, "it signs people in and out, and knows no interface but the session cookie"},
+	{"internal/rest", []string{"internal/board", "internal/filename", "internal/store", "internal/op", "internal/session", "internal/rest/docs", "internal/trace"}, nil, "an interface takes operations from the registry and names none of them"},
+	{"internal/asset", nothing, nothing, "it serves bytes, wherever they come from"},
+	{"internal/rest/docs", []string{"internal/asset"}, nil, "it renders an OpenAPI document and knows nothing else of the program"},
+	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/trace"}, nil, "an interface takes operations from the registry and names none of them"},
+	{"internal/conformance", nothing, nil, "its fixtures exercise the handler and nothing of the program"},
+	{"internal/automate", []string{"internal/backoff", "internal/board", "internal/query", "internal/store", "internal/op", "internal/trace"}, nil, "it changes data only through the engine"},
+	{"internal/transfer", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it changes data only through the engine"},
 	{"internal/hook", []string{"internal/backoff", "internal/board", "internal/store", "internal/trace"}, nil, "it reads the outbox and calls no operation"},
-	{"internal/notify", []string{"internal/backoff", "internal/board", "internal/store", "internal/session"}, nil, "it sees to what is due and calls no operation"},
-	{"internal/ical", []string{"internal/board", "internal/filename", "internal/store", "internal/session"}, nil, "it shows what the store lets the owner of an address see"},
+	{"internal/notify", []string{"internal/backoff", "internal/board", "internal/store", "internal/session"}, nil, "it sends what is due and calls no operation"},
+	{"internal/ical", []string{"internal/board", "internal/filename", "internal/store", "internal/session"}, nil, "it shows what the store lets the owner of a feed see"},
 	{"internal/live", []string{"internal/backoff", "internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
-	{"internal/session", []string{"internal/board", "internal/store"}, nil, "who is asking is known before any operation is"},
-	{"internal/connect", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it lets programs in as account lets people in: its pages ask by operations, and it knows no other door"},
-	{"internal/guest", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it lets people without an account onto public pages as account lets people in, and knows no door"},
+	{"internal/session", []string{"internal/board", "internal/store"}, nil, "the caller is known before the operation"},
+	{"internal/connect", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it authorizes programs as account authorizes people, and knows no other interface"},
+	{"internal/guest", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it identifies guests of public pages, and knows no interface"},
 	{"internal/catalog", []string{"internal/account", "internal/app", "internal/automate", "internal/connect", "internal/guest", "internal/op", "internal/transfer"}, nothing, "it lists operations and does nothing else"},
-	{"internal/mail", []string{"internal/backoff", "internal/board", "internal/trace"}, nil, "a letter is made of what its sender hands over"},
-	{"internal/apptest", everything, nil, "it boots the whole program for tests"},
+	{"internal/mail", []string{"internal/backoff", "internal/board", "internal/trace"}, nil, "an email contains only what its sender passes"},
+	{"internal/apptest", everything, nil, "it runs the whole program for tests"},
 	{"cmd/*", everything, nil, "a command wires the packages together"},
-	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows nothing of what is in them"},
-	{"web", nothing, nothing, "it embeds the built pages and nothing more"},
+	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows nothing of their content"},
+	{"web", nothing, nothing, "it only embeds the built pages"},
 	{"bench", []string{"tools/proc", "tools/table"}, nil, "it measures the binary from outside, as a client would"},
-	{"torture", []string{"tools/proc", "tools/table"}, nothing, "it breaks the binary from outside, and must build while the program does not"},
-	{"tools/*", nothing, nothing, "a tool must build while the program does not"},
+	{"torture", []string{"tools/proc", "tools/table"}, nothing, "it breaks the binary from outside, and must build even if the program does not"},
+	{"tools/*", nothing, nothing, "a tool must build even if the program does not"},
 }
 
-// ban is an import that nobody has but the packages in except, and those below
-// them. A path ends in "/*" when it also stands for all below it.
+// ban is an import that only the packages in except, and those below them, may have.
+// A path that ends in "/*" includes all packages below it.
 type ban struct {
 	path    string
 	except  []string
@@ -88,21 +90,21 @@ type ban struct {
 }
 
 var bans = []ban{
-	{"unsafe", nil, true, "nothing here is worth the loss of memory safety"},
-	{"C", nil, true, "the binary is built without cgo: it is static, and Go's resolver takes no odd spelling for an address"},
+	{"unsafe", nil, true, "memory safety matters more than any speed-up here"},
+	{"C", nil, true, "the binary is built without cgo: it is static, and Go's resolver accepts no unusual spelling of an address"},
 	{"github.com/mattn/go-sqlite3", nil, true, "it needs cgo; the driver is modernc.org/sqlite"},
-	{"log", nil, false, "it has no levels and no fields; use log/slog"},
-	{"math/rand/*", []string{"bench", "torture"}, false, "what it gives can be guessed; use crypto/rand for ids and secrets, and take other chance as an argument so that a test can fix it"},
+	{"log", nil, false, "it has no levels and no attributes; use log/slog"},
+	{"math/rand/*", []string{"bench", "torture"}, false, "its output can be guessed; use crypto/rand for ids and secrets, and pass other randomness as an argument so that a test can fix it"},
 	// board has the standard library alone; rest/docs reads no input but our own document.
-	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench", "torture"}, false, "it takes duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
-	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "loading is authorizing: only the store talks to a database"},
-	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
-	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "the driver stays behind the store, so that it can be changed"},
+	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench", "torture"}, false, "it accepts duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
+	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "loading is authorizing: only the store and what is below it use a database"},
+	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "bench"}, false, "only sqldb depends on the driver, so that it can be changed"},
+	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "only sqldb depends on the driver, so that it can be changed"},
 	{"github.com/pressly/goose/v3/*", []string{"internal/sqldb"}, false, "only sqldb runs migrations"},
 	{"os/exec", []string{"internal/apptest", "tools", "bench", "torture"}, false, "the server starts no other program"},
-	{"testing/*", []string{"internal/apptest"}, false, "it puts the test flags into the program"},
-	{module + "/internal/apptest", nil, false, "it is for tests alone"},
-	{module + "/internal/conformance", nil, false, "its tools are for the conformance suite alone; the file that mounts them has the build tag conformance"},
+	{"testing/*", []string{"internal/apptest"}, false, "it adds the flags of tests to the program"},
+	{module + "/internal/apptest", nil, false, "it is only for tests"},
+	{module + "/internal/conformance", nil, false, "its tools are only for the conformance suite; the file that registers them has the build tag conformance"},
 	{"net/http/pprof", nil, false, "it registers itself on the default mux by being imported; name the handlers of runtime/pprof instead"},
 	{"expvar", nil, false, "it registers itself on the default mux by being imported; metrics are served on their own address"},
 	{"io/ioutil", nil, true, "it is deprecated; use io and os"},
@@ -111,7 +113,7 @@ var bans = []ban{
 	{"github.com/stretchr/testify/mock", nil, true, "no mocks: both databases are real and fast"},
 }
 
-// vagueNames are package names that hold anything, and so end up holding everything.
+// vagueNames are package names that fit anything, and so attract everything.
 var vagueNames = []string{
 	"util", "utils", "common", "commons", "model", "models", "service", "services",
 	"manager", "managers", "helper", "helpers", "misc", "shared",
@@ -120,7 +122,10 @@ var vagueNames = []string{
 // unauthorized are the packages that may run statements without a loader.
 var unauthorized = []string{"internal/dbtool", "internal/apptest"}
 
-// maxLines is where a file is asked whether it is two things.
+// importList finds prose about imports in a package comment.
+var importList = regexp.MustCompile(`(?i)\bimports? ((it|them|the|this|only|none|nothing)\b|[a-z]+,|[a-z]+ (and|alone)\b)`)
+
+// maxLines is the longest a file may be.
 const maxLines = 500
 
 // goPackage is a record of `go list -json` and what its files hold.
@@ -133,6 +138,7 @@ type goPackage struct {
 
 type source struct {
 	name    string
+	doc     string // the package comment
 	lines   int
 	hasInit bool
 	hasRaw  bool // calls Raw or Engine of package store
@@ -151,6 +157,48 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
+// layersDoc is the document that shows the table of layers, between two marks.
+const layersDoc = "../docs/ARCHITECTURE.md"
+
+func TestGoldenLayers(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| package | may import | because |\n|---|---|---|\n")
+	for _, l := range layers {
+		may := "anything"
+		if !slices.Contains(l.may, "*") {
+			names := make([]string, len(l.may))
+			for i, name := range l.may {
+				names[i] = strings.TrimPrefix(name, "internal/")
+			}
+			may = strings.Join(names, ", ")
+			if may == "" {
+				may = "nothing of this module"
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", l.path, may, l.because)
+	}
+	const begin, end = "<!-- layers -->\n", "<!-- /layers -->\n"
+	text, err := os.ReadFile(layersDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no %q and %q", layersDoc, begin, end)
+	}
+	want := before + begin + b.String() + end + after
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(layersDoc, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(text) {
+		t.Errorf("%s does not show the table of layers as it is: run make golden", layersDoc)
+	}
+}
+
 // violations returns a whole sentence for each breach of a rule.
 func violations(packages []goPackage) []string {
 	var found []string
@@ -161,7 +209,7 @@ func violations(packages []goPackage) []string {
 			continue
 		}
 		found = append(found, layerBreaches(p)...)
-		found = append(found, looks(p)...)
+		found = append(found, formBreaches(p)...)
 	}
 	return found
 }
@@ -208,22 +256,25 @@ func bannedImports(p goPackage) []string {
 	return found
 }
 
-// looks checks what a package is called, how it opens and how long its files are.
-func looks(p goPackage) []string {
+// formBreaches checks the name, the package comment and the length of files.
+func formBreaches(p goPackage) []string {
 	path := relative(p.ImportPath)
 	var found []string
 	if slices.Contains(vagueNames, p.Name) || slices.Contains(vagueNames, filepath.Base(path)) {
-		found = append(found, fmt.Sprintf("%s has a name that holds anything: name it after the one thing it is about.", path))
+		found = append(found, fmt.Sprintf("%s has a name that fits anything: name it after the one thing that it is about.", path))
 	}
 	if strings.TrimSpace(p.Doc) == "" {
-		found = append(found, fmt.Sprintf("%s has no package comment: say what it is, who may import it and what it promises.", path))
+		found = append(found, fmt.Sprintf("%s has no package comment: say what it does and what it promises.", path))
 	}
 	for _, s := range p.sources {
+		if importList.MatchString(s.doc) {
+			found = append(found, fmt.Sprintf("%s/%s lists imports in the package comment: the table of layers does that.", path, s.name))
+		}
 		if s.hasInit {
-			found = append(found, fmt.Sprintf("%s/%s has an init function: what happens at import cannot be ordered, tested or left out, so let the wiring in cmd call it.", path, s.name))
+			found = append(found, fmt.Sprintf("%s/%s has an init function, which cannot be ordered, tested or left out: call it from cmd instead.", path, s.name))
 		}
 		if s.lines > maxLines {
-			found = append(found, fmt.Sprintf("%s/%s has %d lines, more than %d: is it two things?", path, s.name, s.lines, maxLines))
+			found = append(found, fmt.Sprintf("%s/%s has %d lines, more than %d: split it.", path, s.name, s.lines, maxLines))
 		}
 		if s.hasRaw && !slices.Contains(unauthorized, path) {
 			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records by a loader.", path, s.name))
@@ -264,12 +315,13 @@ func listPackages() ([]goPackage, error) {
 
 func readSource(dir, name string) (source, error) {
 	files := token.NewFileSet()
-	parsed, err := parser.ParseFile(files, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+	parsed, err := parser.ParseFile(files, filepath.Join(dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
 	if parsed == nil {
 		return source{}, err
 	}
 	return source{
 		name:  name,
+		doc:   parsed.Doc.Text(),
 		lines: files.File(parsed.FileStart).LineCount(),
 		hasInit: slices.ContainsFunc(parsed.Decls, func(d ast.Decl) bool {
 			f, ok := d.(*ast.FuncDecl)
@@ -294,12 +346,12 @@ func hasRaw(f *ast.File) (found bool) {
 
 func relative(path string) string { return strings.TrimPrefix(path, module+"/") }
 
-// within tells whether path is parent or below it.
+// within reports whether path is parent or below it.
 func within(parent, path string) bool {
 	return path == parent || strings.HasPrefix(path, parent+"/")
 }
 
-// covers tells whether a pattern, with or without "/*" at its end, stands for path.
+// covers reports whether a pattern, with or without "/*" at its end, includes path.
 func covers(pattern, path string) bool {
 	if parent, tree := strings.CutSuffix(pattern, "/*"); tree {
 		return within(parent, path)
@@ -307,8 +359,8 @@ func covers(pattern, path string) bool {
 	return path == pattern
 }
 
-// standard tells whether a package belongs to the standard library: all others
-// begin with the name of a host, which has a dot.
+// standard reports whether a package belongs to the standard library: all others
+// begin with the name of a host, which contains a dot.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")
@@ -348,30 +400,31 @@ func TestRulesCanFail(t *testing.T) {
 		"cmd on everything":               {made("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
 		"bench on its own":                {made("bench", "math/rand/v2", "database/sql"), ""},
 		"a tool below tools":              {made("tools/gotest", "os/exec", "encoding/json"), ""},
+		"a list of imports":               {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].doc = "It imports op, store and board." }), "lists imports"},
 		"raw access in the doctor":        {spoiled(made("internal/dbtool"), func(p *goPackage) { p.sources[0].hasRaw = true }), ""},
 		"raw access in an operation":      {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasRaw = true }), "authorize nothing"},
 		"a package of tests alone":        {goPackage{ImportPath: module + "/internal", XTestImports: []string{"os/exec"}}, ""},
 		"a test has more freedom":         {spoiled(made("internal/app"), func(p *goPackage) { p.XTestImports = []string{"math/rand", "cardwall/internal/apptest"} }), ""},
 		"a name that begins like another": {made("internal/rest", "logger.example/log"), ""},
 
-		"board on another package":   {made("internal/board", "cardwall/internal/query"), "internal/board imports internal/query but may import nothing of this module"},
-		"board on a foreign module":  {made("internal/board", "golang.org/x/text/cases"), "may import nothing from outside the standard library"},
-		"query on another module":    {made("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
-		"store on the engine":        {made("internal/store", "cardwall/internal/op"), "it does not know the operations that use it"},
-		"the engine on an operation": {made("internal/op", "cardwall/internal/app"), "may import only internal/board, internal/filename, internal/store, internal/trace of this module: the engine runs any operation"},
-		"an operation on a door":     {made("internal/app", "cardwall/internal/rest"), "an operation does not know through which door"},
-		"one door on the other":      {made("internal/rest", "cardwall/internal/mcp"), "a door takes operations from the registry"},
-		"hook on the engine":         {made("internal/hook", "cardwall/internal/op"), "it reads the outbox"},
-		"mail on the store":          {made("internal/mail", "cardwall/internal/store"), "internal/mail imports internal/store"},
-		"bench on the inside":        {made("bench", "cardwall/internal/store"), "it measures the binary from outside"},
-		"a package without a row":    {made("internal/novelty"), "internal/novelty has no row"},
+		"board on another package":     {made("internal/board", "cardwall/internal/query"), "internal/board imports internal/query but may import nothing of this module"},
+		"board on a foreign module":    {made("internal/board", "golang.org/x/text/cases"), "may import nothing from outside the standard library"},
+		"query on another module":      {made("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
+		"store on the engine":          {made("internal/store", "cardwall/internal/op"), "it does not know the operations that use it"},
+		"the engine on an operation":   {made("internal/op", "cardwall/internal/app"), "may import only internal/board, internal/filename, internal/store, internal/trace of this module: the engine runs any operation"},
+		"an operation on an interface": {made("internal/app", "cardwall/internal/rest"), "an operation does not know which interface"},
+		"one interface on another":     {made("internal/rest", "cardwall/internal/mcp"), "an interface takes operations from the registry"},
+		"hook on the engine":           {made("internal/hook", "cardwall/internal/op"), "it reads the outbox"},
+		"mail on the store":            {made("internal/mail", "cardwall/internal/store"), "internal/mail imports internal/store"},
+		"bench on the inside":          {made("bench", "cardwall/internal/store"), "it measures the binary from outside"},
+		"a package without a row":      {made("internal/novelty"), "internal/novelty has no row"},
 
 		"a banned import":                  {made("internal/app", "log"), "internal/app imports log: it has no levels"},
 		"a banned folder":                  {made("internal/app", "math/rand/v2"), "imports math/rand/v2"},
 		"json with its loose rules":        {made("internal/rest", "encoding/json"), "use github.com/go-json-experiment/json"},
-		"a driver outside the store":       {made("internal/app", pgx), "the driver stays behind the store"},
-		"the test kit in the program":      {made("cmd/cardwall", "cardwall/internal/apptest"), "it is for tests alone"},
-		"unsafe":                           {made("internal/store", "unsafe"), "loss of memory safety"},
+		"a driver outside the store":       {made("internal/app", pgx), "only sqldb depends on the driver"},
+		"the test kit in the program":      {made("cmd/cardwall", "cardwall/internal/apptest"), "it is only for tests"},
+		"unsafe":                           {made("internal/store", "unsafe"), "memory safety matters"},
 		"cgo":                              {made("internal/store", "C"), "built without cgo"},
 		"an import banned in tests":        {spoiled(made("internal/app"), func(p *goPackage) { p.TestImports = []string{"unsafe"} }), "A test of internal/app imports unsafe"},
 		"a mock in a package of its tests": {spoiled(made("internal/app"), func(p *goPackage) { p.XTestImports = []string{"go.uber.org/mock/gomock"} }), "no mocks"},
@@ -380,7 +433,7 @@ func TestRulesCanFail(t *testing.T) {
 		"a vague folder":         {spoiled(made("cmd/helpers"), func(p *goPackage) { p.Name = "main" }), "name it after the one thing"},
 		"no package comment":     {spoiled(made("internal/app"), func(p *goPackage) { p.Doc = "\n" }), "internal/app has no package comment"},
 		"an init function":       {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasInit = true }), "internal/app/card.go has an init function"},
-		"a file past the length": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].lines++ }), "internal/app/card.go has 501 lines, more than 500: is it two things?"},
+		"a file past the length": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].lines++ }), "internal/app/card.go has 501 lines, more than 500: split it"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -397,12 +450,12 @@ func TestRulesCanFail(t *testing.T) {
 
 func TestReadSource(t *testing.T) {
 	dir := t.TempDir()
-	text := "// Package x begins something at import.\npackage x\n\nfunc init() {}\n"
+	text := "// Package x runs code at import.\npackage x\n\nfunc init() {}\n"
 	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readSource(dir, "x.go")
-	if want := (source{name: "x.go", lines: 4, hasInit: true}); err != nil || got != want {
+	if want := (source{name: "x.go", doc: "Package x runs code at import.\n", lines: 4, hasInit: true}); err != nil || got != want {
 		t.Errorf("read %+v (%v), want %+v", got, err, want)
 	}
 }

@@ -12,7 +12,7 @@
 //
 // It sends to the loopback interface and to network namespaces that it makes itself, and takes its mounts, namespaces and
 // processes away when it ends, also when it is interrupted. It needs Linux and root, and what Debian calls xfsprogs, strace,
-// iproute2, patroni, etcd-server and postgresql. Nobody may import it.
+// iproute2, patroni, etcd-server and postgresql.
 package main
 
 import (

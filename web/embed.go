@@ -1,5 +1,4 @@
-// Package web holds the built pages of the application. Only the server
-// imports it. Dist is what `npm run build` left in dist; without a build it
+// Package web holds the built pages of the application. Dist is what `npm run build` left in dist; without a build it
 // holds .gitkeep alone, and the server says so instead of serving pages.
 package web
 

@@ -3,8 +3,7 @@
 // afterwards: sessions, tokens, passkeys, the profile and its end.
 //
 // AddOperations registers all that are operations; Provider serves the two
-// addresses that an identity provider sends browsers to. Only the wiring in cmd
-// imports it; it imports app, op, session, store and board.
+// addresses that an identity provider sends browsers to.
 //
 // # What it promises
 //

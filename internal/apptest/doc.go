@@ -3,6 +3,5 @@
 // a token, and Person.Call calls an operation over REST as a client would.
 //
 // Every answer is validated against the OpenAPI document; one that does not
-// match fails the test. Clock and rate limits are the test's own. Only tests
-// import it.
+// match fails the test. Clock and rate limits are the test's own.
 package apptest

@@ -86,6 +86,9 @@ func postgresServer() (string, error) {
 
 func postgresOrSkip(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short tests on SQLite alone")
+	}
 	server, err := postgresServer()
 	switch {
 	case errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true":

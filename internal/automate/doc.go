@@ -13,6 +13,4 @@
 // first cause and the rules since: none runs twice in that row, the row is short,
 // one cause has so many runs at most, and a card so many in a minute. What a brake
 // stops stands in the log with its reason.
-//
-// The package knows board, query, store and op. Only cmd and apptest import it.
 package automate

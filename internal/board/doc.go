@@ -3,7 +3,6 @@
 // kinds of events, limits, plans, features and faults, and the arithmetic of
 // ranks and due dates.
 //
-// Everything else may import it; it imports nothing but the standard library.
 // It does no input or output: a value of this package is the same in the
 // database, in the REST interface and in a test.
 package board

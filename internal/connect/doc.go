@@ -6,8 +6,7 @@
 // of it (RFC 8414, RFC 9728).
 //
 // Pages serves the addresses that programs use; AddOperations registers what the
-// pages of the application ask on behalf of a person. Only the wiring in cmd
-// imports it; it imports app, op, session, store and board.
+// pages of the application ask on behalf of a person.
 //
 // # What it promises
 //

@@ -4,7 +4,7 @@
 // Engine is a loop that owns a queue for each endpoint (endpoint.go), and the
 // goroutines around it that ask the store whether an attempt may be made, make
 // it (attempt.go), and record it. Guard decides which addresses may be
-// connected to (guard.go, address.go). It imports store and board alone.
+// connected to (guard.go, address.go).
 //
 // # What it promises
 //

@@ -3,8 +3,7 @@
 // has to know, and whoever knows it reads the calendar: so it is long, is kept as
 // a fingerprint, and its owner can take another.
 //
-// It imports the store, board and session (for its limits) alone; only the wiring
-// in cmd imports it. What a calendar shows is read with its owner's rights each
+// What a calendar shows is read with its owner's rights each
 // time; of confidential boards, and of those whose feature calendar is off, that
 // is nothing.
 package ical

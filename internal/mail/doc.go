@@ -2,8 +2,7 @@
 // Message, a Sender delivers it through SMTP or writes it to a folder, and a
 // Worker takes emails from the queue and retries failures.
 //
-// The package imports only board. The queue is in the store; cmd passes it as
-// the functions of a Queue.
+// The queue is in the store; cmd passes it as the functions of a Queue.
 //
 // # Guarantees
 //

@@ -4,8 +4,7 @@
 //
 // An operation is a tool with the same name, input, checks and record, and runs
 // through op.Engine. There are also two resource templates and three prompts,
-// which call operations. Only cmd and apptest import this package; it imports op,
-// board, store and session.
+// which call operations.
 //
 // Text that people wrote reaches the assistant only in named fields, without
 // invisible characters, and never as part of the server's own messages.

@@ -2,8 +2,7 @@
 // due, and has letters written about what they have not read. Who is told of a
 // change is written by the store with the change itself.
 //
-// It imports the store and board alone; only the wiring in cmd imports it. Of
-// several servers one does the work at a time, by a lease. Nothing rests on that:
+// Of several servers one does the work at a time, by a lease. Nothing rests on that:
 // a reminder is written once whoever asks for it, and a letter that waits takes
 // with it what another would tell.
 package notify

@@ -4,6 +4,5 @@
 //
 // A Registry holds the operations; from one line of registration follow the
 // route, the OpenAPI entry, the tool of an assistant, validation, idempotency,
-// paging, the audit entry and a row in the tests that loop over all. Packages
-// app, rest, mcp, automate and transfer import it; it imports board and store.
+// paging, the audit entry and a row in the tests that loop over all.
 package op

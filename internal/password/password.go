@@ -5,8 +5,7 @@
 // The estimate follows zxcvbn (Wheeler, USENIX Security 2016): the password is
 // cut into common words, keyboard walks, sequences, repetitions, years and single
 // characters in the way that is cheapest to guess. It takes time that grows with
-// the length of the password, and no memory to speak of. It imports nothing of
-// this module; package account alone imports it.
+// the length of the password, and no memory to speak of.
 package password
 
 import (

@@ -4,8 +4,7 @@
 // filter and the web application mean the same thing by the same word.
 //
 // store compiles the tree to SQL; app, rest and mcp parse and echo it. The
-// package itself imports the standard library, board and the Unicode tables of
-// golang.org/x/text. It knows no database and does no input or output.
+// package knows no database and does no input or output.
 //
 // # What it promises
 //

@@ -110,12 +110,12 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 	for _, status := range errorStatuses() {
 		doc.Components.Responses[responseName(status)] = errorResponse(status)
 	}
-	areas, calls := map[string]bool{}, examples()
-	for i, o := range r.All() {
+	areas, calls := map[string][]string{}, examples()
+	for _, o := range r.All() {
 		if o.Application != application {
 			continue
 		}
-		areas[o.Area] = true
+		areas[o.Area] = append(areas[o.Area], o.Name)
 		item := doc.Paths[o.Path]
 		if item == nil {
 			item = &huma.PathItem{}
@@ -123,7 +123,6 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		}
 		entry := describe(r, o)
 		calls[o.Name].addTo(entry)
-		entry.Extensions["x-order"] = i
 		switch o.Method {
 		case http.MethodGet:
 			item.Get = entry
@@ -138,8 +137,10 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		}
 	}
 	for _, a := range r.Areas {
-		if areas[a.Name] {
-			doc.Tags = append(doc.Tags, &huma.Tag{Name: a.Name, Description: a.Description})
+		if names := areas[a.Name]; names != nil {
+			doc.Tags = append(doc.Tags, &huma.Tag{
+				Name: a.Name, Description: a.Description, Extensions: map[string]any{"x-operations": names},
+			})
 		}
 	}
 	if !application {

@@ -16,7 +16,7 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 		return nil
 	}
 	out := map[string]*huma.PathItem{}
-	for i, e := range r.Events {
+	for _, e := range r.Events {
 		name := eventName(e.Kind)
 		r.Schemas.Map()[name] = eventSchema(r, e)
 		out[e.Kind] = &huma.PathItem{Post: &huma.Operation{
@@ -33,7 +33,6 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 				"4XX": {Description: "Rejected. Only 429 is retried. 410 disables the webhook."},
 				"5XX": {Description: "Failed. Retried after 30 seconds, 2 minutes and so on, for about a day."},
 			},
-			Extensions: map[string]any{"x-order": i},
 		}}
 	}
 	return out

@@ -5,8 +5,7 @@
 // with random nonces. What is sealed is bound to its place, a text that names
 // the record and the column: moved anywhere else it does not open.
 //
-// The package has the standard library alone. The store, and the commands that
-// hand it its keys, import it. It promises that no key leaves it but through
+// It promises that no key leaves it but through
 // NewKey and the file that it writes: not in an error, not in a log.
 //
 // A sealed value is one byte of version (1), the eight bytes of the key's id,

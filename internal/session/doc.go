@@ -3,7 +3,7 @@
 // counts requests against the plan of their owner; it checks the cookies of
 // browsers, and that what they send was not made by another site.
 //
-// It imports store and board. It promises that a token or a session which was
+// It promises that a token or a session which was
 // ended, has expired or lost its owner is refused at most a second later, on
 // every node.
 package session

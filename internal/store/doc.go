@@ -5,10 +5,6 @@
 // loads: there is no other way to a record. What the caller may not see is
 // board.NotFound; the service's own work runs as board.System.
 //
-// Backup, Restore and Relocate take a whole database, beside the servers that
-// work on it; Examine and Mend look after what is in it.
-//
-// Package op, session, hook and live import it; it imports board, query and seal.
 // It promises that a Tx whose function returned nil and whose Write returned
 // nil is on disk, with its activity, its outbox rows and its boardVersions,
 // and that nothing of any other Tx is.

@@ -11,6 +11,4 @@
 // remains. It reads to the end while the transaction is open, so hand it a
 // file and not a slow connection, and rewind it in the function given to
 // DB.Write, which may run twice.
-//
-// The package knows board, query and store; the command line and operations import it.
 package transfer

@@ -1,8 +1,7 @@
 // Package docs draws the human-readable reference of the REST interface from
 // the OpenAPI document that machines read, so that the two cannot disagree.
 //
-// Whoever serves HTTP may import it; it imports nothing of the program. It
-// promises that the page
+// It promises that the page
 //
 //   - names every operation of the document, each with its operationId as the
 //     anchor, and every component schema at #schema-<name>;

@@ -34,8 +34,9 @@ type document struct {
 }
 
 type tag struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Operations  []string `json:"x-operations"` // operationIds in their order
 }
 
 type securityScheme struct {
@@ -70,7 +71,6 @@ type operation struct {
 	Deprecated  bool                   `json:"deprecated"`
 	Security    *[]map[string][]string `json:"security"`
 	Scope       string                 `json:"x-scope"`
-	Order       *int                   `json:"x-order"`
 	Errors      json.RawMessage        `json:"x-errors"`
 
 	method, path string

@@ -148,8 +148,8 @@ func (d *document) view(base string) (*view, error) {
 // methods in the order in which they are shown for one path.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 
-// operations collects the operations by path, then method, with those that
-// have an x-order first, and gives each its anchor.
+// operations returns the operations in the order of x-operations of their tags,
+// then by path and method, and gives each its anchor.
 func (d *document) operations() ([]*operation, error) {
 	d.anchors = map[string]string{}
 	for name := range d.Components.Schemas {
@@ -182,17 +182,19 @@ func (d *document) operations() ([]*operation, error) {
 			out = append(out, op)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *operation) int {
-		switch {
-		case a.Order != nil && b.Order != nil:
-			return *a.Order - *b.Order
-		case a.Order != nil:
-			return -1
-		case b.Order != nil:
-			return 1
+	order := map[string]int{}
+	for _, t := range d.Tags {
+		for _, id := range t.Operations {
+			order[id] = len(order)
 		}
-		return 0
-	})
+	}
+	at := func(op *operation) int {
+		if i, ok := order[op.OperationID]; ok {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(out, func(a, b *operation) int { return at(a) - at(b) })
 	return out, nil
 }
 
