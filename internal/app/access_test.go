@@ -288,7 +288,7 @@ func TestAccessToAccounts(t *testing.T) {
 			later := s.Browser()
 			later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
 			s.Clock.Advance(board.RecentFor)
-			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden || !strings.HasPrefix(a.Message, "Sign in again") {
+			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden || !strings.Contains(string(a.Raw), `"reason":"recent_sign_in_required"`) {
 				t.Errorf("%s of who signed in ten minutes ago: %d %s", o.Name, a.Status, a.Raw)
 			}
 			if o.Name == "delete_account" {

@@ -46,12 +46,22 @@ const (
 // it should be, of which no log need tell.
 const CauseOverload Cause = "overload"
 
+// Reason tells apart refusals of one code, where a program acts on the difference.
+type Reason string
+
+// ReasonRecentSignIn is the reason of a forbidden that a new sign-in resolves.
+const ReasonRecentSignIn Reason = "recent_sign_in_required"
+
+// Reasons returns all reasons.
+func Reasons() []Reason { return []Reason{ReasonRecentSignIn} }
+
 // Fault is a refusal that the caller is meant to read. Message is a whole
 // sentence that names the field or object and says what is allowed; it never
 // holds an inner error, a secret or another person's text.
 type Fault struct {
 	Code       Code
 	Message    string
+	Reason     Reason // empty for most
 	Cause      Cause
 	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; else zero
 }

@@ -2,10 +2,8 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -42,7 +40,7 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		if v := recover(); v != nil {
 			e.Log.ErrorContext(ctx, "panic", "request", req.caller.RequestID, "tool", t.Name,
 				"panic", v, "stack", string(debug.Stack()))
-			out = refusal(internal(req.caller.RequestID))
+			out = refusal(op.Internal(req.caller.RequestID))
 		}
 	}()
 	if t.Streams() {
@@ -86,31 +84,9 @@ func (e *Endpoint) prepare(t *tool, req *request, object []byte) (op.Call, error
 	return call, err
 }
 
-// explain returns the fault for an error. An error that is not a fault is logged
-// with the request id.
+// explain returns the fault that the assistant sees for an error of a tool.
 func (e *Endpoint) explain(ctx context.Context, name string, req *request, err error) *board.Fault {
-	id := req.caller.RequestID
-	f, ok := board.AsFault(err)
-	switch {
-	case !ok && errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		// The client is gone and does not read this.
-		return &board.Fault{Code: board.CodeUnavailable, Message: "The request was canceled.", RetryAfter: time.Second}
-	case !ok && errors.Is(err, context.DeadlineExceeded):
-		e.Log.WarnContext(ctx, "deadline exceeded", "request", id, "tool", name, "error", err)
-		return &board.Fault{
-			Code: board.CodeUnavailable, Message: "The call took too long. Try again in a moment.", RetryAfter: time.Second,
-		}
-	case !ok:
-		e.Log.ErrorContext(ctx, "unexpected error", "request", id, "tool", name, "error", err)
-		return internal(id)
-	case f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload:
-		e.Log.WarnContext(ctx, "unavailable", "request", id, "tool", name, "error", err)
-	}
-	return f
-}
-
-func internal(id string) *board.Fault {
-	return board.Refuse(board.CodeInternal, "Something went wrong on the server. Its log has the details of request %s.", id)
+	return op.FaultOf(ctx, e.Log.With("tool", name), req.caller.RequestID, err)
 }
 
 // guard is middleware for every method of the protocol. It recovers panics, and
@@ -122,7 +98,7 @@ func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			if v := recover(); v != nil {
 				e.Log.ErrorContext(ctx, "panic", "request", caller.RequestID, "method", method,
 					"panic", v, "stack", string(debug.Stack()))
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: internal(caller.RequestID).Error()}
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: op.Internal(caller.RequestID).Error()}
 			}
 		}()
 		if read, ok := r.(*sdk.ReadResourceRequest); ok && !plainURI(read.Params.URI) {

@@ -55,7 +55,10 @@ func (e *Engine) permit(ctx context.Context, c Call) error {
 func CheckRecent(ctx context.Context, v *store.View) error {
 	until, err := v.RecentUntil(ctx)
 	if err == nil && until <= v.Now() {
-		err = board.Forbidden("Sign in again: this needs a sign-in within the last ten minutes.")
+		err = &board.Fault{
+			Code: board.CodeForbidden, Reason: board.ReasonRecentSignIn,
+			Message: "Sign in again: this needs a sign-in within the last ten minutes.",
+		}
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func envelopeOf(status int) []byte {
 	if !ok {
 		message = earlyRefusals[400]
 	}
-	body, _ := json.Marshal(errorEnvelope{errorBody{board.CodeInvalidRequest, message}}) // two strings always encode
+	body, _ := json.Marshal(errorEnvelope{errorBody{Code: board.CodeInvalidRequest, Message: message}}) // two strings always encode
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
 		"X-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n%s",
 		status, http.StatusText(status), len(body), store.NewID("req_"), body)

@@ -11,8 +11,13 @@ type errorEnvelope struct {
 }
 
 type errorBody struct {
-	Code    board.Code `json:"code"`
-	Message string     `json:"message"`
+	Code    board.Code   `json:"code"`
+	Message string       `json:"message"`
+	Reason  board.Reason `json:"reason,omitzero"`
+}
+
+func faultEnvelope(f *board.Fault) errorEnvelope {
+	return errorEnvelope{errorBody{f.Code, f.Message, f.Reason}}
 }
 
 // StatusOf returns the HTTP status of a fault.

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 
@@ -181,7 +180,7 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 		if v != nil && v != http.ErrAbortHandler {
 			h.Log.ErrorContext(r.Context(), "panic", "request", id, "method", methodOf(r), "path", logPath(r),
 				"panic", v, "stack", string(debug.Stack()))
-			h.refuse(w, r, internal(id))
+			h.refuse(w, r, op.Internal(id))
 		}
 		h.end(w, r, id, v == http.ErrAbortHandler)
 		if v == http.ErrAbortHandler {
@@ -427,78 +426,6 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, http.StatusOK, []byte(`{"status":"ready"}`))
-}
-
-// refuse writes the error envelope. An error that is not a fault is logged with
-// the request id and sent as an internal error.
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	id := w.Header().Get("X-Request-Id")
-	f, ok := board.AsFault(err)
-	switch {
-	case !ok && errors.Is(err, context.Canceled) && r.Context().Err() != nil:
-		// The client is gone and does not read this.
-		f = &board.Fault{Code: board.CodeUnavailable, Message: "The request was canceled.", RetryAfter: time.Second}
-	case !ok && errors.Is(err, context.DeadlineExceeded):
-		f = &board.Fault{
-			Code: board.CodeUnavailable, Message: "The request took too long. Try again in a moment.",
-			RetryAfter: time.Second,
-		}
-		h.logRefusal(r, slog.LevelWarn, "deadline exceeded", id, err)
-	case !ok:
-		h.logRefusal(r, slog.LevelError, "unexpected error", id, err)
-		f = internal(id)
-	case f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload:
-		h.logRefusal(r, slog.LevelWarn, "unavailable", id, err)
-	}
-	if f.Code == board.CodeUnauthenticated {
-		resource := ""
-		if r.URL.Path == board.MCPPath {
-			resource = board.MCPPath // it has its own metadata (RFC 9728, 3.1)
-		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", scope="`+board.ScopeText(board.WorkScopes())+
-			`", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
-	}
-	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
-	}
-	if refuse := h.Refusals[r.URL.Path]; refuse != nil {
-		refuse(w, r, f, StatusOf(f))
-		return
-	}
-	body, err := json.Marshal(errorEnvelope{errorBody{f.Code, f.Message}})
-	if err != nil {
-		body = []byte(`{"error":{"code":"internal","message":"The response could not be encoded."}}`)
-	}
-	write(w, StatusOf(f), body)
-}
-
-func (h *handler) logRefusal(r *http.Request, level slog.Level, message, id string, err error) {
-	h.Log.Log(r.Context(), level, message,
-		"request", id, "method", methodOf(r), "path", logPath(r), "error", err)
-}
-
-// logPath returns the path of a request without secrets. The path of a public
-// page contains a token that gives access to it.
-func logPath(r *http.Request) string {
-	if strings.HasPrefix(r.URL.Path, board.PublicPath) {
-		return board.PublicPath + "…"
-	}
-	return r.URL.Path
-}
-
-func internal(id string) *board.Fault {
-	return board.Refuse(board.CodeInternal, "Something went wrong on the server. Its log has the details of request %s.", id)
-}
-
-func write(w http.ResponseWriter, status int, body []byte) {
-	header := w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	if header.Get("Cache-Control") == "" {
-		header.Set("Cache-Control", "no-store")
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails only if the client is gone
 }
 
 // serveDocument serves an OpenAPI document, which needs no token. The document

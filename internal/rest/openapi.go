@@ -360,6 +360,10 @@ func errorSchema() *huma.Schema {
 	for _, row := range refusals() {
 		codes = append(codes, string(row.Code))
 	}
+	reasons := []any{}
+	for _, reason := range board.Reasons() {
+		reasons = append(reasons, string(reason))
+	}
 	return &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"error"}, AdditionalProperties: false, Description: "An error.",
 		Properties: map[string]*huma.Schema{"error": {
@@ -372,6 +376,9 @@ func errorSchema() *huma.Schema {
 				"message": {
 					Type: huma.TypeString, Description: "What is wrong and what is allowed, for people.",
 					Examples: []any{"title is required."},
+				},
+				"reason": {
+					Type: huma.TypeString, Enum: reasons, Description: "Tells apart errors of one code, where a program acts on the difference. Absent for most errors.",
 				},
 			},
 		}},

@@ -74,7 +74,7 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Starting) refuse(w http.ResponseWriter, message string) {
 	w.Header().Set("Retry-After", retryAfter(startingRetry))
-	body, err := json.Marshal(errorEnvelope{errorBody{board.CodeUnavailable, message}})
+	body, err := json.Marshal(errorEnvelope{errorBody{Code: board.CodeUnavailable, Message: message}})
 	if err != nil {
 		body = []byte(`{"error":{"code":"unavailable","message":"The server is starting."}}`)
 	}

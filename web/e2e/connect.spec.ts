@@ -148,7 +148,8 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
     if (refused) return route.fallback()
     refused = true
     const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
-    return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message } } })
+    const reason = 'recent_sign_in_required'
+    return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })
   await page.goto(program.ask())
   await page.getByRole('button', { name: 'Allow' }).click()

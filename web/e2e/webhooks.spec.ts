@@ -9,7 +9,8 @@ async function once403(page: Page, method: string, path: string): Promise<void> 
     if (refused || route.request().method() !== method) return route.fallback()
     refused = true
     const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
-    return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message } } })
+    const reason = 'recent_sign_in_required'
+    return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })
 }
 

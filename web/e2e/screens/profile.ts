@@ -107,7 +107,8 @@ export const profile: readonly Screen[] = [
       page.route('**/api/app/v1/tokens', (route) => {
         if (route.request().method() !== 'POST') return route.fallback()
         const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
-        return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message } } })
+        const reason = 'recent_sign_in_required'
+        return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
       }),
     then: async (page) => {
       await button(page, 'New token').click()

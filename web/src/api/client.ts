@@ -13,6 +13,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    readonly reason = '',
   ) {
     super(message)
   }
@@ -24,7 +25,7 @@ export class ApiError extends Error {
 
   /** A sign-in of the last ten minutes is wanted before the same request. */
   get wantsRecentSignIn(): boolean {
-    return this.status === 403 && this.message.startsWith('Sign in again')
+    return this.reason === 'recent_sign_in_required'
   }
 }
 
@@ -65,12 +66,13 @@ export async function body<T>(asked: Promise<Answered<T>>): Promise<T> {
     throw new ApiError(0, 'unreachable', 'The server cannot be reached. Check your connection.')
   }
   if (answered.data !== undefined) return answered.data
-  const told = answered.error as { error?: { code?: string; message?: string } } | undefined
+  const told = answered.error as { error?: { code?: string; message?: string; reason?: string } } | undefined
   const status = answered.response.status
   throw new ApiError(
     status,
     told?.error?.code ?? 'internal',
     told?.error?.message ?? `The server answered with an error (${status}). Try again.`,
+    told?.error?.reason,
   )
 }
 

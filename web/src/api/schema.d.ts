@@ -3419,6 +3419,11 @@ export interface components {
                  * @example title is required.
                  */
                 message: string;
+                /**
+                 * @description Tells apart errors of one code, where a program acts on the difference. Absent for most errors.
+                 * @enum {string}
+                 */
+                reason?: "recent_sign_in_required";
             };
         };
         Features: {

@@ -67,8 +67,7 @@ it('is silent about a passkey that was called off', () => {
 })
 
 describe('recently', () => {
-  const refusal = () =>
-    new ApiError(403, 'forbidden', 'Sign in again: this needs a sign-in within the last ten minutes.')
+  const refusal = () => new ApiError(403, 'forbidden', 'Sign in again.', 'recent_sign_in_required')
   it('asks, and does it again', async () => {
     const act = vi.fn().mockRejectedValueOnce(refusal()).mockResolvedValue('done')
     const doing = recently(act)

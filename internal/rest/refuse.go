@@ -1,0 +1,58 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+)
+
+// refuse writes the error envelope.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	id := w.Header().Get("X-Request-Id")
+	f := op.FaultOf(r.Context(), h.Log.With("method", methodOf(r), "path", logPath(r)), id, err)
+	if f.Code == board.CodeUnauthenticated {
+		resource := ""
+		if r.URL.Path == board.MCPPath {
+			resource = board.MCPPath // it has its own metadata (RFC 9728, 3.1)
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", scope="`+board.ScopeText(board.WorkScopes())+
+			`", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
+	}
+	if refuse := h.Refusals[r.URL.Path]; refuse != nil {
+		refuse(w, r, f, StatusOf(f))
+		return
+	}
+	body, err := json.Marshal(faultEnvelope(f))
+	if err != nil {
+		body = []byte(`{"error":{"code":"internal","message":"The response could not be encoded."}}`)
+	}
+	write(w, StatusOf(f), body)
+}
+
+// logPath returns the path of a request without secrets. The path of a public
+// page contains a token that gives access to it.
+func logPath(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, board.PublicPath) {
+		return board.PublicPath + "…"
+	}
+	return r.URL.Path
+}
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	if header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // fails only if the client is gone
+}
