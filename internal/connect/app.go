@@ -9,12 +9,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListConnectedAppsInput pages through the caller's programs.
+// ListConnectedAppsInput selects a page of the caller's connected apps.
 type ListConnectedAppsInput struct {
 	op.Paging
 }
 
-// ListConnectedApps lists the programs that the caller let in, newest first.
+// ListConnectedApps lists the caller's connected apps, newest first.
 func ListConnectedApps(ctx context.Context, v *store.View, in ListConnectedAppsInput) (op.Page[board.ConnectedApp], error) {
 	var before string
 	if err := in.After(&before); err != nil {
@@ -24,12 +24,13 @@ func ListConnectedApps(ctx context.Context, v *store.View, in ListConnectedAppsI
 	return op.Cut(all, in.Size(), func(a board.ConnectedApp) any { return a.ID }), err
 }
 
-// DisconnectAppInput names a program.
+// DisconnectAppInput is the input of DisconnectApp.
 type DisconnectAppInput struct {
-	AppID string `json:"appId" maxLength:"64" doc:"A program that the caller let in." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AppID string `json:"appId" maxLength:"64" doc:"A connected app of the caller." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// DisconnectApp ends what a program of the caller's has; any other is not found.
+// DisconnectApp revokes the token of one of the caller's connected apps. It
+// returns not_found for any other id.
 func DisconnectApp(ctx context.Context, tx *store.Tx, in DisconnectAppInput) (app.Deleted, error) {
 	connected, err := tx.IsConnectedApp(ctx, in.AppID)
 	if err == nil && !connected {

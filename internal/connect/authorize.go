@@ -13,33 +13,32 @@ import (
 	"cardwall/internal/store"
 )
 
-// request is what a program asks of a person, when all of it is in order.
+// request is a valid authorization request.
 type request struct {
 	client    board.Client
-	host      string // that the program belongs to or returns to, as the person is shown
-	kind      string // of place that it returns to
-	returnsTo string // that place
+	host      string // host of the client or of its redirect URI, as shown to the person
+	kind      string // toWeb or toDevice
+	returnsTo string // host or scheme of the redirect URI
 	redirect  string
 	state     string
 	challenge string
 	resource  string
-	scopes    []board.Scope // asked for; nil when the program leaves it to the person
+	scopes    []board.Scope // requested scopes; nil if the client leaves the choice to the person
 }
 
-// authorize is where a program sends a person's browser (RFC 6749, 3.1). It
-// changes nothing: who may decide is asked by the page, which stands at this
-// same address.
-func (d *door) authorize(w http.ResponseWriter, r *http.Request) {
+// authorize is the authorization endpoint (RFC 6749, 3.1). It only validates the
+// request and serves the page at the same path, which asks the person.
+func (d *endpoints) authorize(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		answer(w, http.StatusMethodNotAllowed, errorAnswer{invalidRequest, "This address takes GET."})
+		writeJSON(w, http.StatusMethodNotAllowed, errorBody{invalidRequest, "This endpoint supports only GET."})
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	address, err := d.gate.AdmitProgram(r)
 	if err == nil {
-		_, err = d.understand(ctx, d.db, r.URL.RawQuery, session.Network(address))
+		_, err = d.parseRequest(ctx, d.db, r.URL.RawQuery, session.Network(address))
 	}
 	if err == nil {
 		d.page(w, r, http.StatusOK)
@@ -48,7 +47,7 @@ func (d *door) authorize(w http.ResponseWriter, r *http.Request) {
 	refused := asRefusal(err)
 	if refused.to != "" {
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Location", refused.to) // not http.Redirect, which would clean the path
+		w.Header().Set("Location", refused.to) // http.Redirect would clean the path
 		w.WriteHeader(http.StatusFound)
 		return
 	}
@@ -56,13 +55,15 @@ func (d *door) authorize(w http.ResponseWriter, r *http.Request) {
 		d.page(w, r, refused.status)
 		return
 	}
-	d.tell(w, r, err)
+	d.writeError(w, r, err)
 }
 
-// page shows the application's page of this address, with a status of its own.
-func (d *door) page(w http.ResponseWriter, r *http.Request, status int) {
+// page serves the web app's page for this path, with the given status.
+func (d *endpoints) page(w http.ResponseWriter, r *http.Request, status int) {
 	if d.application == nil {
-		answer(w, http.StatusNotImplemented, errorAnswer{temporarilyUnavailable, "This program was built without its pages, so nobody can be asked here."})
+		writeJSON(w, http.StatusNotImplemented, errorBody{
+			temporarilyUnavailable, "This server was built without the web app, so it cannot ask the person.",
+		})
 		return
 	}
 	r = r.Clone(r.Context())
@@ -72,10 +73,9 @@ func (d *door) page(w http.ResponseWriter, r *http.Request, status int) {
 	d.application.ServeHTTP(&pageWriter{w, status}, r)
 }
 
-// pageWriter gives a page another status. A program that opened the page in a
-// window of its own keeps its hold on that window until it comes back, so the
-// page does not cut it off as the others do (HTML standard, 7.1.3); it cannot be
-// framed either way.
+// pageWriter changes the status of a page. It also sets the opener policy to
+// unsafe-none (HTML standard, 7.1.3): an app that opened the page in a popup must
+// keep its reference to the window. The page cannot be framed in any case.
 type pageWriter struct {
 	http.ResponseWriter
 	status int
@@ -89,18 +89,18 @@ func (w *pageWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// understand reads an authorization request (OAuth 2.1, 4.1.1). If the client,
-// the redirect address or the response type is wrong, only the person is told:
-// anybody can register a client, so a redirect would make this address an open
-// redirector (RFC 9700, 4.11.2). Other refusals name where the browser goes.
-func (s *Server) understand(ctx context.Context, db *store.DB, query, network string) (request, error) {
+// parseRequest parses an authorization request (OAuth 2.1, 4.1.1). If the client,
+// the redirect URI or the response type is invalid, the error is shown to the
+// person: anyone can register a client, so redirecting would make this endpoint
+// an open redirector (RFC 9700, 4.11.2). Other errors redirect to the client.
+func (s *Server) parseRequest(ctx context.Context, db *store.DB, query, network string) (request, error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return request{}, refuse(invalidRequest, "The query of the address is not well-formed.")
+		return request{}, refuse(invalidRequest, "The query string is malformed.")
 	}
 	for _, name := range []string{"client_id", "redirect_uri", "response_type"} {
 		if len(q[name]) > 1 {
-			return request{}, refuse(invalidRequest, name+" is given more than once.")
+			return request{}, refuse(invalidRequest, name+" is repeated.")
 		}
 	}
 	c, err := s.client(ctx, db, q.Get("client_id"), network)
@@ -113,20 +113,22 @@ func (s *Server) understand(ctx context.Context, db *store.DB, query, network st
 		return req, refuse(unauthorizedClient, "The client registered without the grant type authorization_code.")
 	case req.redirect == "":
 		return req, refuse(invalidRequest, "redirect_uri is missing.")
-	case !slices.ContainsFunc(c.RedirectURIs, func(registered string) bool { return sameRedirect(registered, req.redirect) }):
-		return req, refuse(invalidRequest, "redirect_uri is not one of those that the client registered, letter by letter.")
+	case !slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
+		return sameRedirect(registered, req.redirect)
+	}):
+		return req, refuse(invalidRequest, "redirect_uri does not exactly match a redirect URI that the client registered.")
 	}
-	if problem := checkRedirect(req.redirect); problem != "" { // registered when more was allowed
+	if problem := checkRedirect(req.redirect); problem != "" { // registered under older rules
 		return req, refuse(invalidRequest, "redirect_uri "+problem+". Register the client again.")
 	}
 	switch q.Get("response_type") {
 	case "code":
 	case "":
-		return req, refuse(invalidRequest, "response_type is missing; it must be code.")
+		return req, refuse(invalidRequest, "response_type is missing. It must be code.")
 	default:
 		return req, refuse(unsupportedResponse, "response_type must be code.")
 	}
-	req.returnsTo, req.kind = placeOf(req.redirect)
+	req.returnsTo, req.kind = destinationOf(req.redirect)
 	req.host = req.returnsTo
 	if u, err := url.Parse(c.ID); isDocument(c.ID) && err == nil {
 		req.host = u.Host
@@ -139,35 +141,35 @@ func (s *Server) understand(ctx context.Context, db *store.DB, query, network st
 	return req, err
 }
 
-// details reads what a program may be told about at its own address.
+// details parses the parameters whose errors redirect to the client.
 func (s *Server) details(req *request, q url.Values) (err error) {
-	for name, values := range q { // RFC 6749, 3.1; of resources there may be several (RFC 8707, 2)
+	for name, values := range q { // RFC 6749, 3.1; resource may be repeated (RFC 8707, 2)
 		if len(values) > 1 && name != "resource" {
 			if name == "state" {
 				req.state = ""
 			}
-			return refuse(invalidRequest, "A parameter is given more than once.")
+			return refuse(invalidRequest, "A parameter is repeated.")
 		}
 	}
 	switch method := q.Get("code_challenge_method"); {
 	case q.Get("response_mode") != "" && q.Get("response_mode") != "query":
 		return refuse(invalidRequest, "response_mode must be query.")
 	case req.challenge == "":
-		return refuse(invalidRequest, "code_challenge is missing: PKCE with S256 is required.")
-	case method != "S256": // absent is plain (RFC 7636, 4.3)
+		return refuse(invalidRequest, "code_challenge is missing. PKCE with S256 is required.")
+	case method != "S256": // if absent it is plain (RFC 7636, 4.3)
 		return refuse(invalidRequest, "code_challenge_method must be S256.")
 	case !isChallenge(req.challenge):
-		return refuse(invalidRequest, "code_challenge is not the SHA-256 of a verifier in base64url without padding.")
+		return refuse(invalidRequest, "code_challenge must be a SHA-256 in base64url without padding.")
 	}
-	if req.scopes, err = askedScopes(q.Get("scope")); err != nil {
+	if req.scopes, err = parseScope(q.Get("scope")); err != nil {
 		return err
 	}
 	req.resource, err = s.resourceOf(q["resource"])
 	return err
 }
 
-// backTo is the redirect address with an answer in its query: names and values by
-// turns, then the state and who answers (RFC 9207, 2).
+// backTo returns the redirect URI with a response in its query: alternating names
+// and values, then state and iss (RFC 9207, 2).
 func (s *Server) backTo(req request, pairs ...string) string {
 	var b strings.Builder
 	b.WriteString(req.redirect)
@@ -183,32 +185,34 @@ func (s *Server) backTo(req request, pairs ...string) string {
 	}
 	pairs = append(pairs, "iss", s.base)
 	for i := 0; i < len(pairs); i += 2 {
-		b.WriteString(separator + url.QueryEscape(pairs[i]) + "=" + strings.ReplaceAll(url.QueryEscape(pairs[i+1]), "+", "%20"))
+		value := strings.ReplaceAll(url.QueryEscape(pairs[i+1]), "+", "%20")
+		b.WriteString(separator + url.QueryEscape(pairs[i]) + "=" + value)
 		separator = "&"
 	}
 	return b.String()
 }
 
-// askedScopes reads the parameter scope; nil for none. A refresh token needs no
-// scope here, so one that asks for it is not refused.
-func askedScopes(text string) ([]board.Scope, error) {
+// parseScope parses the parameter scope and returns nil if it is empty. It ignores
+// offline_access, because refresh tokens need no scope here.
+func parseScope(text string) ([]board.Scope, error) {
 	words := slices.DeleteFunc(strings.Fields(text), func(w string) bool { return w == "offline_access" })
 	if len(words) == 0 {
 		return nil, nil
 	}
 	asked, err := board.ParseScopes(words)
 	if err != nil {
-		return nil, refuse(invalidScope, "scope must be some of read, write, admin.")
+		return nil, refuse(invalidScope, "scope must contain only read, write and admin.")
 	}
 	return asked, nil
 }
 
-// resourceOf checks the parameter resource (RFC 8707, 2): every address must be
-// one of this server's. It is the first of them, in one spelling.
+// resourceOf checks the parameter resource (RFC 8707, 2): each value must be a
+// resource of this server. It returns the first one, normalized.
 func (s *Server) resourceOf(asked []string) (first string, err error) {
 	for i, address := range asked {
 		found := ""
-		if u, err := url.Parse(address); err == nil && u.Fragment == "" && u.RawQuery == "" && u.User == nil && !strings.Contains(address, "#") {
+		u, err := url.Parse(address)
+		if err == nil && u.RawQuery == "" && u.User == nil && !strings.Contains(address, "#") {
 			plain := strings.TrimSuffix(strings.ToLower(u.Scheme)+"://"+strings.ToLower(u.Host)+u.EscapedPath(), "/")
 			for _, path := range resourcePaths {
 				if plain == s.base+path {
@@ -217,7 +221,7 @@ func (s *Server) resourceOf(asked []string) (first string, err error) {
 			}
 		}
 		if found == "" {
-			return "", refuse(invalidTarget, "resource is not an address of this server.")
+			return "", refuse(invalidTarget, "resource is not a resource of this server.")
 		}
 		if i == 0 {
 			first = found

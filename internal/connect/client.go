@@ -18,16 +18,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// grantTypes are those that are served.
+// grantTypes are the supported grant types.
 var grantTypes = []string{board.GrantCode, board.GrantRefresh, board.GrantDevice}
 
 const (
-	maxMetadata   = 16 << 10 // bytes of a registration
+	maxMetadata   = 16 << 10 // bytes of a registration request
 	maxClientName = 80       // characters
-	maxClientID   = 1_000
+	maxClientID   = 1_000    // bytes
 )
 
-// clientMetadata is what a program says of itself (RFC 7591, 2).
+// clientMetadata is the metadata of a client (RFC 7591, 2).
 type clientMetadata struct {
 	ID            string   `json:"client_id,omitempty"`
 	IssuedAt      int64    `json:"client_id_issued_at,omitempty"`
@@ -41,10 +41,11 @@ type clientMetadata struct {
 	Scope         string   `json:"scope,omitempty"`
 }
 
-// client is the program that metadata describes, or why there can be none.
+// client returns the client that the metadata describes, or an error if the
+// metadata is invalid.
 func (m clientMetadata) client() (board.Client, error) {
 	c := board.Client{ID: m.ID, Name: plainName(m.Name), URI: pageOf(m.URI), RedirectURIs: withoutSpare(m.RedirectURIs)}
-	if m.GrantTypes == nil { // RFC 7591, 3.2.1 lets the server say what it takes for granted
+	if m.GrantTypes == nil { // RFC 7591, 3.2.1 lets the server choose the default
 		m.GrantTypes = []string{board.GrantCode, board.GrantRefresh}
 	}
 	for _, g := range grantTypes {
@@ -54,28 +55,32 @@ func (m clientMetadata) client() (board.Client, error) {
 	}
 	switch {
 	case !c.May(board.GrantCode) && !c.May(board.GrantDevice):
-		return c, refuse(invalidMetadata, "grant_types holds none of authorization_code and "+board.GrantDevice+".")
+		return c, refuse(invalidMetadata, "grant_types must contain authorization_code or "+board.GrantDevice+".")
 	case c.May(board.GrantCode) && m.ResponseTypes != nil && !slices.Contains(m.ResponseTypes, "code"):
-		return c, refuse(invalidMetadata, "response_types must hold code; there is no other.")
+		return c, refuse(invalidMetadata, "response_types must contain code, the only supported type.")
 	case c.May(board.GrantCode) && len(c.RedirectURIs) == 0:
 		return c, refuse(invalidRedirect, "redirect_uris is missing.")
 	case len(c.RedirectURIs) > maxRedirects:
-		return c, refuse(invalidRedirect, "redirect_uris holds more than 10 addresses.")
+		return c, refuse(invalidRedirect, "redirect_uris contains more than 10 URIs.")
 	}
 	for _, address := range c.RedirectURIs {
 		if problem := checkRedirect(address); problem != "" {
-			return c, refuse(invalidRedirect, "One of redirect_uris "+problem+".")
+			return c, refuse(invalidRedirect, "A redirect URI "+problem+".")
 		}
 	}
 	return c, nil
 }
 
-// plainName is a name without what would make a page show it as another.
+// plainName returns a name on one line, without characters that are invisible or
+// change the text direction: with them a name could look like another one.
 func plainName(name string) string {
-	name = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(name, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	words := strings.FieldsFunc(strings.ToValidUTF8(name, ""), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	})
+	name = strings.Join(words, " ")
 	runes := []rune(strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == '\u2800' || !unicode.IsPrint(r) {
-			// Invisible, or turns the direction of the text.
+		if !unicode.IsPrint(r) || r == '\u2800' ||
+			unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
 			return -1
 		}
 		return r
@@ -86,7 +91,7 @@ func plainName(name string) string {
 	return strings.TrimSpace(string(runes))
 }
 
-// pageOf is the address of a page about a program, if it is one by https.
+// pageOf returns a client_uri if it is a valid https URI, or else "".
 func pageOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(address) > maxRedirect {
@@ -95,11 +100,15 @@ func pageOf(address string) string {
 	return u.String()
 }
 
-// register writes a program that describes itself (RFC 7591, 3). Its wish for a
-// secret is answered with none: each copy of such a program has the same one.
-func (d *door) register(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error {
+// register is the registration endpoint (RFC 7591, 3). It never issues a client
+// secret, because every copy of such an app would contain the same one.
+func (d *endpoints) register(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error {
 	if !d.opts.Registration {
-		return &refusal{status: http.StatusForbidden, code: accessDenied, text: "Programs cannot register themselves at this server; use the https address of a client ID metadata document as client_id."}
+		return &refusal{
+			status: http.StatusForbidden, code: accessDenied,
+			text: "Dynamic registration is disabled on this server. " +
+				"Use the https address of a client ID metadata document as client_id.",
+		}
 	}
 	body, err := jsonBody(w, r)
 	if err != nil {
@@ -107,7 +116,7 @@ func (d *door) register(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	var m clientMetadata
 	if err := json.UnmarshalRead(bytes.NewReader(body), &m); err != nil {
-		return refuse(invalidMetadata, "The body is not the JSON object of RFC 7591.")
+		return refuse(invalidMetadata, "The body is not a JSON object of client metadata (RFC 7591).")
 	}
 	c, err := m.client()
 	if err != nil {
@@ -120,33 +129,38 @@ func (d *door) register(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if err := d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error { return tx.InsertClient(ctx, c) }); err != nil {
 		return err
 	}
-	said := clientMetadata{
-		ID: c.ID, IssuedAt: d.db.Now().Unix(), Name: c.Name, URI: c.URI, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes,
-		AuthMethod: "none", Scope: "read write admin",
+	registered := clientMetadata{
+		ID: c.ID, IssuedAt: d.db.Now().Unix(), Name: c.Name, URI: c.URI, RedirectURIs: c.RedirectURIs,
+		GrantTypes: c.GrantTypes, AuthMethod: "none", Scope: "read write admin",
 	}
 	if c.May(board.GrantCode) {
-		said.ResponseTypes = []string{"code"}
+		registered.ResponseTypes = []string{"code"}
 	}
-	answer(w, http.StatusCreated, said)
+	writeJSON(w, http.StatusCreated, registered)
 	return nil
 }
 
 func jsonBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, &refusal{status: http.StatusUnsupportedMediaType, code: invalidMetadata, text: "Content-Type must be application/json."}
+		return nil, &refusal{
+			status: http.StatusUnsupportedMediaType, code: invalidMetadata, text: "Content-Type must be application/json.",
+		}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMetadata))
 	if err != nil {
-		return nil, &refusal{status: http.StatusRequestEntityTooLarge, code: invalidMetadata, text: "The body is larger than 16 KiB, or did not arrive whole."}
+		return nil, &refusal{
+			status: http.StatusRequestEntityTooLarge, code: invalidMetadata,
+			text: "The body is larger than 16 KiB or incomplete.",
+		}
 	}
 	return body, nil
 }
 
-// isDocument tells whether a client's id is the address of its document.
+// isDocument reports whether a client id is the address of a metadata document.
 func isDocument(id string) bool { return strings.HasPrefix(id, "https://") }
 
-// client finds a program by its id: in the database, or where the id says. What
-// is fetched counts for the network that asks.
+// client returns a client by its id: from the database, or from the metadata
+// document at the id. Fetching a document counts against a limit of the network.
 func (s *Server) client(ctx context.Context, db *store.DB, id, network string) (c board.Client, err error) {
 	if id == "" || len(id) > maxClientID {
 		return c, refuse(invalidRequest, "client_id is missing or too long.")
@@ -167,5 +181,5 @@ func (s *Server) client(ctx context.Context, db *store.DB, id, network string) (
 }
 
 func unknownClient() *refusal {
-	return refuse(invalidClient, "There is no such client; one that nobody used for a week is forgotten. Register again.")
+	return refuse(invalidClient, "The client does not exist. Clients that are not used for a week are deleted. Register again.")
 }

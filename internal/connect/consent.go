@@ -10,51 +10,64 @@ import (
 	"cardwall/internal/store"
 )
 
-// maxApps is how many programs of one person can be connected.
+// maxApps is the maximum number of connected apps of one person.
 const maxApps = 100
 
-// AddOperations registers what the pages ask that let programs in. For a document
-// of the interface, which calls nothing, s may be nil.
+// AddOperations registers the operations of the consent pages. Calls need s; to
+// generate the OpenAPI document it may be nil.
 func AddOperations(r *op.Registry, s *Server) *op.Registry {
-	r.In("Connected apps", "Programs that people let in without a pasted token.")
-	op.Query(r, "look_at_authorization", "POST /connect/authorization", "Look at what a program asks for, by the query of its authorization request. It changes nothing.", LookAtAuthorization, op.SignedIn, op.Before(s.beforeLook))
-	op.Command(r, "allow_authorization", "POST /connect/authorization/allow", "Allow what a program asks for. Answers where the browser goes on, with a code for the program; needs a recent sign-in.", AllowAuthorization, op.Recent, op.Unkeyed, op.Before(s.beforeAllow))
-	op.Query(r, "look_at_device", "POST /connect/device", "Look at what a program asks for that shows a code on a device. Guesses are limited.", LookAtDevice, op.SignedIn, op.Before(s.beforeTyped))
-	op.Command(r, "allow_device", "POST /connect/device/allow", "Allow what the program on a device asks for. Needs a recent sign-in.", AllowDevice, op.Recent, op.Unkeyed, op.Before(s.beforeAllowDevice))
-	op.Command(r, "deny_device", "POST /connect/device/deny", "Refuse what the program on a device asks for.", DenyDevice, op.SignedIn, op.Unkeyed, op.Before(s.beforeTyped))
-	op.Query(r, "list_connected_apps", "GET /connected-apps", "List the programs that the caller let in, newest first.", ListConnectedApps, op.SignedIn)
-	op.Command(r, "disconnect_app", "DELETE /connected-apps/{appId}", "Disconnect a program of the caller. Its token stops working within a second.", DisconnectApp, op.SignedIn)
+	r.In("Connected apps", "Apps that people connected through OAuth.")
+	op.Query(r, "look_at_authorization", "POST /connect/authorization",
+		"Get the details of an app's authorization request. Changes nothing.",
+		LookAtAuthorization, op.SignedIn, op.Before(s.beforeLook))
+	op.Command(r, "allow_authorization", "POST /connect/authorization/allow",
+		"Approve an app's authorization request. Returns the address to redirect the browser to, "+
+			"with a code for the app. Requires a recent sign-in.",
+		AllowAuthorization, op.Recent, op.Unkeyed, op.Before(s.beforeAllow))
+	op.Query(r, "look_at_device", "POST /connect/device",
+		"Get the details of a device's authorization request by its code. Attempts are limited.",
+		LookAtDevice, op.SignedIn, op.Before(s.beforeTyped))
+	op.Command(r, "allow_device", "POST /connect/device/allow",
+		"Approve a device's authorization request. Requires a recent sign-in.",
+		AllowDevice, op.Recent, op.Unkeyed, op.Before(s.beforeAllowDevice))
+	op.Command(r, "deny_device", "POST /connect/device/deny",
+		"Deny a device's authorization request.",
+		DenyDevice, op.SignedIn, op.Unkeyed, op.Before(s.beforeTyped))
+	op.Query(r, "list_connected_apps", "GET /connected-apps",
+		"List the caller's connected apps, newest first.", ListConnectedApps, op.SignedIn)
+	op.Command(r, "disconnect_app", "DELETE /connected-apps/{appId}",
+		"Disconnect one of the caller's apps. Its token stops working within a second.", DisconnectApp, op.SignedIn)
 	return r
 }
 
-// Asked is what a program asks of a person.
+// Asked describes an authorization request to the person who decides.
 type Asked struct {
-	Name      string        `json:"name" doc:"What the program calls itself; nobody has checked it." example:"Example Assistant"`
-	Host      string        `json:"host" doc:"The host that the program belongs to or returns to; empty for a device." example:"assistant.example.com"`
-	Verified  bool          `json:"verified" doc:"Whether the host vouches for the program, by a document that it serves." example:"true"`
-	URI       string        `json:"uri" doc:"A page about the program; empty for none." example:"https://assistant.example.com/"`
-	ReturnsTo string        `json:"returnsTo" doc:"The host, or the scheme, that the browser goes back to; empty for a device." example:"assistant.example.com"`
-	Place     string        `json:"place" enum:"web,device" doc:"Whether that is a host on the network or a program on the person's own machine." example:"web"`
-	Scopes    []board.Scope `json:"scopes" doc:"What it asks for; all scopes when it leaves the choice to the person." example:"[\"read\",\"write\"]"`
-	Open      bool          `json:"open" doc:"Whether it leaves the choice of scopes to the person." example:"false"`
-	DenyTo    string        `json:"denyTo" doc:"Where the browser goes on when the person refuses; empty for a device." example:"https://assistant.example.com/callback?error=access_denied&iss=https%3A%2F%2Fcards.example.com"`
+	Name      string        `json:"name" doc:"Name the app gives itself. It is not verified." example:"Example Assistant"`
+	Host      string        `json:"host" doc:"Host of the app or of its redirect URI; empty for a device." example:"assistant.example.com"`
+	Verified  bool          `json:"verified" doc:"Whether the host serves the app's metadata document." example:"true"`
+	URI       string        `json:"uri" doc:"Web page of the app; empty if there is none." example:"https://assistant.example.com/"`
+	ReturnsTo string        `json:"returnsTo" doc:"Host or scheme of the redirect URI; empty for a device." example:"assistant.example.com"`
+	Place     string        `json:"place" enum:"web,device" doc:"Whether the redirect goes to a host on the network (web) or to an app on the person's machine (device)." example:"web"`
+	Scopes    []board.Scope `json:"scopes" doc:"Requested scopes; all scopes if the app leaves the choice to the person." example:"[\"read\",\"write\"]"`
+	Open      bool          `json:"open" doc:"Whether the app leaves the choice of scopes to the person." example:"false"`
+	DenyTo    string        `json:"denyTo" doc:"Address to redirect the browser to if the person denies the request; empty for a device." example:"https://assistant.example.com/callback?error=access_denied&iss=https%3A%2F%2Fcards.example.com"`
 }
 
 // AuthorizationInput is an authorization request.
 type AuthorizationInput struct {
-	Query string `json:"query" minLength:"0" maxLength:"8000" doc:"What stands behind the ? of the address that the program sent the browser to." example:"response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"`
+	Query string `json:"query" minLength:"0" maxLength:"8000" doc:"Query string of the authorization request, without the question mark." example:"response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"`
 
 	asked  request
 	denyTo string
 }
 
-// beforeLook reads the request; that may ask the network for the document of a
-// client.
+// beforeLook parses the request before the transaction, because it may fetch the
+// metadata document of a client.
 func (s *Server) beforeLook(ctx context.Context, db *store.DB, caller board.Caller, in *AuthorizationInput) (err error) {
-	if in.asked, err = s.understand(ctx, db, in.Query, session.Network(caller.Address)); err != nil {
+	if in.asked, err = s.parseRequest(ctx, db, in.Query, session.Network(caller.Address)); err != nil {
 		return asFault(err)
 	}
-	in.denyTo = s.backTo(in.asked, "error", accessDenied, "error_description", "The person did not allow it.")
+	in.denyTo = s.backTo(in.asked, "error", accessDenied, "error_description", "The person denied the request.")
 	return nil
 }
 
@@ -65,22 +78,23 @@ func offered(asked []board.Scope) []board.Scope {
 	return asked
 }
 
-// LookAtAuthorization answers what a program asks for.
+// LookAtAuthorization returns the details of an authorization request.
 func LookAtAuthorization(_ context.Context, _ *store.View, in AuthorizationInput) (Asked, error) {
 	req := in.asked
 	return Asked{
-		Name: nameOf(req.client, req.host), Host: req.host, Verified: isDocument(req.client.ID), URI: req.client.URI, ReturnsTo: req.returnsTo, Place: req.kind,
+		Name: nameOf(req.client, req.host), Host: req.host, Verified: isDocument(req.client.ID),
+		URI: req.client.URI, ReturnsTo: req.returnsTo, Place: req.kind,
 		Scopes: offered(req.scopes), Open: req.scopes == nil, DenyTo: in.denyTo,
 	}, nil
 }
 
-// Allowed is what a person allows of what was asked.
+// Allowed is what a person grants of the requested access.
 type Allowed struct {
-	Scopes      []string `json:"scopes" maxItems:"3" enum:"read,write,admin" doc:"What the program may do; read is always among them, and none that it did not ask for." example:"[\"read\",\"write\"]"`
-	WorkspaceID string   `json:"workspaceId,omitempty" maxLength:"64" doc:"The one workspace it reaches; all of the caller's when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Scopes      []string `json:"scopes" maxItems:"3" enum:"read,write,admin" doc:"Granted scopes; read is always included. Only requested scopes can be granted." example:"[\"read\",\"write\"]"`
+	WorkspaceID string   `json:"workspaceId,omitempty" maxLength:"64" doc:"Limits the app to one workspace. If absent, it can access all workspaces of the caller." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// consent checks what is allowed against what was asked.
+// consent checks the granted scopes against the requested ones and returns them.
 func (in Allowed) consent(ctx context.Context, tx *store.Tx, asked []board.Scope) ([]board.Scope, error) {
 	chosen, err := board.ParseScopes(in.Scopes)
 	if err != nil {
@@ -88,7 +102,7 @@ func (in Allowed) consent(ctx context.Context, tx *store.Tx, asked []board.Scope
 	}
 	for _, s := range chosen {
 		if !slices.Contains(offered(asked), s) {
-			return nil, board.Invalid("scopes: the program did not ask for %s.", s)
+			return nil, board.Invalid("scopes: the app did not request %s.", s)
 		}
 	}
 	if in.WorkspaceID != "" {
@@ -103,28 +117,29 @@ func (in Allowed) consent(ctx context.Context, tx *store.Tx, asked []board.Scope
 	return chosen, err
 }
 
-// AllowInput is a request and what a person allows of it.
+// AllowInput is an authorization request and what the person grants.
 type AllowInput struct {
 	AuthorizationInput
 	Allowed
 
-	answer func(code string) string
+	redirect func(code string) string
 }
 
 func (s *Server) beforeAllow(ctx context.Context, db *store.DB, caller board.Caller, in *AllowInput) error {
 	if err := s.beforeLook(ctx, db, caller, &in.AuthorizationInput); err != nil {
 		return err
 	}
-	in.answer = func(code string) string { return s.backTo(in.asked, "code", code) }
+	in.redirect = func(code string) string { return s.backTo(in.asked, "code", code) }
 	return nil
 }
 
-// SentOn is where a browser goes on.
+// SentOn holds the address to redirect the browser to.
 type SentOn struct {
-	RedirectTo string `json:"redirectTo" doc:"The program's own address, with a code that works once, for five minutes." example:"https://assistant.example.com/callback?code=K7Q2M4XW3ZB5N6VD8RJHF9TCGP&iss=https%3A%2F%2Fcards.example.com"`
+	RedirectTo string `json:"redirectTo" doc:"Redirect URI of the app with an authorization code, which can be used once within five minutes." example:"https://assistant.example.com/callback?code=K7Q2M4XW3ZB5N6VD8RJHF9TCGP&iss=https%3A%2F%2Fcards.example.com"`
 }
 
-// AllowAuthorization writes what the caller allows, and answers the code for it.
+// AllowAuthorization stores what the caller grants and returns an authorization
+// code in the redirect.
 func AllowAuthorization(ctx context.Context, tx *store.Tx, in AllowInput) (SentOn, error) {
 	req := in.asked
 	chosen, err := in.consent(ctx, tx, req.scopes)
@@ -135,45 +150,50 @@ func AllowAuthorization(ctx context.Context, tx *store.Tx, in AllowInput) (SentO
 	if err := tx.InsertCode(ctx, board.SecretHash(text), board.AuthorizationCode{
 		Consent: board.Consent{
 			ClientID: req.client.ID, ClientName: nameOf(req.client, req.host), Host: req.host, Resource: req.resource,
-			Scopes: chosen, UserID: tx.Caller().UserID, WorkspaceID: in.WorkspaceID, Refreshes: req.client.May(board.GrantRefresh),
+			Scopes: chosen, UserID: tx.Caller().UserID, WorkspaceID: in.WorkspaceID,
+			Refreshes: req.client.May(board.GrantRefresh),
 		},
 		RedirectURI: req.redirect, Challenge: req.challenge,
 	}); err != nil {
 		return SentOn{}, err
 	}
-	return SentOn{in.answer(text)}, tx.TouchClient(ctx, req.client.ID)
+	return SentOn{in.redirect(text)}, tx.TouchClient(ctx, req.client.ID)
 }
 
-// DeviceInput is what a device shows.
+// DeviceInput is the user code that a device shows.
 type DeviceInput struct {
-	UserCode string `json:"userCode" maxLength:"32" doc:"The code that the device shows, whatever its case and with or without the dash." example:"WDJB-MJHT"`
+	UserCode string `json:"userCode" maxLength:"32" doc:"Code on the device, in upper or lower case, with or without the hyphen." example:"WDJB-MJHT"`
 }
 
-// beforeTyped counts what may be a guess, right or wrong: who has a code of their
-// own would else guess others' beside it.
+// beforeTyped counts each attempt, even with a correct code: otherwise a person
+// with a valid code could try codes of other people without a limit.
 func (s *Server) beforeTyped(_ context.Context, db *store.DB, caller board.Caller, _ *DeviceInput) error {
-	return s.attempts.Take(db, append(session.PerNetwork(typedNetwork, caller), session.Subject{Limit: typedPerson, Of: caller.UserID})...)
+	subjects := session.PerNetwork(typedNetwork, caller)
+	return s.attempts.Take(db, append(subjects, session.Subject{Limit: typedPerson, Of: caller.UserID})...)
 }
 
-func asked(ctx context.Context, v *store.View, userCode string) (board.Device, error) {
+func pendingDevice(ctx context.Context, v *store.View, userCode string) (board.Device, error) {
 	hash, ok := board.UserCodeHash(userCode)
 	if !ok {
-		return board.Device{}, board.Invalid("userCode must be eight letters, as WDJB-MJHT; none of them is a vowel.")
+		return board.Device{}, board.Invalid("userCode must be eight consonants, such as WDJB-MJHT.")
 	}
 	d, err := v.AskedDevice(ctx, hash)
 	if board.IsCode(err, board.CodeNotFound) {
-		err = board.Invalid("userCode: there is no such code, or it has been used or is older than 15 minutes. Compare it with the device.")
+		err = board.Invalid("userCode is wrong, was already used or is older than 15 minutes. Compare it with the device.")
 	}
 	return d, err
 }
 
-// LookAtDevice answers what the program on a device asks for.
+// LookAtDevice returns the details of a device's authorization request.
 func LookAtDevice(ctx context.Context, v *store.View, in DeviceInput) (Asked, error) {
-	d, err := asked(ctx, v, in.UserCode)
-	return Asked{Name: d.ClientName, Host: d.Host, Verified: d.Host != "", Place: toDevice, Scopes: offered(d.Scopes), Open: d.Scopes == nil}, err
+	d, err := pendingDevice(ctx, v, in.UserCode)
+	return Asked{
+		Name: d.ClientName, Host: d.Host, Verified: d.Host != "", Place: toDevice,
+		Scopes: offered(d.Scopes), Open: d.Scopes == nil,
+	}, err
 }
 
-// AllowDeviceInput is what a device shows and what a person allows.
+// AllowDeviceInput is a user code and what the person grants.
 type AllowDeviceInput struct {
 	DeviceInput
 	Allowed
@@ -183,14 +203,14 @@ func (s *Server) beforeAllowDevice(ctx context.Context, db *store.DB, caller boa
 	return s.beforeTyped(ctx, db, caller, &in.DeviceInput)
 }
 
-// Answered is what was done with a device's question.
+// Answered is the result of AllowDevice and DenyDevice.
 type Answered struct {
-	Name string `json:"name" doc:"What the program on the device calls itself." example:"Example Assistant"`
+	Name string `json:"name" doc:"Name of the app on the device." example:"Example Assistant"`
 }
 
-// AllowDevice writes that the caller lets the program on a device in.
+// AllowDevice approves a device's authorization request.
 func AllowDevice(ctx context.Context, tx *store.Tx, in AllowDeviceInput) (Answered, error) {
-	d, err := asked(ctx, tx.View, in.UserCode)
+	d, err := pendingDevice(ctx, tx.View, in.UserCode)
 	if err != nil {
 		return Answered{}, err
 	}
@@ -198,23 +218,23 @@ func AllowDevice(ctx context.Context, tx *store.Tx, in AllowDeviceInput) (Answer
 		return Answered{}, err
 	}
 	d.State, d.WorkspaceID = board.DeviceAllowed, in.WorkspaceID
-	return answerDevice(ctx, tx, d)
+	return decideDevice(ctx, tx, d)
 }
 
-// DenyDevice writes that the caller does not.
+// DenyDevice denies a device's authorization request.
 func DenyDevice(ctx context.Context, tx *store.Tx, in DeviceInput) (Answered, error) {
-	d, err := asked(ctx, tx.View, in.UserCode)
+	d, err := pendingDevice(ctx, tx.View, in.UserCode)
 	if err != nil {
 		return Answered{}, err
 	}
 	d.State = board.DeviceDenied
-	return answerDevice(ctx, tx, d)
+	return decideDevice(ctx, tx, d)
 }
 
-func answerDevice(ctx context.Context, tx *store.Tx, d board.Device) (Answered, error) {
-	answered, err := tx.AnswerDevice(ctx, d)
-	if err == nil && !answered {
-		err = board.Invalid("userCode: it was answered in the meantime.")
+func decideDevice(ctx context.Context, tx *store.Tx, d board.Device) (Answered, error) {
+	decided, err := tx.AnswerDevice(ctx, d)
+	if err == nil && !decided {
+		err = board.Invalid("userCode: the request has already been approved or denied.")
 	}
 	if err != nil {
 		return Answered{}, err

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// deviceQuestion is the answer of RFC 8628, 3.2.
-type deviceQuestion struct {
+// deviceResponse is a device authorization response (RFC 8628, 3.2).
+type deviceResponse struct {
 	DeviceCode string `json:"device_code"`
 	UserCode   string `json:"user_code"`
 	URI        string `json:"verification_uri"`
@@ -21,13 +21,12 @@ type deviceQuestion struct {
 	Interval   int64  `json:"interval"`
 }
 
-// pollSlack is how much sooner than its pause a device may ask: its request and
-// the one before it did not travel equally long.
+// pollSlack is how much earlier than its interval a device may poll, because the
+// travel times of two requests differ.
 const pollSlack = time.Second
 
-// deviceAuthorization begins the question of a program without a browser (RFC
-// 8628, 3.1).
-func (d *door) deviceAuthorization(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error {
+// deviceAuthorization is the device authorization endpoint (RFC 8628, 3.1).
+func (d *endpoints) deviceAuthorization(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error {
 	form, err := formOf(w, r)
 	if err != nil {
 		return err
@@ -39,7 +38,7 @@ func (d *door) deviceAuthorization(ctx context.Context, w http.ResponseWriter, r
 	if !c.May(board.GrantDevice) {
 		return refuse(unauthorizedClient, "The client registered without the grant type "+board.GrantDevice+".")
 	}
-	asked, err := askedScopes(form.Get("scope"))
+	requested, err := parseScope(form.Get("scope"))
 	if err != nil {
 		return err
 	}
@@ -47,23 +46,24 @@ func (d *door) deviceAuthorization(ctx context.Context, w http.ResponseWriter, r
 	if err != nil {
 		return err
 	}
-	if err := d.attempts.Take(d.db, session.Subject{Limit: questions, Of: network}); err != nil {
+	if err := d.attempts.Take(d.db, session.Subject{Limit: deviceRequests, Of: network}); err != nil {
 		return err
 	}
-	question := board.Device{Consent: board.Consent{
-		ClientID: c.ID, ClientName: nameOf(c, ""), Resource: resource, Scopes: asked, Refreshes: c.May(board.GrantRefresh),
+	device := board.Device{Consent: board.Consent{
+		ClientID: c.ID, ClientName: nameOf(c, ""), Resource: resource,
+		Scopes: requested, Refreshes: c.May(board.GrantRefresh),
 	}}
 	if u, err := url.Parse(c.ID); isDocument(c.ID) && err == nil {
-		question.Host, question.ClientName = u.Host, nameOf(c, u.Host)
+		device.Host, device.ClientName = u.Host, nameOf(c, u.Host)
 	}
 	code, userCode := board.NewSecret(), ""
 	if err := d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
-		for { // a code that another question has is drawn again
+		for { // until the user code is unique
 			userCode = board.NewUserCode()
-			question.ID = tx.NewID("dev_")
-			typed, _ := board.UserCodeHash(userCode)
-			fresh, err := tx.InsertDevice(ctx, question, board.SecretHash(code), typed)
-			if err != nil || fresh {
+			device.ID = tx.NewID("dev_")
+			hash, _ := board.UserCodeHash(userCode)
+			unique, err := tx.InsertDevice(ctx, device, board.SecretHash(code), hash)
+			if err != nil || unique {
 				return err
 			}
 		}
@@ -71,14 +71,14 @@ func (d *door) deviceAuthorization(ctx context.Context, w http.ResponseWriter, r
 		return err
 	}
 	page := d.base + "/oauth/device"
-	answer(w, http.StatusOK, deviceQuestion{
+	writeJSON(w, http.StatusOK, deviceResponse{
 		DeviceCode: code, UserCode: userCode, URI: page, Complete: page + "?user_code=" + userCode,
 		ExpiresIn: int64(board.DeviceLifetime / time.Second), Interval: int64(board.DevicePause / time.Second),
 	})
 	return nil
 }
 
-// nameOf is what a person is shown for a program.
+// nameOf returns the name of a client to show to a person.
 func nameOf(c board.Client, host string) string {
 	switch {
 	case c.Name != "":
@@ -86,12 +86,12 @@ func nameOf(c board.Client, host string) string {
 	case host != "":
 		return host
 	}
-	return "An unnamed program"
+	return "Unnamed app"
 }
 
-// redeemDevice gives tokens once a person has allowed it, and says how far the
-// question has come before (RFC 8628, 3.5).
-func (d *door) redeemDevice(ctx context.Context, form url.Values) (out tokens, err error) {
+// redeemDevice returns tokens once a person has approved the request. Until then
+// it returns the state of the request as an error (RFC 8628, 3.5).
+func (d *endpoints) redeemDevice(ctx context.Context, form url.Values) (out tokens, err error) {
 	if form.Get("device_code") == "" {
 		return out, refuse(invalidRequest, "device_code is missing.")
 	}
@@ -101,27 +101,27 @@ func (d *door) redeemDevice(ctx context.Context, form url.Values) (out tokens, e
 	}
 	var (
 		replayed string
-		wait     *refusal // an answer that is no failure of the transaction
+		wait     *refusal // an error response that must not roll back the transaction
 	)
 	err = d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
 		replayed, wait = "", nil
 		q, err := tx.Device(ctx, board.SecretHash(form.Get("device_code")))
 		switch {
 		case board.IsCode(err, board.CodeNotFound):
-			return refuse(invalidGrant, "The device_code is not one of this server's, or is forgotten.")
+			return refuse(invalidGrant, "The device_code is unknown or was deleted after it expired.")
 		case err != nil:
 			return err
 		case q.ClientID != form.Get("client_id"):
-			return refuse(invalidGrant, "The device_code was given to another client.")
+			return refuse(invalidGrant, "The device_code was issued to another client.")
 		case q.TokenID != "":
 			replayed = q.TokenID
 			return d.endReplayed(ctx, tx, q.UserID, q.TokenID)
 		case q.Expired:
-			return refuse(expiredToken, "The device_code has expired; begin again.")
+			return refuse(expiredToken, "The device_code has expired. Start again.")
 		case resource != "" && q.Resource != "" && resource != q.Resource:
-			return refuse(invalidTarget, "resource is not the one of the device authorization request.")
+			return refuse(invalidTarget, "resource differs from the device authorization request.")
 		case q.State == board.DeviceDenied:
-			return refuse(accessDenied, "The person did not allow it.")
+			return refuse(accessDenied, "The person denied the request.")
 		case q.State == board.DeviceAsked:
 			wait, err = d.poll(ctx, tx, q)
 			return err
@@ -138,13 +138,13 @@ func (d *door) redeemDevice(ctx context.Context, form url.Values) (out tokens, e
 	return out, d.replay(err, "device code", replayed)
 }
 
-// poll tells a device to go on asking, and one that asks too often to leave five
-// seconds more between, for good (RFC 8628, 3.5).
-func (d *door) poll(ctx context.Context, tx *store.Tx, q board.Device) (*refusal, error) {
-	told := refuse(authorizationPending, "The person has not decided yet.")
+// poll tells a device to continue polling. If it polls too often, its interval
+// grows by five seconds permanently (RFC 8628, 3.5).
+func (d *endpoints) poll(ctx context.Context, tx *store.Tx, q board.Device) (*refusal, error) {
+	response := refuse(authorizationPending, "The person has not decided yet.")
 	if since := tx.Time().Sub(q.PolledAt.Time()); since < q.Pause-pollSlack {
 		q.Pause += board.DevicePause
-		told = refuse(slowDown, "Leave five seconds more between two requests from now on.")
+		response = refuse(slowDown, "Increase the polling interval by five seconds.")
 	}
-	return told, tx.PolledDevice(ctx, q.ID, q.Pause)
+	return response, tx.PolledDevice(ctx, q.ID, q.Pause)
 }

@@ -1,24 +1,21 @@
-// Package connect lets programs in without a pasted token: an authorization
-// server of the service's own, at the same host. It is OAuth 2.1 for public
-// clients: codes with PKCE, refresh tokens that change with each use, the device
-// grant (RFC 8628), dynamic registration (RFC 7591), client ID metadata
-// documents, revocation (RFC 7009), and the documents by which clients find all
-// of it (RFC 8414, RFC 9728).
+// Package connect is an OAuth 2.1 authorization server for public clients, so
+// that apps can connect without a pasted token. It supports authorization codes
+// with PKCE, rotating refresh tokens, the device grant (RFC 8628), dynamic
+// registration (RFC 7591), client ID metadata documents, revocation (RFC 7009)
+// and discovery (RFC 8414, RFC 9728).
 //
-// Pages serves the addresses that programs use; AddOperations registers what the
-// pages of the application ask on behalf of a person.
+// Pages serves the endpoints for apps. AddOperations registers the operations of
+// the consent pages.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Nothing is allowed but by a person who has signed in within the last ten
-//     minutes, on a page that names the program and the host it returns to.
-//   - Nobody is sent to an address that the program did not register, letter by
-//     letter; of the addresses of one's own machine any port will do (RFC 8252,
-//     7.3).
-//   - A code or refresh token that comes a second time is refused and ends what
-//     the first was given.
-//   - What comes out is a personal API token, that works for an hour. Codes,
-//     refresh tokens, device codes and what people type are at rest as SHA-256.
-//   - No server keeps what another needs: of several on one database any may
-//     answer any request.
+//   - Only a person who signed in within the last ten minutes can grant access,
+//     on a page that shows the app and the host of its redirect URI.
+//   - A browser is redirected only to URIs that exactly match a registered one.
+//     For loopback URIs the port may differ (RFC 8252, 7.3).
+//   - A code or refresh token that is used twice is rejected, and the tokens that
+//     were issued for it are revoked.
+//   - An access token is a personal API token that expires after an hour. Codes,
+//     refresh tokens, device codes and user codes are stored as SHA-256.
+//   - The state is in the database, so any server can handle any request.
 package connect

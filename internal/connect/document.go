@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	maxDocument     = 5 << 10 // bytes, as the draft recommends
-	documentTimeout = 5 * time.Second
-	documentKept    = 10 * time.Minute // in the memory of this process
-	documentsKept   = 1_000
+	maxDocument        = 5 << 10 // bytes, as the draft recommends
+	documentTimeout    = 5 * time.Second
+	documentTTL        = 10 * time.Minute
+	maxCachedDocuments = 1_000
 )
 
-// documents fetches what programs say of themselves at the address that is their
-// id (draft-ietf-oauth-client-id-metadata-document). It keeps what it read for a
-// while, and no failure.
+// documents fetches client ID metadata documents
+// (draft-ietf-oauth-client-id-metadata-document). It caches documents in memory,
+// but not failures.
 type documents struct {
 	check  func(ctx context.Context, address string) error
 	client *http.Client
 
-	mu   sync.Mutex
-	kept map[string]keptDocument
+	mu    sync.Mutex
+	cache map[string]cachedDocument
 }
 
-type keptDocument struct {
+type cachedDocument struct {
 	client board.Client
 	until  time.Time
 }
@@ -45,36 +45,37 @@ func newDocuments(o Options) *documents {
 	dial := o.Dial
 	if dial == nil {
 		dial = func(context.Context, string, string) (net.Conn, error) {
-			return nil, refuse(invalidClient, "This server fetches no documents.")
+			return nil, refuse(invalidClient, "This server does not fetch client metadata documents.")
 		}
 	}
 	return &documents{
-		check: o.Check, kept: map[string]keptDocument{},
+		check: o.Check, cache: map[string]cachedDocument{},
 		client: &http.Client{
 			Timeout: documentTimeout,
-			// A redirect would be another address than the one that is the id.
+			// The document must be at the address that is the client id.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{
 				DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
-				DisableKeepAlives: true, TLSHandshakeTimeout: documentTimeout, ResponseHeaderTimeout: documentTimeout, MaxResponseHeaderBytes: 16 << 10,
+				DisableKeepAlives: true, TLSHandshakeTimeout: documentTimeout,
+				ResponseHeaderTimeout: documentTimeout, MaxResponseHeaderBytes: 16 << 10,
 			},
 		},
 	}
 }
 
-// get is the program at an address. Before it asks the network it asks whether
-// it may.
-func (k *documents) get(ctx context.Context, id string, now time.Time, may func() error) (board.Client, error) {
+// get returns the client at an address. It calls allow before it fetches a
+// document that is not cached.
+func (k *documents) get(ctx context.Context, id string, now time.Time, allow func() error) (board.Client, error) {
 	if problem := checkDocumentID(id); problem != "" {
 		return board.Client{}, refuse(invalidClient, "client_id "+problem+".")
 	}
 	k.mu.Lock()
-	found, ok := k.kept[id]
+	found, ok := k.cache[id]
 	k.mu.Unlock()
 	if ok && now.Before(found.until) {
 		return found.client, nil
 	}
-	if err := may(); err != nil {
+	if err := allow(); err != nil {
 		return board.Client{}, err
 	}
 	c, err := k.fetch(ctx, id)
@@ -83,15 +84,15 @@ func (k *documents) get(ctx context.Context, id string, now time.Time, may func(
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.kept) >= documentsKept {
-		clear(k.kept) // rather than to look for the oldest: each is one request
+	if len(k.cache) >= maxCachedDocuments {
+		clear(k.cache) // simpler than finding the oldest, and a miss costs only one request
 	}
-	k.kept[id] = keptDocument{c, now.Add(documentKept)}
+	k.cache[id] = cachedDocument{c, now.Add(documentTTL)}
 	return c, nil
 }
 
-// checkDocumentID says what keeps an address from being a client's id (section 3
-// of the draft); "" for nothing.
+// checkDocumentID returns why an address cannot be a client id, or "" if it can
+// (section 3 of the draft).
 func checkDocumentID(id string) string {
 	u, err := url.Parse(id)
 	switch {
@@ -109,11 +110,11 @@ func checkDocumentID(id string) string {
 
 func (k *documents) fetch(ctx context.Context, id string) (c board.Client, err error) {
 	if k.check == nil {
-		return c, refuse(invalidClient, "This server fetches no documents.")
+		return c, refuse(invalidClient, "This server does not fetch client metadata documents.")
 	}
 	if err := k.check(ctx, id); err != nil {
 		if _, ok := board.AsFault(err); ok {
-			return c, refuse(invalidClient, "client_id is not an https address on port 443 of a host on the public internet.")
+			return c, refuse(invalidClient, "client_id must be an https address on port 443 of a public host.")
 		}
 		return c, err
 	}
@@ -132,16 +133,16 @@ func (k *documents) fetch(ctx context.Context, id string) (c board.Client, err e
 	defer func() { _ = w.Body.Close() }()
 	kind, _, err := mime.ParseMediaType(w.Header.Get("Content-Type"))
 	if w.StatusCode != http.StatusOK || err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
-		return c, refuse(invalidClient, "The address client_id does not answer 200 with application/json.")
+		return c, refuse(invalidClient, "The address client_id must return status 200 and application/json.")
 	}
 	body, err := io.ReadAll(io.LimitReader(w.Body, maxDocument+1))
 	if err != nil || len(body) > maxDocument {
-		return c, refuse(invalidClient, "The document at client_id is larger than 5 KiB, or did not arrive whole.")
+		return c, refuse(invalidClient, "The document at client_id is larger than 5 KiB or incomplete.")
 	}
 	return readDocument(id, body)
 }
 
-// readDocument is the program that a document describes.
+// readDocument returns the client that a document describes.
 func readDocument(id string, body []byte) (board.Client, error) {
 	var m clientMetadata
 	if err := json.Unmarshal(body, &m); err != nil {
@@ -151,11 +152,12 @@ func readDocument(id string, body []byte) (board.Client, error) {
 	case m.ID != id: // compared as text (section 4.1 of the draft)
 		return board.Client{}, refuse(invalidClient, "The document at client_id names another client_id.")
 	case m.Secret != "" || m.AuthMethod != "" && m.AuthMethod != "none":
-		return board.Client{}, refuse(invalidClient, "The document at client_id asks for a client authentication other than none.")
+		return board.Client{}, refuse(invalidClient,
+			"The document at client_id requires client authentication. Only the method none is supported.")
 	}
 	c, err := m.client()
 	if err != nil {
-		return c, refuse(invalidClient, "The document at client_id is not accepted. "+asRefusal(err).text)
+		return c, refuse(invalidClient, "The document at client_id is invalid. "+asRefusal(err).text)
 	}
 	return c, nil
 }

@@ -7,15 +7,15 @@ import (
 	"cardwall/internal/board"
 )
 
-// The paths below the base that are resources of their own (RFC 9728, 3.1).
-// Tokens work at each of them alike.
+// The paths of protected resources (RFC 9728, 3.1). A token is valid for all of
+// them.
 var resourcePaths = []string{"", "/mcp", "/api/public/v1"}
 
 var scopes = []board.Scope{board.ScopeRead, board.ScopeWrite, board.ScopeAdmin}
 
-// scopesAt are the scopes that the metadata of a resource offers. A client asks
-// for all that it finds there (MCP, Scope Selection Strategy), so the MCP
-// endpoint offers those that it needs for work; the server offers all.
+// scopesAt returns the scopes in the metadata of a resource. MCP clients request
+// all scopes they find there (MCP, Scope Selection Strategy), so the MCP endpoint
+// lists only those that an assistant needs.
 func scopesAt(path string) []board.Scope {
 	if path == board.MCPPath {
 		return board.WorkScopes()
@@ -23,7 +23,7 @@ func scopesAt(path string) []board.Scope {
 	return scopes
 }
 
-// resourceMetadata is a document of RFC 9728, 2.
+// resourceMetadata is the metadata of a protected resource (RFC 9728, 2).
 type resourceMetadata struct {
 	Resource      string        `json:"resource"`
 	Name          string        `json:"resource_name"`
@@ -33,8 +33,9 @@ type resourceMetadata struct {
 	Documentation string        `json:"resource_documentation"`
 }
 
-// serverMetadata is the document of RFC 8414, 2, with what RFC 8628 (4),
-// RFC 9207 (3), RFC 9728 (4) and client ID metadata documents add to it.
+// serverMetadata is the metadata of the authorization server (RFC 8414, 2), with
+// the extensions of RFC 8628 (4), RFC 9207 (3), RFC 9728 (4) and client ID
+// metadata documents.
 type serverMetadata struct {
 	Issuer            string        `json:"issuer"`
 	Authorize         string        `json:"authorization_endpoint"`
@@ -55,13 +56,13 @@ type serverMetadata struct {
 	Documentation     string        `json:"service_documentation"`
 }
 
-// metadata are the documents by which clients find their way, by path. Those of
-// the authorization server stand also where clients look that take the address
-// of the MCP endpoint for the issuer.
+// metadata returns the discovery documents by path. The metadata of the
+// authorization server is also at the paths where clients look that take the
+// address of a resource for the issuer.
 func (s *Server) metadata() map[string][]byte {
 	server := serverMetadata{
-		Issuer: s.base, Authorize: s.base + "/oauth/authorize", Token: s.base + "/oauth/token", Revoke: s.base + "/oauth/revoke",
-		Device: s.base + "/oauth/device_authorization", Scopes: scopes,
+		Issuer: s.base, Authorize: s.base + "/oauth/authorize", Token: s.base + "/oauth/token",
+		Revoke: s.base + "/oauth/revoke", Device: s.base + "/oauth/device_authorization", Scopes: scopes,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: grantTypes,
 		TokenMethods: []string{"none"}, RevokeMethods: []string{"none"}, ChallengeMethods: []string{"S256"},
 		IssInAnswers: true, ClientDocuments: true, Documentation: s.base + "/auth.md",
@@ -73,7 +74,8 @@ func (s *Server) metadata() map[string][]byte {
 	for _, path := range resourcePaths {
 		server.ProtectedResource = append(server.ProtectedResource, s.base+path)
 		out["/.well-known/oauth-protected-resource"+path] = encoded(resourceMetadata{
-			Resource: s.base + path, Name: "Cardwall", Servers: []string{s.base}, Scopes: scopesAt(path), Methods: []string{"header"}, Documentation: s.base + "/auth.md",
+			Resource: s.base + path, Name: "Cardwall", Servers: []string{s.base},
+			Scopes: scopesAt(path), Methods: []string{"header"}, Documentation: s.base + "/auth.md",
 		})
 	}
 	for _, path := range resourcePaths {
@@ -82,11 +84,11 @@ func (s *Server) metadata() map[string][]byte {
 	return out
 }
 
-// encoded is a document of ours, which cannot fail to be encoded.
+// encoded returns a document as JSON.
 func encoded(v any) []byte {
 	body, err := json.Marshal(v, jsontext.WithIndent("  "))
 	if err != nil {
-		panic(err) // a mistake in the types above
+		panic(err) // the types above cannot fail to encode
 	}
 	return append(body, '\n')
 }

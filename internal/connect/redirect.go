@@ -9,18 +9,18 @@ import (
 
 const (
 	maxRedirects = 10
-	maxRedirect  = 2_000 // bytes of a redirect address
+	maxRedirect  = 2_000 // bytes of a redirect URI
 )
 
-// privateScheme matches the schemes that an app of the person's machine may
-// register: a domain name in reverse order (RFC 8252, 7.1), such as
-// com.example.app. Schemes of browsers and operating systems don't match: they
-// have no dot, or begin with no top-level domain (x-apple.systempreferences).
+// privateScheme matches private-use schemes: a domain name in reverse order, such
+// as com.example.app (RFC 8252, 7.1). Schemes of browsers and operating systems
+// don't match: they have no dot, or don't begin with a top-level domain
+// (x-apple.systempreferences).
 var privateScheme = regexp.MustCompile(`^[a-z]{2,63}(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$`)
 
-// spareRedirect is registered by Cursor beside the loopback and https addresses
-// that it really uses. It is left out (RFC 7591, 3.2.1), because refusing the
-// whole registration would keep Cursor from connecting.
+// spareRedirect is a URI that Cursor registers in addition to the loopback and
+// https URIs it uses. It is dropped (RFC 7591, 3.2.1), because rejecting the
+// registration would prevent Cursor from connecting.
 const spareRedirect = "cursor://anysphere.cursor-mcp/oauth/callback"
 
 func withoutSpare(addresses []string) []string {
@@ -30,20 +30,22 @@ func withoutSpare(addresses []string) []string {
 	return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return a == spareRedirect })
 }
 
-// checkRedirect says what keeps an address from being one that a browser is sent
-// back to; "" for nothing. Allowed are https, http of the person's own machine
-// (RFC 8252, 7.3) and private-use schemes (RFC 8252, 7.1).
+// checkRedirect returns why an address cannot be a redirect URI, or "" if it can.
+// It allows https, http on the loopback interface (RFC 8252, 7.3) and private-use
+// schemes (RFC 8252, 7.1).
 func checkRedirect(address string) (problem string) {
 	if address == "" || len(address) > maxRedirect {
 		return "is missing or longer than 2,000 characters"
 	}
-	if strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\\\"<>^`{|}", r) }) {
-		return "has a character that an address cannot have"
+	if strings.ContainsFunc(address, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune("\\\"<>^`{|}", r)
+	}) {
+		return "contains a character that is not allowed in a URI"
 	}
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme == "":
-		return "is not an absolute address"
+		return "is not an absolute URI"
 	case strings.Contains(address, "#"):
 		return "has a fragment" // RFC 6749, 3.1.2
 	case u.User != nil:
@@ -54,23 +56,24 @@ func checkRedirect(address string) (problem string) {
 		}
 	case u.Scheme == "http":
 		if !isLoopback(u) {
-			return "is http of another machine; use https"
+			return "uses http for a host other than localhost, 127.0.0.1 or [::1]; use https"
 		}
 	case !privateScheme.MatchString(u.Scheme):
-		return "has a scheme that is not allowed; use https, http of localhost, 127.0.0.1 or [::1], or a scheme with a dot such as com.example.app:"
+		return "has a scheme that is not allowed; use https, http on localhost, 127.0.0.1 or [::1], " +
+			"or a scheme with a dot such as com.example.app:"
 	}
 	return ""
 }
 
-// isLoopback tells whether an address is one of the machine that it is used on.
+// isLoopback reports whether the host of a URI is the loopback interface.
 func isLoopback(u *url.URL) bool {
 	name := u.Hostname()
 	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }
 
-// sameRedirect tells whether an address is one that was registered: letter by
-// letter (RFC 9700, 2.1), but for the port of http on one's own machine, which a
-// program there cannot know before it runs (RFC 8252, 7.3).
+// sameRedirect reports whether a URI exactly matches a registered one (RFC 9700,
+// 2.1). The port of a loopback URI may differ, because an app does not know it
+// before it runs (RFC 8252, 7.3).
 func sameRedirect(registered, given string) bool {
 	if registered == given {
 		return true
@@ -80,7 +83,7 @@ func sameRedirect(registered, given string) bool {
 	if err != nil || err2 != nil || r.Scheme != "http" || !isLoopback(r) || checkRedirect(given) != "" {
 		return false
 	}
-	// Compared without the port as text, so that nothing else may differ.
+	// Compare the text without the port, so that nothing else can differ.
 	return withoutPort(registered, r) == withoutPort(given, g) && r.Hostname() == g.Hostname() && g.Scheme == "http"
 }
 
@@ -92,14 +95,14 @@ func withoutPort(address string, u *url.URL) string {
 	return before + strings.TrimSuffix(u.Host, ":"+u.Port()) + rest
 }
 
-// Kinds of places that a browser is sent back to, for the page that says so.
+// Kinds of destinations of a redirect, for the consent page.
 const (
 	toWeb    = "web"    // a host on the network
-	toDevice = "device" // a program on the person's own machine
+	toDevice = "device" // an app on the person's machine
 )
 
-// placeOf is what a person is told of where an address leads.
-func placeOf(address string) (host, kind string) {
+// destinationOf returns the host or scheme of a redirect URI and its kind.
+func destinationOf(address string) (host, kind string) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:

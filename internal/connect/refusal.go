@@ -33,12 +33,12 @@ const (
 	invalidMetadata        = "invalid_client_metadata"
 )
 
-// refusal is an answer of the protocol. Its text is for the program's developer:
-// ASCII without quotes and backslashes (RFC 6749, 5.2).
+// refusal is an error response of the protocol. Its text is for the developer of
+// the client: ASCII without quotes and backslashes (RFC 6749, 5.2).
 type refusal struct {
-	status     int // of HTTP
+	status     int // HTTP status
 	code, text string
-	to         string // where a browser takes the refusal; empty where no address may be trusted
+	to         string // where to redirect the browser; empty if the redirect URI cannot be trusted
 	retryAfter time.Duration
 }
 
@@ -48,8 +48,8 @@ func refuse(code, text string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: code, text: text}
 }
 
-// asRefusal is what a program is told of an error. Of those that are no refusal
-// it learns nothing more.
+// asRefusal returns the error response for an error. An unexpected error becomes
+// server_error without details.
 func asRefusal(err error) *refusal {
 	var r *refusal
 	if errors.As(err, &r) {
@@ -58,14 +58,23 @@ func asRefusal(err error) *refusal {
 	f, ok := board.AsFault(err)
 	switch {
 	case ok && f.Code == board.CodeRateLimited:
-		return &refusal{status: http.StatusTooManyRequests, code: temporarilyUnavailable, text: "There were too many requests; wait as long as Retry-After says.", retryAfter: f.RetryAfter}
+		return &refusal{
+			status: http.StatusTooManyRequests, code: temporarilyUnavailable, retryAfter: f.RetryAfter,
+			text: "Too many requests. Wait for the time in Retry-After.",
+		}
 	case ok && f.Code == board.CodeUnavailable:
-		return &refusal{status: http.StatusServiceUnavailable, code: temporarilyUnavailable, text: "The service cannot do this right now; try again in a moment.", retryAfter: f.RetryAfter}
+		return &refusal{
+			status: http.StatusServiceUnavailable, code: temporarilyUnavailable, retryAfter: f.RetryAfter,
+			text: "The service is temporarily unavailable. Try again in a moment.",
+		}
 	}
-	return &refusal{status: http.StatusInternalServerError, code: serverError, text: "Something went wrong on our side; the log has it by the X-Request-Id of this answer."}
+	return &refusal{
+		status: http.StatusInternalServerError, code: serverError,
+		text: "Something went wrong on the server. Its log has the details under the X-Request-Id of this response.",
+	}
 }
 
-// asFault is a refusal for a person, on a page.
+// asFault returns a refusal as a fault, for the consent page.
 func asFault(err error) error {
 	var r *refusal
 	if !errors.As(err, &r) {
@@ -74,28 +83,29 @@ func asFault(err error) error {
 	return board.Invalid("%s: %s", r.code, r.text)
 }
 
-type errorAnswer struct {
+type errorBody struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 }
 
-// tell writes a refusal (RFC 6749, 5.2).
-func (d *door) tell(w http.ResponseWriter, r *http.Request, err error) {
-	told := asRefusal(err)
-	if told.code == serverError || told.status == http.StatusServiceUnavailable {
-		d.opts.Log.Error("connect", "request", w.Header().Get("X-Request-Id"), "path", r.URL.Path, "error", err)
+// writeError writes an error response (RFC 6749, 5.2).
+func (d *endpoints) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	f := asRefusal(err)
+	if f.code == serverError || f.status == http.StatusServiceUnavailable {
+		d.opts.Log.Error("OAuth request failed",
+			"request", w.Header().Get("X-Request-Id"), "path", r.URL.Path, "error", err)
 	}
-	if told.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(told.retryAfter.Seconds()))))
+	if f.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
 	}
-	if told.status == http.StatusUnauthorized {
+	if f.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="cardwall"`)
 	}
-	answer(w, told.status, errorAnswer{told.code, told.text})
+	writeJSON(w, f.status, errorBody{f.code, f.text})
 }
 
-// answer writes JSON that nobody may keep (RFC 6749, 5.1).
-func answer(w http.ResponseWriter, status int, v any) {
+// writeJSON writes a JSON response that must not be cached (RFC 6749, 5.1).
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"server_error"}`)
@@ -108,5 +118,5 @@ func answer(w http.ResponseWriter, status int, v any) {
 		header.Set("Pragma", "no-cache")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the reader may be gone
+	_, _ = w.Write(body) // fails only if the client is gone
 }

@@ -197,7 +197,7 @@ func TestPersonDecides(t *testing.T) {
 		p := newProgram(s)
 		query := p.request().Encode()
 		a := ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read", "admin"}})
-		if !strings.Contains(a.Message, "did not ask for admin") {
+		if !strings.Contains(a.Message, "did not request admin") {
 			t.Errorf("more than was asked: %s", a.Raw)
 		}
 		ada.Refused(board.CodeNotFound, "allow_authorization", fields{"query": query, "scopes": []string{"read"}, "workspaceId": bobs})

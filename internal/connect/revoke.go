@@ -8,10 +8,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// revoke ends what a program has, by its access token or its refresh token (RFC
-// 7009, 2): both at once, for what is given back is the consent. A token that is
-// unknown, or that a person made by hand, is answered like one that has ended.
-func (d *door) revoke(ctx context.Context, w http.ResponseWriter, r *http.Request, _ string) error {
+// revoke is the revocation endpoint (RFC 7009, 2). Given an access token or a
+// refresh token it revokes both. A token that is unknown, or that was not issued
+// to an app, gets the same response as one that is already revoked.
+func (d *endpoints) revoke(ctx context.Context, w http.ResponseWriter, r *http.Request, _ string) error {
 	form, err := formOf(w, r)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (d *door) revoke(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		case err != nil:
 			return err
 		case g.ClientID != client: // RFC 7009, 2.1
-			return refuse(invalidGrant, "The token was given to another client.")
+			return refuse(invalidGrant, "The token was issued to another client.")
 		case g.Ended:
 			return nil
 		}
@@ -43,12 +43,12 @@ func (d *door) revoke(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	}); err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, struct{}{})
+	writeJSON(w, http.StatusOK, struct{}{})
 	return nil
 }
 
-// grantOf finds a grant by either of its tokens, whatever token_type_hint says. A
-// refresh token that was used finds it too: it is a holder's wish to end it.
+// grantOf finds a grant by its access token or refresh token, regardless of
+// token_type_hint. A refresh token that was already used also finds it.
 func grantOf(ctx context.Context, tx *store.Tx, text string) (board.Grant, error) {
 	if family, ok := board.FamilyOf(text); ok {
 		return tx.GrantOfRefresh(ctx, board.SecretHash(family), board.SecretHash(text))

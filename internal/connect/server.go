@@ -14,37 +14,38 @@ import (
 	"cardwall/internal/store"
 )
 
-// Options of an authorization server.
+// Options configures a Server.
 type Options struct {
-	BaseURL      string // where programs find the server; its issuer (RFC 8414, 2)
-	Registration bool   // whether programs may register themselves (RFC 7591)
-	Unlimited    bool   // no limits of attempts
-	// Check and Dial guard what is fetched for strangers: the documents of clients.
-	// Check refuses an address, Dial one that its name resolves to in the end.
+	BaseURL      string // the issuer (RFC 8414, 2)
+	Registration bool   // allow dynamic registration (RFC 7591)
+	Unlimited    bool   // disable limits of attempts
+	// Check and Dial protect the internal network when the server fetches client
+	// metadata documents. Check rejects addresses before, Dial after name resolution.
 	Check func(ctx context.Context, address string) error
 	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
-	Roots *x509.CertPool // authorities of the hosts of such documents; nil for the system's
+	Roots *x509.CertPool // certificate authorities for documents; nil for the system's
 	Log   *slog.Logger
 }
 
 // Server is the authorization server.
 type Server struct {
 	opts      Options
-	base      string // the issuer: BaseURL without a slash at its end
+	base      string // the issuer: BaseURL without a trailing slash
 	attempts  *session.Attempts
 	documents *documents
 }
 
-// The limits of what strangers may have the server keep or look up.
+// The limits of requests that store or fetch something without authentication,
+// and of attempts to enter a user code.
 var (
-	registrations = session.Limit{Name: "register", Most: 60, Window: time.Hour}        // from one network
-	questions     = session.Limit{Name: "device", Most: 60, Window: time.Hour}          // of devices, from one network
-	fetches       = session.Limit{Name: "document", Most: 30, Window: 10 * time.Minute} // of documents, for one network
-	typedPerson   = session.Limit{Name: "typed", Most: 20, Window: 15 * time.Minute}    // codes of devices, by one person
-	typedNetwork  = session.Limit{Name: "typed from", Most: 60, Window: 15 * time.Minute}
+	registrations  = session.Limit{Name: "register", Most: 60, Window: time.Hour}        // per network
+	deviceRequests = session.Limit{Name: "device", Most: 60, Window: time.Hour}          // per network
+	fetches        = session.Limit{Name: "document", Most: 30, Window: 10 * time.Minute} // per network
+	typedPerson    = session.Limit{Name: "typed", Most: 20, Window: 15 * time.Minute}    // user codes per person
+	typedNetwork   = session.Limit{Name: "typed from", Most: 60, Window: 15 * time.Minute}
 )
 
-// New makes the authorization server.
+// New returns an authorization server.
 func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -55,27 +56,27 @@ func New(o Options) *Server {
 	}
 }
 
-// timeout is that of one request; below the server's write timeout.
+// timeout limits one request. It is less than the HTTP server's write timeout.
 const timeout = 20 * time.Second
 
-// door is the server on a database.
-type door struct {
+// endpoints serves a Server's endpoints on a database.
+type endpoints struct {
 	*Server
 	db          *store.DB
 	gate        *session.Gate
 	application http.Handler
 }
 
-// Pages are the server's addresses, by path. The application shows the page on
-// which people are asked; without one, nil, they cannot be.
+// Pages returns the handlers of the endpoints by path. The application serves the
+// consent page; if it is nil, apps cannot ask people.
 func (s *Server) Pages(db *store.DB, gate *session.Gate, application http.Handler) map[string]http.Handler {
-	d := &door{s, db, gate, application}
+	d := &endpoints{s, db, gate, application}
 	pages := map[string]http.Handler{
 		"/oauth/authorize":            http.HandlerFunc(d.authorize),
-		"/oauth/token":                d.program(d.token),
-		"/oauth/revoke":               d.program(d.revoke),
-		"/oauth/device_authorization": d.program(d.deviceAuthorization),
-		"/oauth/register":             d.program(d.register),
+		"/oauth/token":                d.post(d.token),
+		"/oauth/revoke":               d.post(d.revoke),
+		"/oauth/device_authorization": d.post(d.deviceAuthorization),
+		"/oauth/register":             d.post(d.register),
 		"/auth.md":                    d.document("text/markdown; charset=utf-8", []byte(s.guide())),
 	}
 	for path, body := range s.metadata() {
@@ -84,9 +85,9 @@ func (s *Server) Pages(db *store.DB, gate *session.Gate, application http.Handle
 	return pages
 }
 
-// allowAnywhere lets the pages of any site read an answer (Fetch standard, 3.2):
-// a browser's MCP client is such a page. Nothing here reads a cookie, so there
-// is nothing that a page could have a browser do in a person's name.
+// allowAnywhere lets pages of any site read a response (Fetch standard, 3.2), for
+// MCP clients in browsers. These endpoints read no cookies, so a page cannot use
+// them in a person's name.
 func allowAnywhere(w http.ResponseWriter, methods string) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", "*")
@@ -96,8 +97,7 @@ func allowAnywhere(w http.ResponseWriter, methods string) {
 	header.Set("Access-Control-Max-Age", "86400")
 }
 
-// preflight answers what a browser asks ahead of a request, and what comes with
-// another method.
+// preflight handles preflight requests and requests with another method.
 func preflight(w http.ResponseWriter, r *http.Request, methods ...string) (done bool) {
 	all := strings.Join(append(methods, http.MethodOptions), ", ")
 	allowAnywhere(w, all)
@@ -106,15 +106,17 @@ func preflight(w http.ResponseWriter, r *http.Request, methods ...string) (done 
 		w.WriteHeader(http.StatusNoContent)
 	case !slices.Contains(methods, r.Method):
 		w.Header().Set("Allow", all)
-		answer(w, http.StatusMethodNotAllowed, errorAnswer{invalidRequest, "This address takes " + all + "."})
+		writeJSON(w, http.StatusMethodNotAllowed, errorBody{invalidRequest, "This endpoint supports only " + all + "."})
 	default:
 		return false
 	}
 	return true
 }
 
-// program serves an address to which programs post.
-func (d *door) program(fn func(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error) http.Handler {
+type postHandler func(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error
+
+// post returns the handler of an endpoint that clients use with POST.
+func (d *endpoints) post(fn postHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if preflight(w, r, http.MethodPost) {
 			return
@@ -126,19 +128,19 @@ func (d *door) program(fn func(ctx context.Context, w http.ResponseWriter, r *ht
 			err = fn(ctx, w, r, session.Network(address))
 		}
 		if err != nil {
-			d.tell(w, r, err)
+			d.writeError(w, r, err)
 		}
 	})
 }
 
-// document serves what does not change while the server runs.
-func (d *door) document(kind string, body []byte) http.Handler {
+// document returns the handler of a static document.
+func (d *endpoints) document(kind string, body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if preflight(w, r, http.MethodGet, http.MethodHead) {
 			return
 		}
 		w.Header().Set("Content-Type", kind)
 		w.Header().Set("Cache-Control", "public, max-age=300")
-		_, _ = w.Write(body) // the reader may be gone
+		_, _ = w.Write(body) // fails only if the client is gone
 	})
 }

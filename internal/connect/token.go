@@ -19,7 +19,7 @@ import (
 
 const maxForm = 32 << 10 // bytes
 
-// tokens is the answer of RFC 6749, 5.1.
+// tokens is a token response (RFC 6749, 5.1).
 type tokens struct {
 	Access    string `json:"access_token"`
 	Type      string `json:"token_type"`
@@ -28,8 +28,8 @@ type tokens struct {
 	Scope     string `json:"scope"`
 }
 
-// token gives out tokens (RFC 6749, 3.2).
-func (d *door) token(ctx context.Context, w http.ResponseWriter, r *http.Request, _ string) error {
+// token is the token endpoint (RFC 6749, 3.2).
+func (d *endpoints) token(ctx context.Context, w http.ResponseWriter, r *http.Request, _ string) error {
 	form, err := formOf(w, r)
 	if err != nil {
 		return err
@@ -47,44 +47,50 @@ func (d *door) token(ctx context.Context, w http.ResponseWriter, r *http.Request
 	default:
 		return refuse(unsupportedGrantType, "grant_type must be authorization_code, refresh_token or "+board.GrantDevice+".")
 	}
-	if err := d.known(ctx, form.Get("client_id")); err != nil {
+	if err := d.checkClient(ctx, form.Get("client_id")); err != nil {
 		return err
 	}
 	out, err := grant(ctx, form)
 	if err == nil {
-		answer(w, http.StatusOK, out)
+		writeJSON(w, http.StatusOK, out)
 	}
 	return err
 }
 
-// formOf reads a form in which nothing stands twice (RFC 6749, 3.2). A client
-// that would prove who it is is told that no client here can.
+// formOf parses a form without repeated parameters (RFC 6749, 3.2). It rejects
+// client authentication, because there are no client secrets.
 func formOf(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.Header.Get("Authorization") != "" {
-		return nil, &refusal{status: http.StatusUnauthorized, code: invalidClient, text: "Clients here have no secret: leave the header Authorization out and send client_id in the body."}
+		return nil, &refusal{
+			status: http.StatusUnauthorized, code: invalidClient,
+			text: "Clients have no secret. Omit the header Authorization and send client_id in the body.",
+		}
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		return nil, &refusal{status: http.StatusUnsupportedMediaType, code: invalidRequest, text: "Content-Type must be application/x-www-form-urlencoded."}
+	const form = "application/x-www-form-urlencoded"
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != form {
+		return nil, &refusal{
+			status: http.StatusUnsupportedMediaType, code: invalidRequest, text: "Content-Type must be " + form + ".",
+		}
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return nil, refuse(invalidRequest, "The body is not a well-formed form of at most 32 KiB.")
+		return nil, refuse(invalidRequest, "The body is malformed or larger than 32 KiB.")
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 && name != "resource" {
-			return nil, refuse(invalidRequest, "A parameter is given more than once.")
+			return nil, refuse(invalidRequest, "A parameter is repeated.")
 		}
 	}
 	if r.PostForm.Get("client_secret") != "" {
-		return nil, refuse(invalidClient, "Clients here have no secret: leave client_secret out.")
+		return nil, refuse(invalidClient, "Clients have no secret. Omit client_secret.")
 	}
 	return r.PostForm, nil
 }
 
-// known refuses a client that does not exist, so that one which was forgotten
-// learns to register again. That of a document is not fetched anew: what it may
-// was fixed when the person was asked.
-func (d *door) known(ctx context.Context, id string) error {
+// checkClient returns an error for a client that does not exist, so that a client
+// that was deleted registers again. It does not fetch metadata documents again:
+// the client's rights were fixed when the person was asked.
+func (d *endpoints) checkClient(ctx context.Context, id string) error {
 	if isDocument(id) && len(id) <= maxClientID {
 		return nil
 	}
@@ -92,8 +98,8 @@ func (d *door) known(ctx context.Context, id string) error {
 	return err
 }
 
-// redeemCode gives tokens for an authorization code (OAuth 2.1, 4.1.3), once.
-func (d *door) redeemCode(ctx context.Context, form url.Values) (out tokens, err error) {
+// redeemCode exchanges an authorization code for tokens, once (OAuth 2.1, 4.1.3).
+func (d *endpoints) redeemCode(ctx context.Context, form url.Values) (out tokens, err error) {
 	text, verifier := form.Get("code"), form.Get("code_verifier")
 	switch {
 	case text == "":
@@ -112,10 +118,10 @@ func (d *door) redeemCode(ctx context.Context, form url.Values) (out tokens, err
 		code, err := tx.Code(ctx, hash)
 		switch {
 		case board.IsCode(err, board.CodeNotFound):
-			return refuse(invalidGrant, "The code is not one of this server's, or is forgotten.")
+			return refuse(invalidGrant, "The code is unknown or was deleted after it expired.")
 		case err != nil:
 			return err
-		case code.TokenID != "": // RFC 6749, 4.1.2: what the first was given ends
+		case code.TokenID != "": // revoke the tokens of the first use (RFC 6749, 4.1.2)
 			replayed = code.TokenID
 			return d.endReplayed(ctx, tx, code.UserID, code.TokenID)
 		}
@@ -132,26 +138,26 @@ func (d *door) redeemCode(ctx context.Context, form url.Values) (out tokens, err
 	return out, d.replay(err, "code", replayed)
 }
 
-// checkCode refuses a code to whom it was not given. It stays good for whom it
-// was: somebody else's attempt takes nothing from them.
+// checkCode returns an error if the code does not match the request. A failed
+// attempt does not use up the code, so a third party cannot invalidate it.
 func checkCode(code board.AuthorizationCode, form url.Values, verifier, resource string) error {
 	switch {
 	case code.Expired:
 		return refuse(invalidGrant, "The code has expired.")
 	case code.ClientID != form.Get("client_id"):
-		return refuse(invalidGrant, "The code was given to another client.")
-	case form.Has("redirect_uri") && form.Get("redirect_uri") != code.RedirectURI: // OAuth 2.1, 10.2 lets it be left out
-		return refuse(invalidGrant, "redirect_uri is not the one of the authorization request.")
+		return refuse(invalidGrant, "The code was issued to another client.")
+	case form.Has("redirect_uri") && form.Get("redirect_uri") != code.RedirectURI: // optional (OAuth 2.1, 10.2)
+		return refuse(invalidGrant, "redirect_uri differs from the authorization request.")
 	case !isVerifier(verifier) || subtle.ConstantTimeCompare([]byte(challengeOf(verifier)), []byte(code.Challenge)) != 1:
-		return refuse(invalidGrant, "code_verifier does not belong to the code_challenge of the authorization request.")
+		return refuse(invalidGrant, "code_verifier does not match the code_challenge of the authorization request.")
 	case resource != "" && code.Resource != "" && resource != code.Resource:
-		return refuse(invalidTarget, "resource is not the one of the authorization request.")
+		return refuse(invalidTarget, "resource differs from the authorization request.")
 	}
 	return nil
 }
 
-// endReplayed ends what was given for something that has come again.
-func (d *door) endReplayed(ctx context.Context, tx *store.Tx, userID, tokenID string) error {
+// endReplayed revokes the grant of a code or token that was used twice.
+func (d *endpoints) endReplayed(ctx context.Context, tx *store.Tx, userID, tokenID string) error {
 	tx.ActAs(userID)
 	if err := tx.EndGrant(ctx, tokenID); err != nil {
 		return err
@@ -159,24 +165,27 @@ func (d *door) endReplayed(ctx context.Context, tx *store.Tx, userID, tokenID st
 	return tx.Audit(ctx, "end_replayed_connection", tokenID)
 }
 
-// replay is the refusal of what came a second time, once its effect is written.
-func (d *door) replay(err error, what, tokenID string) error {
+// replay returns the error for a code or token that was used twice, after the
+// transaction that revoked its grant. The id is that of the revoked token.
+func (d *endpoints) replay(err error, what, tokenID string) error {
 	if err != nil || tokenID == "" {
 		return err
 	}
-	d.opts.Log.Warn("connect: what was used came again, so the connection was ended", "what", what, "token", tokenID)
-	return refuse(invalidGrant, "It was used before, so the connection was ended; ask the person again.")
+	d.opts.Log.Warn("OAuth connection revoked after a replay", "what", what, "token", tokenID)
+	return refuse(invalidGrant, "The "+what+" was already used, so the connection was revoked. Ask the person to connect again.")
 }
 
-// issue makes the token of a consent, and what renews it, as the person whose
-// it is: the transaction must be nobody's until then, for the system's own passes
-// every role.
-func (d *door) issue(ctx context.Context, tx *store.Tx, c board.Consent) (out tokens, tokenID string, err error) {
+// issue creates the access token of a consent and, if the client uses it, a
+// refresh token. It acts as the person who gave consent. The transaction must
+// begin without a caller: the system caller would pass every permission check.
+func (d *endpoints) issue(ctx context.Context, tx *store.Tx, c board.Consent) (out tokens, tokenID string, err error) {
 	tx.ActAs(c.UserID)
 	until := tx.Now() + board.Instant(board.AccessLifetime.Milliseconds())
-	t, text, err := app.AddToken(ctx, tx, app.NewToken{Name: c.ClientName, Scopes: c.Scopes, WorkspaceID: c.WorkspaceID, ExpiresAt: &until})
+	t, text, err := app.AddToken(ctx, tx, app.NewToken{
+		Name: c.ClientName, Scopes: c.Scopes, WorkspaceID: c.WorkspaceID, ExpiresAt: &until,
+	})
 	if board.IsCode(err, board.CodeNotFound) {
-		err = refuse(invalidGrant, "The person has left the workspace that the connection was limited to.")
+		err = refuse(invalidGrant, "The connection is limited to a workspace that the person has left.")
 	}
 	if err != nil {
 		return out, "", err
@@ -195,19 +204,20 @@ func (d *door) issue(ctx context.Context, tx *store.Tx, c board.Consent) (out to
 	if err := tx.InsertLetter(ctx, board.LetterAppConnected, t.ID, 0); err != nil {
 		return out, "", err
 	}
-	return answerOf(text, refresh, c.Scopes), t.ID, tx.Audit(ctx, "connect_app", t.ID)
+	return tokensOf(text, refresh, c.Scopes), t.ID, tx.Audit(ctx, "connect_app", t.ID)
 }
 
-func answerOf(access, refresh string, scopes []board.Scope) tokens {
+func tokensOf(access, refresh string, scopes []board.Scope) tokens {
 	return tokens{
-		Access: access, Type: "Bearer", ExpiresIn: int64(board.AccessLifetime / time.Second), Refresh: refresh, Scope: board.ScopeText(scopes),
+		Access: access, Type: "Bearer", ExpiresIn: int64(board.AccessLifetime / time.Second),
+		Refresh: refresh, Scope: board.ScopeText(scopes),
 	}
 }
 
-// refresh gives another access token and another refresh token (OAuth 2.1,
-// 4.3.1). Those before stop working, but for a minute the refresh token before
-// gets the same response again.
-func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err error) {
+// refresh returns a new access token and a new refresh token (OAuth 2.1, 4.3.1).
+// The old ones stop working. For a minute, the old refresh token still returns the
+// same response.
+func (d *endpoints) refresh(ctx context.Context, form url.Values) (out tokens, err error) {
 	text := form.Get("refresh_token")
 	if text == "" {
 		return out, refuse(invalidRequest, "refresh_token is missing.")
@@ -216,7 +226,7 @@ func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err er
 	if !ok {
 		return out, unknownRefresh()
 	}
-	narrower, err := askedScopes(form.Get("scope"))
+	narrower, err := parseScope(form.Get("scope"))
 	if err != nil {
 		return out, err
 	}
@@ -235,18 +245,18 @@ func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err er
 			return unknownRefresh()
 		case err != nil:
 			return err
-		case !g.Current && !repeats: // RFC 9700, 4.14.2: whoever of the two was first may be the thief
+		case !g.Current && !repeats: // either user of the token may be the thief (RFC 9700, 4.14.2)
 			replayed = g.TokenID
 			return d.endReplayed(ctx, tx, g.UserID, g.TokenID)
 		case g.ClientID != form.Get("client_id"):
-			return refuse(invalidGrant, "The refresh token was given to another client.")
+			return refuse(invalidGrant, "The refresh token was issued to another client.")
 		case g.Ended:
 			return unknownRefresh()
 		case resource != "" && g.Resource != "" && resource != g.Resource:
-			return refuse(invalidTarget, "resource is not the one of the authorization request.")
+			return refuse(invalidTarget, "resource differs from the authorization request.")
 		}
 		if repeats {
-			out = answerOf(access, next, g.TokenScopes)
+			out = tokensOf(access, next, g.TokenScopes)
 			out.ExpiresIn = max(0, int64(g.TokenUntil-tx.Now())/1000)
 			return nil
 		}
@@ -256,20 +266,20 @@ func (d *door) refresh(ctx context.Context, form url.Values) (out tokens, err er
 		}
 		for _, s := range scopes {
 			if !slices.Contains(g.Scopes, s) {
-				return refuse(invalidScope, "scope is more than the person allowed.")
+				return refuse(invalidScope, "scope exceeds what the person granted.")
 			}
 		}
-		out = answerOf(access, next, scopes)
+		out = tokensOf(access, next, scopes)
 		return renew(ctx, tx, g, out, scopes)
 	})
 	return out, d.replay(err, "refresh token", replayed)
 }
 
-func renew(ctx context.Context, tx *store.Tx, g board.Grant, given tokens, scopes []board.Scope) error {
-	hash, _ := board.TokenHash(given.Access)
+func renew(ctx context.Context, tx *store.Tx, g board.Grant, issued tokens, scopes []board.Scope) error {
+	hash, _ := board.TokenHash(issued.Access)
 	until := tx.Now() + board.Instant(board.AccessLifetime.Milliseconds())
-	t := board.Token{ID: g.TokenID, Scopes: scopes, ExpiresAt: &until, LastFour: given.Access[len(given.Access)-4:]}
-	renewed, err := tx.RenewGrant(ctx, t, hash, board.SecretHash(given.Refresh))
+	t := board.Token{ID: g.TokenID, Scopes: scopes, ExpiresAt: &until, LastFour: issued.Access[len(issued.Access)-4:]}
+	renewed, err := tx.RenewGrant(ctx, t, hash, board.SecretHash(issued.Refresh))
 	if err == nil && !renewed {
 		err = unknownRefresh()
 	}
@@ -277,17 +287,17 @@ func renew(ctx context.Context, tx *store.Tx, g board.Grant, given tokens, scope
 }
 
 func unknownRefresh() *refusal {
-	return refuse(invalidGrant, "The refresh token does not work: it was revoked, has expired, or is not one of this server's.")
+	return refuse(invalidGrant, "The refresh token is unknown, expired or revoked.")
 }
 
-// isVerifier tells whether a text can be a code_verifier (RFC 7636, 4.1).
+// isVerifier reports whether a text is a valid code_verifier (RFC 7636, 4.1).
 func isVerifier(s string) bool {
 	return len(s) >= 43 && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
 	})
 }
 
-// challengeOf is S256 (RFC 7636, 4.2).
+// challengeOf returns the S256 challenge of a verifier (RFC 7636, 4.2).
 func challengeOf(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
