@@ -259,7 +259,7 @@ func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 	if err == nil {
 		caller.RequestID, caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
 		caller.Client = clientOf(r)
-		err = mount(w, r, caller, func() error { return h.Gate.Still(r) })
+		err = mount(w, r, caller, func() error { return h.Gate.Reauthenticate(r) })
 	}
 	if err != nil {
 		h.refuse(w, r, err)
@@ -288,7 +288,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	case o != nil && o.Visitor:
 		admit = h.Gate.AdmitVisitor
 	case o != nil && o.Anonymous:
-		admit = h.Gate.AdmitAnybody
+		admit = h.Gate.AdmitAnonymous
 	}
 	caller, rate, err := admit(r, class)
 	setRate(w, rate)
@@ -399,7 +399,7 @@ func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
 
 // notFound responds to a path that does not exist.
 func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
-	setRate(w, h.Gate.Stranger(r))
+	setRate(w, h.Gate.AnonymousRate(r))
 	h.refuse(w, r, board.NotFound())
 }
 
@@ -433,7 +433,7 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
 	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
 	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
-		setRate(w, h.Gate.Stranger(r))
+		setRate(w, h.Gate.AnonymousRate(r))
 		body, err := encode()
 		if err != nil {
 			h.refuse(w, r, err)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// address is the network address a request came from: the connection's or,
-// where that is one of our own proxies, the last that these say is not. What a
-// client wrote before them is believed by nobody.
+// address returns the IP address of the client: that of the connection, or behind
+// trusted proxies the last address in X-Forwarded-For that is not one of them.
+// Earlier entries are ignored, because the client can forge them.
 func (g *Gate) address(r *http.Request) string {
 	at := r.RemoteAddr
 	if host, _, err := net.SplitHostPort(at); err == nil {
@@ -30,13 +30,13 @@ func (g *Gate) address(r *http.Request) string {
 	return at
 }
 
-// warnedNeighbors is how many neighbors are warned about.
-const warnedNeighbors = 20
+// maxWarnings limits how many neighbors the log warns about.
+const maxWarnings = 20
 
-// from returns the network address that a request came from, and the network
-// that limits count it for. They differ behind a proxy that the operator did not
-// name: limits then count by what it says, within bounds for the proxy as a whole
-// (PerNetwork), for else one client uses up the limits of everyone behind it.
+// from returns the client's IP address, and the network for rate limits. They
+// differ behind a proxy that is not trusted: the limits then apply to the network
+// that the proxy names, within a limit for the whole proxy (PerNetwork).
+// Otherwise one client could use up the limits of everyone behind the proxy.
 func (g *Gate) from(r *http.Request) (address, network string) {
 	address = g.address(r)
 	network = Network(address)
@@ -48,11 +48,11 @@ func (g *Gate) from(r *http.Request) (address, network string) {
 	return address, Network(claimed(forwarded, r.Header.Values("Forwarded"))) + via + network
 }
 
-// via separates the network that an unnamed proxy names from the proxy's own.
+// via separates the network that an untrusted proxy names from the proxy's own.
 const via = " via "
 
-// claimed is the client that the last proxy names, by X-Forwarded-For or by
-// Forwarded (RFC 7239, 4); empty when it names no address.
+// claimed returns the client address that the last proxy names in
+// X-Forwarded-For or Forwarded (RFC 7239, 4), or "" if it names none.
 func claimed(forwardedFor, forwarded []string) string {
 	hops := strings.Split(strings.Join(forwardedFor, ","), ",")
 	last := strings.TrimSpace(hops[len(hops)-1])
@@ -79,37 +79,38 @@ func (g *Gate) neighborIsProxy(r *http.Request) bool {
 	return err == nil && g.isProxy(host)
 }
 
-// warnOfProxy tells the operator once about each neighbor that seems to be a
-// proxy.
+// warnOfProxy logs a warning, once for each neighbor that seems to be a proxy.
 func (g *Gate) warnOfProxy(neighbor string) {
 	g.metrics.unnamed.Inc()
 	g.mu.Lock()
-	known := g.unnamed[neighbor] || len(g.unnamed) >= warnedNeighbors
+	known := g.unnamed[neighbor] || len(g.unnamed) >= maxWarnings
 	if !known {
 		g.unnamed[neighbor] = true
 	}
 	g.mu.Unlock()
 	if !known {
-		g.log.Warn("forwarded headers from a neighbor that --trusted-proxies does not name are not believed: "+
-			"if it is your proxy, name it in CARDWALL_TRUSTED_PROXIES; else people behind it share limits and the address in their sessions is the proxy's",
+		g.log.Warn("forwarded headers from an untrusted proxy ignored; if it is your proxy, "+
+			"add it to CARDWALL_TRUSTED_PROXIES, or people behind it share rate limits and sessions show the proxy's address",
 			"neighbor", neighbor, "set", "CARDWALL_TRUSTED_PROXIES="+neighbor)
 	}
 }
 
 func (g *Gate) isProxy(address string) bool {
 	ip, err := netip.ParseAddr(address)
-	return err == nil && slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
+	return err == nil && slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool {
+		return p.Contains(ip.Unmap())
+	})
 }
 
-// Network is what limits by address count: an IPv4 address, and of IPv6 the /64
-// of which one customer has all.
+// Network returns the network that rate limits apply to: an IPv4 address, or the
+// /64 of an IPv6 address, which usually belongs to one customer.
 func Network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return address
 	}
 	if ip = ip.Unmap().WithZone(""); ip.Is6() {
-		prefix, _ := ip.Prefix(64) // of an address of 128 bits
+		prefix, _ := ip.Prefix(64) // cannot fail for 128 bits
 		return prefix.String()
 	}
 	return ip.String()

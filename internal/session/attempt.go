@@ -8,14 +8,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// Limit is how often something may be tried within a window.
+// Limit is a maximum number of attempts within a window.
 type Limit struct {
 	Name   string
 	Most   int
 	Window time.Duration
 }
 
-// Subject is what a limit counts for.
+// Subject is what a limit applies to, such as a person or a network.
 type Subject struct {
 	Limit
 	Of string
@@ -23,19 +23,19 @@ type Subject struct {
 
 func (s Subject) key() string { return s.Name + "\x00" + s.Of }
 
-// proxyShare is how much more than one network a proxy may ask for that the
-// operator did not name: many people may be behind it, but what it says about
-// them may be made up.
+// proxyShare is the factor by which the limit of an untrusted proxy is higher than
+// that of a network. Many people may be behind the proxy, but the addresses that
+// it names can be forged.
 const proxyShare = 10
 
-// PerNetwork returns what a limit for each network counts a caller for. Behind a
-// proxy that the operator did not name, that is the network that the proxy names,
-// and the proxy itself with a limit ten times as high.
+// PerNetwork returns the subjects of a limit per network. Behind an untrusted
+// proxy they are the network that the proxy names, and the proxy itself with a
+// limit ten times as high.
 func PerNetwork(l Limit, c board.Caller) []Subject {
 	return perNetwork(l, c.Address, c.Network)
 }
 
-// KnowsNetwork reports whether it is known from which network a caller comes.
+// KnowsNetwork reports whether the network of a caller is known.
 func KnowsNetwork(c board.Caller) bool { return !strings.HasPrefix(c.Network, via) }
 
 func perNetwork(l Limit, address, network string) []Subject {
@@ -45,23 +45,24 @@ func perNetwork(l Limit, address, network string) []Subject {
 		return []Subject{{Limit: l, Of: here}}
 	}
 	whole := Subject{Limit: Limit{Name: l.Name + " proxy", Most: proxyShare * l.Most, Window: l.Window}, Of: here}
-	if client == "" { // the proxy does not say whose request it is
+	if client == "" { // the proxy names no client
 		return []Subject{whole}
 	}
 	return []Subject{{Limit: l, Of: network}, whole}
 }
 
-// Attempts counts what must not be tried often, in windows that begin with the
-// first attempt, by all servers of a database together. An attempt of which
-// fewer than fifty are allowed is written down before it is made: each of those
-// costs more than that, such as the hash of a password.
+// Attempts limits attempts such as password guesses, in windows that begin with
+// the first attempt. All servers of a database count together. If a limit is below
+// fifty, each attempt is written to the database first; this costs less than the
+// attempt itself, such as hashing a password.
 type Attempts struct{ counts *counts }
 
-// NewAttempts begins to count; an unlimited one refuses nothing.
+// NewAttempts returns a new counter. If unlimited, it never returns an error.
 func NewAttempts(unlimited bool) *Attempts { return &Attempts{newCounts(unlimited, false)} }
 
-// Take counts one attempt ahead of it, so that many at once are no way around.
-// Where one of the limits is used up it refuses, and counts nothing.
+// Take counts an attempt. The caller must call it before the attempt, so that
+// concurrent attempts cannot exceed the limit. If one of the limits is used up,
+// Take counts nothing and returns an error.
 func (a *Attempts) Take(db *store.DB, subjects ...Subject) error {
 	a.counts.share(db)
 	now := db.Now()
@@ -75,15 +76,14 @@ func (a *Attempts) Take(db *store.DB, subjects ...Subject) error {
 		}
 		return &board.Fault{
 			Code: board.CodeRateLimited, RetryAfter: max(rate.Reset.Sub(now), time.Second),
-			Message: "There were too many attempts; wait as long as Retry-After says.",
+			Message: "Too many attempts. Wait for the time in Retry-After.",
 		}
 	}
 	return nil
 }
 
-// Forgive takes an attempt back that was none, for it succeeded. Of the first
-// subject all attempts are forgotten: who got in from a network has all guesses
-// from there again.
+// Forgive undoes an attempt that succeeded. For the first subject it undoes all
+// attempts: after a successful sign-in the person has all guesses again.
 func (a *Attempts) Forgive(db *store.DB, subjects ...Subject) {
 	for i, s := range subjects {
 		a.counts.forgive(s, i == 0, db.Now())

@@ -9,16 +9,16 @@ import (
 	"cardwall/internal/board"
 )
 
-// cookie is how the cookie of a session is called, and whether it is kept to
-// connections that are encrypted or never leave the machine.
+// cookie is the name of the session cookie, and whether it has the attribute
+// Secure.
 type cookie struct {
 	name   string
 	secure bool
 }
 
-// cookieFor decides by where browsers find the server. The prefix __Host- makes
-// them refuse such a cookie from any other host of the domain, and without Secure
-// (RFC 6265bis, 4.1.3.2); it cannot be had over plain HTTP.
+// cookieFor returns the cookie for a base URL. With the prefix __Host-, browsers
+// reject a cookie that another host of the domain sets, or that is not Secure (RFC
+// 6265bis, 4.1.3.2). It does not work over plain HTTP.
 func cookieFor(baseURL string) cookie {
 	if Trustworthy(baseURL) {
 		return cookie{"__Host-cardwall", true}
@@ -26,8 +26,8 @@ func cookieFor(baseURL string) cookie {
 	return cookie{"cardwall", false}
 }
 
-// Trustworthy tells whether browsers take an address for a secure context:
-// https, or this machine (W3C Secure Contexts, 3.1).
+// Trustworthy reports whether browsers treat a URL as a secure context: https, or
+// the loopback interface (W3C Secure Contexts, 3.1).
 func Trustworthy(baseURL string) bool {
 	u, err := url.Parse(baseURL)
 	if err != nil {
@@ -40,8 +40,8 @@ func Trustworthy(baseURL string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// read is the fingerprint of the session whose cookie a request carries. Of two
-// cookies neither is believed.
+// read returns the hash of the secret in the cookie of a request. It returns false
+// if there are several such cookies.
 func (c cookie) read(r *http.Request) (hash []byte, ok bool) {
 	found := r.CookiesNamed(c.name)
 	if len(found) != 1 {
@@ -50,13 +50,13 @@ func (c cookie) read(r *http.Request) (hash []byte, ok bool) {
 	return board.SessionHash(found[0].Value)
 }
 
-// SetCookie has a browser keep the secret of a session, or with an empty one
-// forget it. The cookie lives as long as any session can; when a session ends
-// is the server's to decide.
+// SetCookie sets the session cookie, or deletes it if the secret is empty. The
+// cookie lasts for the longest lifetime of a session; the server decides when the
+// session ends.
 func (g *Gate) SetCookie(w http.ResponseWriter, secret string) {
 	c := &http.Cookie{
-		Name: g.cookie.name, Value: secret, Path: "/", Secure: g.cookie.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		MaxAge: int(board.SessionLifetime / time.Second),
+		Name: g.cookie.name, Value: secret, Path: "/", MaxAge: int(board.SessionLifetime / time.Second),
+		Secure: g.cookie.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	if secret == "" {
 		c.MaxAge = -1
@@ -64,27 +64,27 @@ func (g *Gate) SetCookie(w http.ResponseWriter, secret string) {
 	http.SetCookie(w, c)
 }
 
-// deviceLifetime is as long as browsers keep a cookie.
+// deviceLifetime is the longest lifetime of a cookie that browsers allow.
 const deviceLifetime = 400 * 24 * time.Hour
 
-// deviceName is what the cookie of the browser itself is called.
+// deviceName returns the name of the device cookie, which identifies the browser.
 func (c cookie) deviceName() string { return c.name + "-device" }
 
-// device is the hash of the browser's device cookie; nil for none.
+// device returns the hash of the device cookie's secret, or nil.
 func (g *Gate) device(r *http.Request) []byte {
 	hash, _ := cookie{name: g.cookie.deviceName()}.read(r)
 	return hash
 }
 
-// replaced is the hash of the session whose cookie a browser holds that is about
-// to sign in; nil for none.
+// replaced returns the hash of the session cookie's secret, or nil. A sign-in with
+// this browser replaces that session.
 func (g *Gate) replaced(r *http.Request) []byte {
 	hash, _ := g.cookie.read(r)
 	return hash
 }
 
-// SetDevice has a browser keep a new secret of its own. With an empty one it
-// keeps the one that its request came with for longer.
+// SetDevice sets the device cookie. If the secret is empty, it extends the lifetime
+// of the browser's existing cookie.
 func (g *Gate) SetDevice(w http.ResponseWriter, r *http.Request, secret string) {
 	name := g.cookie.deviceName()
 	if found := r.CookiesNamed(name); secret == "" && len(found) == 1 {
@@ -94,29 +94,34 @@ func (g *Gate) SetDevice(w http.ResponseWriter, r *http.Request, secret string) 
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: secret, Path: "/", Secure: g.cookie.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		MaxAge: int(deviceLifetime / time.Second),
+		Name: name, Value: secret, Path: "/", MaxAge: int(deviceLifetime / time.Second),
+		Secure: g.cookie.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }
 
-// ownOrigin lets through what our own pages send. The base address is trusted by
-// name as well: a proxy may have changed the host of a request.
+// ownOrigin returns a check that only allows requests of our own pages. It also
+// trusts the origin of the base URL, because a proxy may change the Host of a
+// request.
 func ownOrigin(baseURL string) *http.CrossOriginProtection {
 	p := http.NewCrossOriginProtection()
 	if u, err := url.Parse(baseURL); err == nil {
-		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // one that is none is trusted by nobody
+		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // an invalid origin is not trusted
 	}
 	return p
 }
 
-// sameSite refuses a change that another site's page had a browser send.
+// sameSite returns an error for a change that a page of another site made a
+// browser send.
 func (g *Gate) sameSite(r *http.Request) error {
 	if g.origin.Check(r) != nil {
-		return board.Forbidden("The request was sent by a page of another site; only pages of this server may change anything with the cookie of a session.")
+		return board.Forbidden("A page of another site sent this request. " +
+			"Only pages of this server can make changes with a session cookie.")
 	}
 	return nil
 }
 
 func (g *Gate) spendSession(c board.Caller, class Class, now time.Time) (Rate, error) {
-	return g.spend(perMinute("session", c.UserID, sessionLimit), perMinute("session search", c.UserID, sessionSearchLimit), class, now)
+	requests := perMinute("session", c.UserID, sessionLimit)
+	searches := perMinute("session search", c.UserID, sessionSearchLimit)
+	return g.spend(requests, searches, class, now)
 }

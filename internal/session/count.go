@@ -13,52 +13,52 @@ import (
 )
 
 const (
-	tellEvery = 250 * time.Millisecond // what was counted here, to the other servers
-	tellMost  = 1024                   // windows in one transaction
-	askAgain  = time.Second            // of a limit that is used up: something may have been taken back
-	aloneFor  = 2 * time.Second        // after the database did not answer
+	syncInterval   = 250 * time.Millisecond // of the background synchronization
+	maxSyncWindows = 1024                   // per transaction
+	recheckAfter   = time.Second            // when a limit is used up: other servers may have undone attempts
+	offlineFor     = 2 * time.Second        // pause after the database failed
 )
 
-// counts counts against limits in windows of time, which begin with what is
-// counted first.
+// counts counts against limits in windows of time, which begin with the first
+// count.
 //
-// Where several servers share the database a limit is that of all of them. Each
-// counts by itself up to a small part of the limit and then tells the database,
-// which answers what all have counted. So what is refused was used up, whoever
-// answered, and what is too much is at most those parts of the other servers
-// (docs/adr/017). While the database does not answer each counts alone.
+// If several servers share the database, they share each limit. A server counts
+// locally up to a small part of the limit, then synchronizes with the database,
+// which returns the sum of all servers. A refused attempt was therefore over the
+// limit on all servers together, and the limit is exceeded by at most the
+// unsynchronized parts of the other servers (docs/adr/017). While the database
+// fails, each server counts alone.
 type counts struct {
 	unlimited bool
-	db        *store.DB // nil where nobody else counts
-	// toldBeside: what was counted is told every quarter of a second, and windows
-	// begin at the same times on all servers. Without, it is told only when
-	// somebody counts more.
-	toldBeside bool
-	refused    func(limit string) // told of each refusal; nil for nobody
+	db        *store.DB // nil if no other server counts
+	// background: counts are synchronized periodically, and windows begin at the
+	// same time on all servers. Otherwise counts are synchronized only when more is
+	// counted.
+	background bool
+	refused    func(limit string) // called for each refusal; may be nil
 
 	mu      sync.Mutex
 	windows map[string]*window
 	swept   time.Time
-	alone   time.Time // until then the database is not asked
+	offline time.Time // the database is not used before this time
 }
 
 type window struct {
-	key     string // as the database has it; "" while it was told nothing
+	key     string // in the database; "" if never synchronized
 	used    int    // as far as this server knows
-	untold  int    // of that, what the database does not know
-	telling int    // what it is being told
+	pending int    // part of used that is not synchronized
+	sending int    // being synchronized
 	limit   int
 	ends    time.Time
-	asked   time.Time     // when the database said what is used
-	busy    chan struct{} // closed when the database has answered; nil while nobody asks
+	synced  time.Time
+	busy    chan struct{} // closed when the synchronization in progress ends; nil if there is none
 }
 
-func newCounts(unlimited, toldBeside bool) *counts {
-	return &counts{unlimited: unlimited, toldBeside: toldBeside, windows: map[string]*window{}}
+func newCounts(unlimited, background bool) *counts {
+	return &counts{unlimited: unlimited, background: background, windows: map[string]*window{}}
 }
 
-// share counts together with the other servers of a database, if it may have
-// others.
+// share counts together with the other servers of a database, if there can be any.
 func (c *counts) share(db *store.DB) {
 	if c.unlimited || !db.Shared() {
 		return
@@ -68,7 +68,7 @@ func (c *counts) share(db *store.DB) {
 	c.mu.Unlock()
 }
 
-// window is that of a subject now. The lock is held.
+// window returns the current window of a subject. The caller must hold the lock.
 func (c *counts) window(s Subject, now time.Time) *window {
 	name := s.key()
 	w := c.windows[name]
@@ -76,8 +76,8 @@ func (c *counts) window(s Subject, now time.Time) *window {
 		w = &window{ends: now.Add(s.Window)}
 		if c.db != nil {
 			sum := sha256.Sum256([]byte(name))
-			w.key = hex.EncodeToString(sum[:16]) // whose it is stands nowhere
-			if c.toldBeside {
+			w.key = hex.EncodeToString(sum[:16]) // a hash, so that the database does not contain addresses
+			if c.background {
 				w.ends = ending(sum, s.Window, now)
 			}
 		}
@@ -87,15 +87,16 @@ func (c *counts) window(s Subject, now time.Time) *window {
 	return w
 }
 
-// ending is when the window ends that all servers have now for a key: not at
-// the same time for all keys.
+// ending returns the end of the current window of a key, which is the same on all
+// servers. Windows of different keys end at different times.
 func ending(sum [sha256.Size]byte, length time.Duration, now time.Time) time.Time {
 	phase := int64(binary.BigEndian.Uint32(sum[28:])) % length.Milliseconds()
 	begun := (now.UnixMilli() - phase) / length.Milliseconds()
 	return time.UnixMilli((begun+1)*length.Milliseconds() + phase).In(now.Location())
 }
 
-// slack is how much a server may keep to itself: a hundredth of a limit.
+// slack returns how much a server may count without synchronizing: a hundredth of
+// the limit.
 func (w *window) slack() int {
 	if w.limit >= 50 {
 		return max(1, w.limit/100)
@@ -103,8 +104,8 @@ func (w *window) slack() int {
 	return 0
 }
 
-// spend counts one; ok is false when the limit is used up, and then it counts
-// nothing.
+// spend counts one attempt. If the limit is used up, it counts nothing and returns
+// false.
 func (c *counts) spend(s Subject, now time.Time) (rate Rate, ok bool) {
 	if c.unlimited {
 		return Rate{Limit: s.Most, Remaining: s.Most, Reset: now.Add(s.Window)}, true
@@ -113,20 +114,20 @@ func (c *counts) spend(s Subject, now time.Time) (rate Rate, ok bool) {
 	defer c.mu.Unlock()
 	c.sweep(now)
 	w := c.window(s, now)
-	for w.busy != nil && c.mustAsk(w, now) {
+	for w.busy != nil && c.mustSync(w, now) {
 		w = c.await(w, s, now)
 	}
-	if c.mustAsk(w, now) {
+	if c.mustSync(w, now) {
 		w.used++
-		w.untold++
-		c.tell(now, w)
+		w.pending++
+		c.sync(now, w)
 		if ok = w.used <= w.limit; !ok {
 			w.used--
-			w.untold--
+			w.pending--
 		}
 	} else if ok = w.used < w.limit; ok {
 		w.used++
-		w.untold++
+		w.pending++
 	}
 	if !ok && c.refused != nil {
 		c.refused(s.Name)
@@ -134,8 +135,8 @@ func (c *counts) spend(s Subject, now time.Time) (rate Rate, ok bool) {
 	return Rate{Limit: s.Most, Remaining: max(0, w.limit-w.used), Reset: w.ends}, ok
 }
 
-// await lets the database answer whoever asks it about a window. The lock is
-// held before and after.
+// await waits for the synchronization of a window in progress. The caller must hold
+// the lock; await releases it while it waits.
 func (c *counts) await(w *window, s Subject, now time.Time) *window {
 	busy := w.busy
 	c.mu.Unlock()
@@ -144,17 +145,17 @@ func (c *counts) await(w *window, s Subject, now time.Time) *window {
 	return c.window(s, now)
 }
 
-func (c *counts) mustAsk(w *window, now time.Time) bool {
+func (c *counts) mustSync(w *window, now time.Time) bool {
 	switch {
-	case c.db == nil || now.Before(c.alone):
+	case c.db == nil || now.Before(c.offline):
 		return false
 	case w.used >= w.limit:
-		return now.Sub(w.asked) >= askAgain
+		return now.Sub(w.synced) >= recheckAfter
 	}
-	return w.untold+w.telling >= w.slack()
+	return w.pending+w.sending >= w.slack()
 }
 
-// forgive takes one back, or all.
+// forgive undoes one attempt, or all.
 func (c *counts) forgive(s Subject, all bool, now time.Time) {
 	if c.unlimited {
 		return
@@ -170,66 +171,68 @@ func (c *counts) forgive(s Subject, all bool, now time.Time) {
 		n = w.used
 	}
 	w.used -= n
-	w.untold -= n
-	if c.db != nil && n > 0 && w.untold != 0 && !now.Before(c.alone) {
-		c.tell(now, w)
+	w.pending -= n
+	if c.db != nil && n > 0 && w.pending != 0 && !now.Before(c.offline) {
+		c.sync(now, w)
 	}
 }
 
-// tell tells the database what it does not know of windows, and learns what all
-// servers have counted in them. The lock is held, but not while the database
-// works; of one window it is asked once at a time, so that no older answer comes
-// behind a newer one.
-func (c *counts) tell(now time.Time, windows ...*window) {
+// sync synchronizes windows with the database: it adds the pending counts and reads
+// the sums of all servers. The caller must hold the lock; sync releases it during
+// the transaction. A window has only one synchronization at a time, so that an
+// older sum cannot overwrite a newer one.
+func (c *counts) sync(now time.Time, windows ...*window) {
 	busy := make(chan struct{})
-	counted, by := make([]store.RateCount, len(windows)), make(map[string]*window, len(windows))
+	counted := make([]store.RateCount, len(windows))
+	by := make(map[string]*window, len(windows))
 	for i, w := range windows {
-		counted[i] = store.RateCount{Key: w.key, Used: w.untold, Ends: board.InstantOf(w.ends)}
+		counted[i] = store.RateCount{Key: w.key, Used: w.pending, Ends: board.InstantOf(w.ends)}
 		by[w.key] = w
-		w.untold, w.telling, w.busy = 0, w.untold, busy
+		w.pending, w.sending, w.busy = 0, w.pending, busy
 	}
 	c.mu.Unlock()
-	sums, err := c.db.CountRates(context.Background(), board.InstantOf(now), counted) // what is counted stays so when its sender goes
+	// A canceled request still counts, so its context is not used.
+	sums, err := c.db.CountRates(context.Background(), board.InstantOf(now), counted)
 	c.mu.Lock()
 	close(busy)
 	for _, w := range windows {
-		w.telling, w.busy = 0, nil
+		w.sending, w.busy = 0, nil
 	}
 	if err != nil {
-		c.alone = now.Add(aloneFor)
+		c.offline = now.Add(offlineFor)
 		for _, k := range counted {
-			by[k.Key].untold += k.Used
+			by[k.Key].pending += k.Used
 		}
 		return
 	}
 	for _, sum := range sums {
 		w := by[sum.Key]
-		w.used, w.ends, w.asked = max(0, sum.Used+w.untold), sum.Ends.Time(), now
+		w.used, w.ends, w.synced = max(0, sum.Used+w.pending), sum.Ends.Time(), now
 	}
 }
 
-// tellAll tells the database of all windows in which this server has counted
-// half of what it may keep to itself, so that who is not in a hurry never waits for
-// that.
-func (c *counts) tellAll(now time.Time) {
+// syncAll synchronizes all windows that have used half of their slack, so that
+// requests at a normal rate never wait for the database.
+func (c *counts) syncAll(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.Before(c.alone) {
+	if now.Before(c.offline) {
 		return
 	}
 	var windows []*window
 	for _, w := range c.windows {
-		if w.busy == nil && (w.untold < 0 || w.untold >= max(1, w.slack()/2)) && now.Before(w.ends) && len(windows) < tellMost {
+		due := w.pending < 0 || w.pending >= max(1, w.slack()/2)
+		if w.busy == nil && due && now.Before(w.ends) && len(windows) < maxSyncWindows {
 			windows = append(windows, w)
 		}
 	}
 	if len(windows) > 0 {
-		c.tell(now, windows...)
+		c.sync(now, windows...)
 	}
 }
 
-// look tells a rate without counting.
-func (c *counts) look(s Subject, now time.Time) Rate {
+// peek returns a rate without counting.
+func (c *counts) peek(s Subject, now time.Time) Rate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w := c.windows[s.key()]; w != nil && now.Before(w.ends) {
@@ -238,7 +241,8 @@ func (c *counts) look(s Subject, now time.Time) Rate {
 	return Rate{Limit: s.Most, Remaining: s.Most, Reset: now.Add(s.Window)}
 }
 
-// sweep forgets windows that have ended, once in a while. The lock is held.
+// sweep deletes windows that have ended, at most once a minute. The caller must
+// hold the lock.
 func (c *counts) sweep(now time.Time) {
 	if now.Sub(c.swept) < time.Minute {
 		return

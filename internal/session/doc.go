@@ -1,9 +1,7 @@
-// Package session finds out who is asking, and how often: the edge that the
-// REST interface and the MCP endpoint share. It checks personal API tokens and
-// counts requests against the plan of their owner; it checks the cookies of
-// browsers, and that what they send was not made by another site.
+// Package session authenticates callers and limits their rate, for the REST API
+// and the MCP endpoint. It checks personal API tokens and counts requests against
+// the plan of their owner. It also checks session cookies, and that the requests
+// of browsers come from our own pages.
 //
-// It promises that a token or a session which was
-// ended, has expired or lost its owner is refused at most a second later, on
-// every node.
+// A token or session that was ended, has expired or has lost its owner is rejected within one second on every server.
 package session

@@ -16,17 +16,17 @@ import (
 	"cardwall/internal/store"
 )
 
-// cacheFor is how long the database's answer about a token or a cookie is
-// believed. It is counted from before the query, so that no answer is older.
+// cacheFor is how long the result of a lookup is cached. The time starts before the
+// query, so that no result is older.
 const cacheFor = 900 * time.Millisecond
 
-// askTime is how long the database has for that.
-const askTime = 10 * time.Second
+// lookupTimeout limits a lookup in the database.
+const lookupTimeout = 10 * time.Second
 
-// touchEvery is how exact the last use of a token or session is.
+// touchEvery is the precision of the last use of a token or session.
 const touchEvery = time.Minute
 
-// Gate lets callers in.
+// Gate authenticates callers and counts their requests.
 type Gate struct {
 	db      *store.DB
 	log     *slog.Logger
@@ -36,12 +36,12 @@ type Gate struct {
 	proxies []netip.Prefix
 	metrics *Metrics
 
-	asked singleflight.Group // by what is known
+	lookups singleflight.Group // by hash of the credential
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]known
 	touched map[string]time.Time
-	unnamed map[string]bool // neighbors that were warned about
+	unnamed map[string]bool // untrusted proxies the log has warned about
 	writing sync.WaitGroup
 	stop    chan struct{}
 	stopped sync.Once
@@ -53,56 +53,56 @@ type known struct {
 	until  time.Time
 }
 
-// Options of a gate.
+// Options configures a Gate.
 type Options struct {
-	BaseURL   string         // where browsers find the server: decides what the cookie is called, and which site is ours
-	Unlimited bool           // no rate limits
-	Proxies   []netip.Prefix // our own, whose X-Forwarded-For says where a request came from
-	Metrics   *Metrics       // nil for none
+	BaseURL   string         // determines the name of the cookie and our own origin
+	Unlimited bool           // disable rate limits
+	Proxies   []netip.Prefix // trusted proxies, whose X-Forwarded-For is used
+	Metrics   *Metrics       // may be nil
 }
 
-// NewGate makes the gate of a server.
+// NewGate returns the gate of a server. The caller must call Close.
 func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
 	}
 	g := &Gate{
-		metrics: o.Metrics,
-		db:      db, log: log, rates: newCounts(o.Unlimited, true), stop: make(chan struct{}), cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
+		db: db, log: log, metrics: o.Metrics, rates: newCounts(o.Unlimited, true), stop: make(chan struct{}),
+		cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
 		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{}, unnamed: map[string]bool{},
 	}
 	g.rates.refused = o.Metrics.refused
 	if g.rates.share(db); g.rates.db != nil {
-		g.writing.Go(g.tellCounts)
+		g.writing.Go(g.syncCounts)
 	}
 	return g
 }
 
-// Close tells the other servers what was counted here, and waits for what the
-// gate still writes.
+// Close synchronizes the counts with the other servers and waits for writes in
+// progress.
 func (g *Gate) Close() {
 	g.stopped.Do(func() { close(g.stop) })
 	g.writing.Wait()
 }
 
-// tellCounts tells the other servers what this one counts.
-func (g *Gate) tellCounts() {
-	tick := time.NewTicker(tellEvery)
+// syncCounts periodically synchronizes the counts with the other servers.
+func (g *Gate) syncCounts() {
+	tick := time.NewTicker(syncInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			g.rates.tellAll(g.db.Now())
+			g.rates.syncAll(g.db.Now())
 		case <-g.stop:
-			g.rates.tellAll(g.db.Now())
+			g.rates.syncAll(g.db.Now())
 			return
 		}
 	}
 }
 
-// Admit finds out who sent a request and counts it. The rate is there for the
-// headers of every answer, refusals too. It refuses with unauthenticated and
-// rate_limited.
+// Admit authenticates and counts a request. The rate is for the headers of the
+// response and is also valid with an error. The error is unauthenticated,
+// forbidden or rate_limited.
 func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller, err := g.authenticate(r)
@@ -111,7 +111,7 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 	}
 	address, network := g.from(r)
 	if err != nil {
-		rate, ok := g.spendNetwork("address", address, network, strangerLimit, now)
+		rate, ok := g.spendNetwork("address", address, network, unauthenticatedLimit, now)
 		if !ok && board.IsCode(err, board.CodeUnauthenticated) {
 			return board.Caller{}, rate, limited("requests", rate, now)
 		}
@@ -138,8 +138,8 @@ func searchesOf(c board.Caller) Subject {
 	return perMinute("search", c.UserID, c.Plan.Limits().SearchesPerMinute)
 }
 
-// spend counts a request, and a search in both budgets. What either refuses is
-// counted in neither. It returns the rate that limits the caller most.
+// spend counts a request; a search counts against both limits. If one limit is
+// used up, it counts against neither. It returns the rate with less remaining.
 func (g *Gate) spend(requests, searches Subject, class Class, now time.Time) (Rate, error) {
 	if class != Searches {
 		rate, ok := g.rates.spend(requests, now)
@@ -163,9 +163,8 @@ func (g *Gate) spend(requests, searches Subject, class Class, now time.Time) (Ra
 	return search, nil
 }
 
-// AdmitSearch counts a search of a token's owner whose request was admitted as
-// an ordinary one, before anybody knew that it searches. It refuses with
-// rate_limited, and then the request no longer counts either.
+// AdmitSearch counts a search whose request was already admitted as an ordinary
+// one. If the error is rate_limited, the request is no longer counted either.
 func (g *Gate) AdmitSearch(caller board.Caller) error {
 	now := g.db.Now()
 	rate, ok := g.rates.spend(searchesOf(caller), now)
@@ -176,28 +175,29 @@ func (g *Gate) AdmitSearch(caller board.Caller) error {
 	return nil
 }
 
-// AdmitAnybody counts a request to what is open to all. Its caller is nobody,
-// whatever else it carries. It refuses with forbidden what another site's page
-// had a browser send, and with rate_limited.
-func (g *Gate) AdmitAnybody(r *http.Request, _ Class) (board.Caller, Rate, error) {
-	return g.admitNobody(r, "anybody", anybodyLimit)
+// AdmitAnonymous counts a request without authentication. The caller is always
+// nobody. The error is rate_limited, or forbidden if a page of another site sent
+// the request.
+func (g *Gate) AdmitAnonymous(r *http.Request, _ Class) (board.Caller, Rate, error) {
+	return g.admitNobody(r, "anybody", anonymousLimit)
 }
 
-// AdmitVisitor admits the caller of a session, and anyone else as nobody. It
-// refuses what AdmitAnybody refuses.
+// AdmitVisitor admits the person of a session, and anyone else as nobody. It
+// returns the same errors as AdmitAnonymous.
 func (g *Gate) AdmitVisitor(r *http.Request, class Class) (board.Caller, Rate, error) {
 	if _, ok := g.cookie.read(r); !ok || len(r.Header.Values("Authorization")) > 0 {
-		return g.AdmitAnybody(r, class)
+		return g.AdmitAnonymous(r, class)
 	}
 	caller, rate, err := g.Admit(r, class)
 	if board.IsCode(err, board.CodeUnauthenticated) {
-		return g.AdmitAnybody(r, class)
+		return g.AdmitAnonymous(r, class)
 	}
 	return caller, rate, err
 }
 
-// AdmitGuest is AdmitAnybody for public pages, whose requests are counted apart:
-// who looks at many keeps nobody from signing in.
+// AdmitGuest is like AdmitAnonymous, for public pages. Their requests are counted
+// separately, so heavy browsing of public pages cannot lock people out of signing
+// in.
 func (g *Gate) AdmitGuest(r *http.Request, _ Class) (board.Caller, Rate, error) {
 	return g.admitNobody(r, "guest", guestLimit)
 }
@@ -214,8 +214,8 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 	return caller, rate, g.sameSite(r)
 }
 
-// spendNetwork counts a request of nobody in particular. The rate is that of the
-// network, unless the proxy that it came through is used up.
+// spendNetwork counts an unauthenticated request. The rate is that of the network,
+// unless the limit of its proxy is used up.
 func (g *Gate) spendNetwork(what, address, network string, limit int, now time.Time) (rate Rate, ok bool) {
 	for i, s := range perNetwork(minutely(what, limit), address, network) {
 		each, allowed := g.rates.spend(s, now)
@@ -229,9 +229,9 @@ func (g *Gate) spendNetwork(what, address, network string, limit int, now time.T
 	return rate, true
 }
 
-// AdmitProgram counts a request to an address at which programs connect, and that
-// reads no cookie: the page of any site may have a browser send it. It answers
-// the network address that it came from, and refuses with rate_limited.
+// AdmitProgram counts a request to an endpoint for programs that reads no cookie,
+// so pages of any site may use it. It returns the client's IP address. The error
+// is rate_limited.
 func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	now := g.db.Now()
 	address, network := g.from(r)
@@ -241,16 +241,23 @@ func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	return address, nil
 }
 
-// Stranger is the rate of a request that needs no token.
-func (g *Gate) Stranger(r *http.Request) Rate {
+// AnonymousRate returns the rate of a request that needs no token, without counting
+// it.
+func (g *Gate) AnonymousRate(r *http.Request) Rate {
 	address, network := g.from(r)
-	return g.rates.look(perNetwork(minutely("address", strangerLimit), address, network)[0], g.db.Now())
+	return g.rates.peek(perNetwork(minutely("address", unauthenticatedLimit), address, network)[0], g.db.Now())
 }
 
-// authenticate finds out who sent a request: by its token, or where it has none
-// by its cookie.
+// Reauthenticate returns an error if the caller of a request is no longer valid. It
+// is for long responses and counts nothing.
+func (g *Gate) Reauthenticate(r *http.Request) error {
+	_, err := g.authenticate(r)
+	return err
+}
+
+// authenticate returns the caller of a request, by its token or else by its cookie.
 func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
-	hash, ask, ok := g.credential(r)
+	hash, find, ok := g.credential(r)
 	if !ok {
 		return board.Caller{}, board.Unauthenticated()
 	}
@@ -263,7 +270,7 @@ func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	g.metrics.lookup(fresh)
 	if !fresh {
 		var err error
-		if k, err = g.askOnce(r.Context(), ask, key, now); err != nil {
+		if k, err = g.lookUpOnce(r.Context(), find, key, now); err != nil {
 			return board.Caller{}, err
 		}
 	}
@@ -274,12 +281,12 @@ func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	return k.caller, nil
 }
 
-// asking finds a caller by a fingerprint.
-type asking func(v *store.View, ctx context.Context, hash []byte) (board.Caller, bool, error)
+// finder finds the caller of a credential by its hash.
+type finder func(v *store.View, ctx context.Context, hash []byte) (board.Caller, bool, error)
 
-// credential is the fingerprint of what a request carries. A header that holds
-// no token is not made up for by a cookie.
-func (g *Gate) credential(r *http.Request) (hash []byte, ask asking, ok bool) {
+// credential returns the hash of a request's token or cookie. If there is an
+// Authorization header, the cookie is ignored even if the header has no token.
+func (g *Gate) credential(r *http.Request) (hash []byte, find finder, ok bool) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		hash, ok = g.cookie.read(r)
 		return hash, (*store.View).CallerOfSession, ok
@@ -292,13 +299,13 @@ func (g *Gate) credential(r *http.Request) (hash []byte, ask asking, ok bool) {
 	return hash, (*store.View).CallerOfToken, ok
 }
 
-// askOnce has the requests that find an answer too old at the same time share the
-// next one.
-func (g *Gate) askOnce(ctx context.Context, ask asking, key [sha256.Size]byte, now time.Time) (known, error) {
-	answer, err, _ := g.asked.Do(string(key[:]), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime) // who goes leaves the others
+// lookUpOnce lets concurrent requests with the same credential share one lookup.
+func (g *Gate) lookUpOnce(ctx context.Context, find finder, key [sha256.Size]byte, now time.Time) (known, error) {
+	result, err, _ := g.lookups.Do(string(key[:]), func() (any, error) {
+		// A client that disconnects must not cancel the lookup of the others.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()
-		k, err := g.ask(ctx, ask, key[:], now)
+		k, err := g.lookUp(ctx, find, key[:], now)
 		if err == nil {
 			g.keep(key, k, now)
 		}
@@ -307,16 +314,16 @@ func (g *Gate) askOnce(ctx context.Context, ask asking, key [sha256.Size]byte, n
 	if err != nil {
 		return known{}, err
 	}
-	if k := answer.(known); !g.db.Now().After(k.until) {
+	if k := result.(known); !g.db.Now().After(k.until) {
 		return k, nil
 	}
-	return g.ask(ctx, ask, key[:], g.db.Now()) // it took so long that it is too old by now
+	return g.lookUp(ctx, find, key[:], g.db.Now()) // the shared lookup took so long that its result is too old
 }
 
-func (g *Gate) ask(ctx context.Context, ask asking, hash []byte, now time.Time) (k known, err error) {
+func (g *Gate) lookUp(ctx context.Context, find finder, hash []byte, now time.Time) (k known, err error) {
 	k.until = now.Add(cacheFor)
 	err = g.db.Read(ctx, board.System(), func(v *store.View) (err error) {
-		k.caller, k.ok, err = ask(v, ctx, hash)
+		k.caller, k.ok, err = find(v, ctx, hash)
 		return err
 	})
 	return k, err
@@ -335,10 +342,10 @@ func (g *Gate) keep(key [sha256.Size]byte, k known, now time.Time) {
 	g.known[key] = k
 }
 
-// touch notes the use of a token or session, once in a while and beside the
-// request.
+// touch records the use of a token or session in the background, at most once per
+// touchEvery.
 func (g *Gate) touch(c board.Caller, r *http.Request, now time.Time) {
-	id, from, agent := c.TokenID+c.SessionID, g.address(r), r.UserAgent() // it has one of the two
+	id, from, agent := c.TokenID+c.SessionID, g.address(r), r.UserAgent() // a caller has only one of the two ids
 	g.mu.Lock()
 	last, seen := g.touched[id]
 	due := !seen || now.Sub(last) >= touchEvery
@@ -366,7 +373,7 @@ func (g *Gate) touch(c board.Caller, r *http.Request, now time.Time) {
 			return tx.TouchToken(ctx, c.TokenID)
 		})
 		if err != nil {
-			g.log.Warn("note the use of a token or session", "id", id, "error", err)
+			g.log.Warn("last use of a token or session not recorded", "id", id, "error", err)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// Class is the kind of a request, where it has a limit of its own.
+// Class is the kind of a request. Each class has its own limit.
 type Class int
 
 // The classes of requests.
@@ -16,46 +16,45 @@ const (
 	Searches
 )
 
-// strangerLimit is how many requests a minute without a good token one
-// network address may send.
-const strangerLimit = 60
-
-// The limits of who needs no token: how many requests a minute the pages of one
-// person may send, and how many of those that are open to all one network. A
-// plan is about programs; a page that is worked with quickly must not stop.
+// Limits of requests per minute.
 const (
+	// Per network, without a valid token.
+	unauthenticatedLimit = 60
+	// Per person, from our own pages. The limits of plans apply only to programs,
+	// because a page must keep working when a person works quickly.
 	sessionLimit       = 1_200
 	sessionSearchLimit = 300
-	anybodyLimit       = 120
-	guestLimit         = 600 // to public pages: there may be many people behind one network, each with a page that looks again
+	// Per network, of operations that need no sign-in.
+	anonymousLimit = 120
+	// Per network, to public pages. Many people can share a network, and each page
+	// reloads periodically.
+	guestLimit = 600
+	// Per network, to connect apps. A host of assistants serves many people.
+	programLimit = 600
 )
 
-// programLimit is how many requests a minute one network may send to connect
-// programs: behind one that is a host of assistants there are many people.
-const programLimit = 600
-
-// Rate is what the X-RateLimit headers say.
+// Rate is the content of the X-RateLimit headers.
 type Rate struct {
 	Limit     int
-	Remaining int       // as far as this server knows: others may have taken a hundredth meanwhile
-	Reset     time.Time // when the window ends
+	Remaining int       // as far as this server knows; other servers may have used up to a hundredth of the limit
+	Reset     time.Time // end of the window
 }
 
-// minutely is a limit of requests.
+// minutely returns a limit of requests per minute.
 func minutely(name string, most int) Limit {
 	return Limit{Name: name, Most: most, Window: time.Minute}
 }
 
-// perMinute is what a limit of requests counts for.
+// perMinute returns the subject of a limit of requests per minute.
 func perMinute(name, of string, most int) Subject {
 	return Subject{minutely(name, most), of}
 }
 
-// limited is the refusal of one of too many requests or searches.
+// limited returns the error for too many requests or searches.
 func limited(what string, rate Rate, now time.Time) error {
 	return &board.Fault{
 		Code:       board.CodeRateLimited,
-		Message:    fmt.Sprintf("Too many %s: the limit is %d a minute. Wait as long as Retry-After says.", what, rate.Limit),
+		Message:    fmt.Sprintf("Too many %s: the limit is %d per minute. Wait for the time in Retry-After.", what, rate.Limit),
 		RetryAfter: max(rate.Reset.Sub(now), time.Second),
 	}
 }
