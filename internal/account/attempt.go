@@ -10,28 +10,33 @@ import (
 	"cardwall/internal/store"
 )
 
-// The limits of guesses, and of what makes emails leave. A guesser is slowed by
-// account and network. A browser that the account has signed in with is counted
-// separately, so that nobody else can keep it out (OWASP, "Slow Down Online
-// Guessing Attacks with Device Cookies"). What many networks guess at one account
-// is bounded too, but not for the networks that the account has signed in from;
-// anyone else gets in by the link of a password reset meanwhile.
+// The limits of password guesses and of requests that send emails. Guesses are
+// limited per account and network. A browser that the account has signed in with
+// is counted separately, so that an attacker cannot lock it out (OWASP, "Slow
+// Down Online Guessing Attacks with Device Cookies"). There is also a limit for
+// guesses at one account from all networks together. It does not apply to
+// networks that the account has signed in from, and a password reset still works.
 var (
-	guessesDevice  = session.Limit{Name: "device", Most: 10, Window: 15 * time.Minute}  // at one account, from a browser that it knows
-	guessesHere    = session.Limit{Name: "here", Most: 10, Window: 15 * time.Minute}    // at one account, from one network
-	guessesNetwork = session.Limit{Name: "network", Most: 50, Window: 15 * time.Minute} // at any account, from one network
-	guessesAccount = session.Limit{Name: "account", Most: 500, Window: time.Hour}       // at one account, from networks that it does not know
-	lettersNetwork = session.Limit{Name: "letters", Most: 30, Window: time.Hour}        // asked for from one network
+	// At one account, from a browser that it has signed in with.
+	guessesDevice = session.Limit{Name: "device", Most: 10, Window: 15 * time.Minute}
+	// At one account, from one network.
+	guessesHere = session.Limit{Name: "here", Most: 10, Window: 15 * time.Minute}
+	// At any account, from one network.
+	guessesNetwork = session.Limit{Name: "network", Most: 50, Window: 15 * time.Minute}
+	// At one account, from all networks that it has not signed in from.
+	guessesAccount = session.Limit{Name: "account", Most: 500, Window: time.Hour}
+	// Requested from one network.
+	emailsNetwork = session.Limit{Name: "letters", Most: 30, Window: time.Hour}
 )
 
-// guesser is where a guess comes from, and what the account knows of it.
+// guesser is the origin of a guess.
 type guesser struct {
 	caller        board.Caller
-	device, place bool // the account has signed in with the browser, or from the network
+	device, place bool // the account has signed in with this browser, from this network
 }
 
-// subjects are what a guess at the account of an address counts for. The first is
-// forgiven entirely when the guess is right.
+// subjects returns what a guess at the account with an email address counts
+// against. A correct guess resets the first one.
 func (g guesser) subjects(email string) []session.Subject {
 	of := func(l session.Limit, what string) session.Subject {
 		return session.Subject{Limit: l, Of: email + "\x00" + what}
@@ -52,29 +57,30 @@ func (g guesser) subjects(email string) []session.Subject {
 	return append(out, session.PerNetwork(guessesNetwork, g.caller)...)
 }
 
-// take counts a guess before it is made.
+// take counts a guess before the password is checked.
 func (a *Accounts) take(db *store.DB, tried []session.Subject) error {
 	err := a.attempts.Take(db, tried...)
 	var f *board.Fault
 	if errors.As(err, &f) {
-		f.Message = "Too many wrong passwords were tried. Wait as long as Retry-After says, sign in with a passkey, or choose a new password with the link that \"Forgot password?\" sends."
+		f.Message = "Too many wrong passwords. Wait for the time in Retry-After, sign in with a passkey, " +
+			"or reset your password with \"Forgot password?\"."
 	}
 	return err
 }
 
-// recordTime is how long the record of a wrong password may take to be written.
-const recordTime = 10 * time.Second
+// recordTimeout limits the audit of a wrong password.
+const recordTimeout = 10 * time.Second
 
-// wrongPassword leaves a line in the log and, if there is an account, an entry
-// in the audit log. The entry is written in the background: the answer takes as
-// long for an address without an account.
+// wrongPassword writes a log line and, if there is an account, an entry in the
+// audit log. It writes the entry in the background, so that the response takes as
+// long as for an address without an account.
 func (a *Accounts) wrongPassword(db *store.DB, c board.Caller, userID string) {
 	a.opts.Log.Warn("wrong password", "request", c.RequestID, "address", c.Address, "network", c.Network, "user", userID)
 	if userID == "" {
 		return
 	}
 	a.writing.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+		ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 		defer cancel()
 		err := db.Write(ctx, c, func(tx *store.Tx) error {
 			tx.Note("", board.Changes{"address": {To: c.Address}})
@@ -86,5 +92,5 @@ func (a *Accounts) wrongPassword(db *store.DB, c board.Caller, userID string) {
 	})
 }
 
-// Close waits for what is still being recorded.
+// Close waits until all wrong passwords are recorded.
 func (a *Accounts) Close() { a.writing.Wait() }

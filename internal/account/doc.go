@@ -1,19 +1,18 @@
-// Package account is the life of a person's account: signing up and in, with a
-// password, a passkey or an identity provider, and what guards the account
-// afterwards: sessions, tokens, passkeys, the profile and its end.
+// Package account manages people's accounts: sign-up, and sign-in with a
+// password, a passkey or an identity provider; then sessions, tokens, passkeys,
+// the profile and the deletion of the account.
 //
-// AddOperations registers all that are operations; Provider serves the two
-// addresses that an identity provider sends browsers to.
+// AddOperations registers the operations. Provider serves the two paths of the
+// OpenID Connect sign-in.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Nobody learns from an answer, or from how long it takes, whether an
-//     address has an account: signing up, asking for another password and
-//     failing to sign in answer alike. What tells the two apart is done later,
-//     where the letter is written.
-//   - A password is at rest as argon2id, a session and the link of a letter as
-//     SHA-256. None of them is in a log, in the audit or in a stored answer.
-//   - Another password ends all other sessions; one that was chosen by a letter
-//     ends all.
-//   - Guessing is limited for each account and each network.
+//   - No response, and no response time, reveals whether an email address has an
+//     account: sign-up, password reset requests and failed sign-ins respond in
+//     the same way. The difference is decided later, when the email is composed.
+//   - Passwords are stored as argon2id, session secrets and the secrets of links
+//     in emails as SHA-256. None of them is logged, audited or part of a stored
+//     response.
+//   - A new password ends all other sessions. A password reset ends all sessions.
+//   - Guesses are limited per account and per network.
 package account

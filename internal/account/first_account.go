@@ -7,9 +7,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// FirstLink returns a link with which the first account of a server can be made,
-// or "" if the server has an account already. The link works for a week, and
-// until there is an account.
+// FirstLink returns a link that creates the first account of a server, or "" if
+// the server already has an account. The link expires after a week, or when there
+// is an account.
 func FirstLink(ctx context.Context, tx *store.Tx) (string, error) {
 	empty, err := tx.WithoutUsers(ctx)
 	if err != nil || !empty {

@@ -23,10 +23,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// OIDC says which identity provider signs people in (OpenID Connect Core 1.0).
+// OIDC configures the identity provider (OpenID Connect Core 1.0).
 type OIDC struct {
 	Issuer, ClientID, ClientSecret string
-	Name                           string // as people call it; the issuer's host when empty
+	Name                           string // shown to people
 }
 
 func (o OIDC) check() error {
@@ -35,20 +35,21 @@ func (o OIDC) check() error {
 	}
 	u, err := url.Parse(o.Issuer)
 	if err != nil || o.ClientID == "" || u.Scheme != "https" && !session.Trustworthy(o.Issuer) {
-		return errors.New("an identity provider needs the address of its issuer, with https, and a client id (CARDWALL_OIDC_ISSUER, CARDWALL_OIDC_CLIENT_ID)")
+		return errors.New("an identity provider needs an https issuer and a client id " +
+			"(CARDWALL_OIDC_ISSUER, CARDWALL_OIDC_CLIENT_ID)")
 	}
 	return nil
 }
 
 const (
-	oidcTimeout  = 10 * time.Second // of one request to the provider
-	oidcLifetime = 10 * time.Minute // from being sent there to coming back
+	oidcTimeout  = 10 * time.Second // one request to the provider
+	oidcLifetime = 10 * time.Minute // from the redirect to the callback
 	oidcCookie   = "cardwall-oidc"
 )
 
-// Provider sends browsers to an identity provider and takes them back. What it
-// must remember meanwhile is in a cookie of the browser's: a GET that begins a
-// sign-in changes nothing here.
+// Provider signs people in with an identity provider. It keeps the state of a
+// sign-in in a cookie, because the GET request that begins it must not change
+// anything on the server.
 type Provider struct {
 	accounts *Accounts
 	db       *store.DB
@@ -57,11 +58,11 @@ type Provider struct {
 	callback string
 
 	mu     sync.Mutex
-	config *oauth2.Config // nil until the provider was asked for the first time
+	config *oauth2.Config // nil until discover succeeds
 	verify *oidc.IDTokenVerifier
 }
 
-// NewProvider serves an identity provider.
+// NewProvider returns the handlers of the configured identity provider.
 func (a *Accounts) NewProvider(db *store.DB, gate *session.Gate, apiPath string) *Provider {
 	return &Provider{
 		accounts: a, db: db, gate: gate, client: &http.Client{Timeout: oidcTimeout},
@@ -69,7 +70,7 @@ func (a *Accounts) NewProvider(db *store.DB, gate *session.Gate, apiPath string)
 	}
 }
 
-// Pages are the provider's two addresses, by method and path; none where no
+// Pages returns the provider's two handlers by method and path, or nil if no
 // provider is configured.
 func (a *Accounts) Pages(db *store.DB, gate *session.Gate, apiPath string) map[string]http.Handler {
 	if a.opts.OIDC.Issuer == "" {
@@ -82,11 +83,14 @@ func (a *Accounts) Pages(db *store.DB, gate *session.Gate, apiPath string) map[s
 	}
 }
 
-// page sends a browser on, or back to the page of the sign-in with the reason.
-func (p *Provider) page(where func(w http.ResponseWriter, r *http.Request, caller board.Caller) (string, error)) http.Handler {
+type redirect func(w http.ResponseWriter, r *http.Request, caller board.Caller) (target string, err error)
+
+// page redirects a browser to the returned target, or to the sign-in page with the
+// reason of an error.
+func (p *Provider) page(where redirect) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		caller, _, err := p.gate.AdmitAnybody(r, session.Requests)
+		caller, _, err := p.gate.AdmitAnonymous(r, session.Requests)
 		to := ""
 		if err == nil {
 			caller.UserAgent, caller.RequestID = r.UserAgent(), w.Header().Get("X-Request-Id")
@@ -97,7 +101,8 @@ func (p *Provider) page(where func(w http.ResponseWriter, r *http.Request, calle
 			if f, ok := board.AsFault(err); ok {
 				reason += "_" + string(f.Code)
 			} else {
-				p.accounts.opts.Log.Warn("sign-in with the identity provider", "request", w.Header().Get("X-Request-Id"), "error", err)
+				p.accounts.opts.Log.Warn("sign-in with the identity provider failed",
+					"request", w.Header().Get("X-Request-Id"), "error", err)
 			}
 			to = "/sign-in?error=" + reason
 		}
@@ -105,7 +110,8 @@ func (p *Provider) page(where func(w http.ResponseWriter, r *http.Request, calle
 	})
 }
 
-// discover asks the provider about itself, once it was reached.
+// discover fetches the provider's configuration and keeps it after the first
+// success.
 func (p *Provider) discover(ctx context.Context) (*oauth2.Config, *oidc.IDTokenVerifier, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,10 +119,10 @@ func (p *Provider) discover(ctx context.Context) (*oauth2.Config, *oidc.IDTokenV
 		return p.config, p.verify, nil
 	}
 	o := p.accounts.opts.OIDC
-	// The provider fetches its keys with this context later, too.
+	// The verifier uses this context later to fetch keys, so it must not be canceled.
 	provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), o.Issuer)
 	if err != nil {
-		return nil, nil, fmt.Errorf("ask the identity provider: %w", err)
+		return nil, nil, fmt.Errorf("discover the identity provider: %w", err)
 	}
 	p.config = &oauth2.Config{
 		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: provider.Endpoint(), RedirectURL: p.callback,
@@ -126,21 +132,22 @@ func (p *Provider) discover(ctx context.Context) (*oauth2.Config, *oidc.IDTokenV
 	return p.config, p.verify, nil
 }
 
-// journey is what a browser carries to the provider and back.
+// journey is the content of the cookie during a sign-in.
 type journey struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
-	Verifier string `json:"verifier"` // of RFC 7636
-	Next     string `json:"next"`     // the page that the person wanted
+	Verifier string `json:"verifier"` // RFC 7636
+	Next     string `json:"next"`     // path of the page to open after the sign-in
 }
 
-// maxNext is how long the address of a page may be that a cookie carries.
+// maxNext limits the length of that path in bytes, because it is in a cookie.
 const maxNext = 2_000
 
-// pageAfter is the page that a person goes on to: one of our own, never another
-// site's.
+// pageAfter returns the path of the page to open after the sign-in. It must be on
+// this site; any other address becomes "/".
 func pageAfter(next string) string {
-	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\t\r\n") {
+	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") ||
+		strings.ContainsAny(next, "\\\t\r\n") {
 		return "/"
 	}
 	return next
@@ -154,15 +161,18 @@ func (p *Provider) begin(w http.ResponseWriter, r *http.Request, _ board.Caller)
 	j := journey{board.NewSecret(), board.NewSecret(), oauth2.GenerateVerifier(), pageAfter(r.URL.Query().Get("next"))}
 	text, err := json.Marshal(j)
 	if err != nil {
-		return "", fmt.Errorf("write the cookie: %w", err)
+		return "", fmt.Errorf("encode the cookie: %w", err)
 	}
 	p.carry(w, base64.RawURLEncoding.EncodeToString(text), oidcLifetime)
 	return config.AuthCodeURL(j.State, oidc.Nonce(j.Nonce), oauth2.S256ChallengeOption(j.Verifier)), nil
 }
 
-// carry sets the cookie of a journey, or ends it.
+// carry sets the cookie of a journey, or deletes it if lifetime is 0.
 func (p *Provider) carry(w http.ResponseWriter, value string, lifetime time.Duration) {
-	c := &http.Cookie{Name: p.cookie(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(lifetime / time.Second), Secure: session.Trustworthy(p.callback)}
+	c := &http.Cookie{
+		Name: p.cookie(), Value: value, Path: "/", MaxAge: int(lifetime / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: session.Trustworthy(p.callback),
+	}
 	if lifetime == 0 {
 		c.MaxAge = -1
 	}
@@ -176,16 +186,15 @@ func (p *Provider) cookie() string {
 	return oidcCookie
 }
 
-// errProvider is what a browser that came back is told of whatever is wrong with
-// how it did.
+// errProvider is the error for every invalid callback.
 func errProvider() error {
-	return board.Refuse(board.CodeUnauthenticated, "The identity provider's answer was not accepted; begin again.")
+	return board.Refuse(board.CodeUnauthenticated, "The identity provider's response was not accepted. Try again.")
 }
 
-// claims are what the provider says of a person.
+// claims are the claims of an ID token.
 type claims struct {
 	Email    string `json:"email"`
-	Verified any    `json:"email_verified"` // some send a text
+	Verified any    `json:"email_verified"` // some providers send a string
 	Name     string `json:"name"`
 	Zone     string `json:"zoneinfo"`
 }
@@ -215,14 +224,14 @@ func (p *Provider) finish(w http.ResponseWriter, r *http.Request, caller board.C
 	raw, _ := token.Extra("id_token").(string)
 	id, err := verifier.Verify(ctx, raw)
 	if err != nil {
-		return "", fmt.Errorf("verify the identity: %w", err)
+		return "", fmt.Errorf("verify the ID token: %w", err)
 	}
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(j.Nonce)) != 1 {
 		return "", errProvider()
 	}
 	var c claims
 	if err := id.Claims(&c); err != nil {
-		return "", fmt.Errorf("read the identity: %w", err)
+		return "", fmt.Errorf("decode the claims: %w", err)
 	}
 	var out SignedIn
 	if err := p.db.Write(ctx, caller, func(tx *store.Tx) (err error) {
@@ -236,19 +245,19 @@ func (p *Provider) finish(w http.ResponseWriter, r *http.Request, caller board.C
 	return pageAfter(j.Next), nil
 }
 
-// redacted is an error of the token endpoint without the answer, which may hold
-// what it should not.
+// redacted returns an error of the token endpoint without the response body, which
+// may contain secrets.
 func redacted(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("the provider answered %d %s", refused.Response.StatusCode, refused.ErrorCode)
+		return fmt.Errorf("the provider returned status %d %s", refused.Response.StatusCode, refused.ErrorCode)
 	}
 	return err
 }
 
-// enter signs in whom the provider vouches for. A person it never sent before is
-// known by the address, or gets an account; but only by one that the provider
-// has verified, else anybody could claim to be anybody.
+// enter signs in the person of an ID token. If the identity is new, it is linked
+// to the account with the email address, or to a new account. The provider must
+// have verified the address: otherwise anyone could take over any account.
 func (a *Accounts) enter(ctx context.Context, tx *store.Tx, issuer, subject string, c claims) (SignedIn, error) {
 	userID, err := tx.UserOfIdentity(ctx, issuer, subject)
 	if err != nil {
@@ -275,12 +284,12 @@ func (a *Accounts) enter(ctx context.Context, tx *store.Tx, issuer, subject stri
 	return out, tx.Audit(ctx, "sign_in_with_oidc", userID)
 }
 
-// link is the account of the address that a provider has verified, which it
-// makes when there is none.
+// link returns the account with the verified email address, and creates it if
+// there is none.
 func (a *Accounts) link(ctx context.Context, tx *store.Tx, c claims) (userID string, made bool, err error) {
 	email, err := board.NormalEmail(c.Email)
 	if verified := c.Verified == true || c.Verified == "true"; err != nil || !verified {
-		return "", false, board.Forbidden("The identity provider has not verified an email address of yours.")
+		return "", false, board.Forbidden("The identity provider has not verified your email address.")
 	}
 	if userID, _, err = tx.PasswordOf(ctx, email); err != nil || userID != "" {
 		return userID, false, err

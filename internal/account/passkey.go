@@ -22,50 +22,52 @@ import (
 )
 
 const (
-	maxPasskeys  = 20              // of one person
+	maxPasskeys  = 20              // per person
 	ceremonyTime = 5 * time.Minute // from begin to finish
 )
 
-// Credential is what PublicKeyCredential.toJSON answers (Web Authentication
+// Credential is the result of PublicKeyCredential.toJSON (Web Authentication
 // Level 3, 5.1).
 type Credential map[string]any
 
-// CeremonyOptions are a JSON object that PublicKeyCredential takes by
-// parseRequestOptionsFromJSON or parseCreationOptionsFromJSON.
+// CeremonyOptions is a JSON object for parseRequestOptionsFromJSON or
+// parseCreationOptionsFromJSON of PublicKeyCredential.
 type CeremonyOptions jsontext.Value
 
-// MarshalJSON is the object itself.
+// MarshalJSON returns the object itself.
 func (o CeremonyOptions) MarshalJSON() ([]byte, error) { return o, nil }
 
-// Schema is any object's: what is in it is the browser's business.
+// Schema returns the schema of any object, because only the browser reads it.
 func (CeremonyOptions) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// Ceremony is a begun use of a passkey.
+// Ceremony is a WebAuthn ceremony in progress.
 type Ceremony struct {
-	ChallengeID string          `json:"challengeId" doc:"What to give back with the passkey's answer." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Options     CeremonyOptions `json:"options" doc:"What the browser is to ask, as parseRequestOptionsFromJSON or parseCreationOptionsFromJSON takes it." example:"{\"challenge\":\"3q2-7w\"}"`
+	ChallengeID string          `json:"challengeId" doc:"Send it back with the passkey's response." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Options     CeremonyOptions `json:"options" doc:"Options for parseRequestOptionsFromJSON or parseCreationOptionsFromJSON in the browser." example:"{\"challenge\":\"3q2-7w\"}"`
 }
 
-// relyingParty is this server, as passkeys know it: by the host that browsers
-// find it under. A passkey proves the person too (by a finger, a face, a PIN), so
-// that it is as good as a password and more.
+// relyingParty returns this server as a WebAuthn relying party. Its id is the host
+// of the base URL. User verification (fingerprint, face or PIN) is required, so
+// that a passkey is at least as strong as a password.
 func relyingParty(u *url.URL) (*webauthn.WebAuthn, error) {
 	w, err := webauthn.New(&webauthn.Config{
 		RPID: u.Hostname(), RPDisplayName: "Cardwall", RPOrigins: []string{u.Scheme + "://" + u.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
-			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: new(true), UserVerification: protocol.VerificationRequired,
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: new(true),
+			UserVerification: protocol.VerificationRequired,
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("set passkeys up: %w", err)
+		return nil, fmt.Errorf("set up passkeys: %w", err)
 	}
 	return w, nil
 }
 
-// isName tells whether a host is a name: a passkey belongs to one.
+// isName reports whether a host is a name and not an IP address. Passkeys need a
+// name.
 func isName(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return host != "" && err != nil
@@ -75,25 +77,25 @@ func (a *Accounts) noPasskeys() error {
 	if a.keys != nil {
 		return nil
 	}
-	return board.Forbidden("Passkeys need a server whose address is https and a name; its operator sets CARDWALL_BASE_URL.")
+	return board.Forbidden("Passkeys need an https address with a host name. The operator can set CARDWALL_BASE_URL.")
 }
 
-// keyOwner is a person to package webauthn.
+// keyOwner implements webauthn.User.
 type keyOwner struct {
 	board.Profile
 	keys []webauthn.Credential
 }
 
-// WebAuthnID is the user handle that a passkey keeps.
+// WebAuthnID returns the user handle, which the passkey stores.
 func (o keyOwner) WebAuthnID() []byte { return []byte(o.ID) }
 
-// WebAuthnName is what a device shows to choose by.
+// WebAuthnName returns the name that identifies the account on a device.
 func (o keyOwner) WebAuthnName() string { return o.Email }
 
-// WebAuthnDisplayName is what a device may show beside.
+// WebAuthnDisplayName returns the person's name.
 func (o keyOwner) WebAuthnDisplayName() string { return o.Name }
 
-// WebAuthnCredentials are the person's passkeys.
+// WebAuthnCredentials returns the person's passkeys.
 func (o keyOwner) WebAuthnCredentials() []webauthn.Credential { return o.keys }
 
 func ownerOf(ctx context.Context, v *store.View, userID string) (keyOwner, error) {
@@ -106,77 +108,81 @@ func ownerOf(ctx context.Context, v *store.View, userID string) (keyOwner, error
 	for _, text := range texts {
 		var c webauthn.Credential
 		if err := jsonv1.Unmarshal([]byte(text), &c); err != nil {
-			return o, fmt.Errorf("read a passkey: %w", err)
+			return o, fmt.Errorf("decode passkey: %w", err)
 		}
 		o.keys = append(o.keys, c)
 	}
 	return o, err
 }
 
-// ceremony keeps what a passkey must answer.
+// ceremony stores the challenge of a ceremony.
 func ceremony(ctx context.Context, tx *store.Tx, publicKey any, s *webauthn.SessionData) (Ceremony, error) {
 	data, err := jsonv1.Marshal(s)
 	if err != nil {
-		return Ceremony{}, fmt.Errorf("keep a ceremony: %w", err)
+		return Ceremony{}, fmt.Errorf("encode ceremony: %w", err)
 	}
 	c := Ceremony{ChallengeID: tx.NewID("chl_")}
-	if c.Options, err = jsonv1.Marshal(publicKey); err != nil { // its tags are those of encoding/json
-		return c, fmt.Errorf("write a ceremony: %w", err)
+	if c.Options, err = jsonv1.Marshal(publicKey); err != nil { // the type has tags of encoding/json
+		return c, fmt.Errorf("encode ceremony: %w", err)
 	}
 	return c, tx.InsertChallenge(ctx, c.ChallengeID, string(data), ceremonyTime)
 }
 
-// answered ends the ceremony that a passkey answers, and reads the answer.
-func answered(ctx context.Context, tx *store.Tx, challengeID string, c Credential, signedIn bool) (s webauthn.SessionData, text []byte, err error) {
+// finish ends the ceremony of a passkey's response. It returns the ceremony's data
+// and the response as JSON.
+func finish(
+	ctx context.Context, tx *store.Tx, challengeID string, c Credential, signedIn bool,
+) (s webauthn.SessionData, text []byte, err error) {
 	data, err := tx.TakeChallenge(ctx, challengeID, signedIn)
 	if err != nil {
 		return s, nil, err
 	}
 	if err := jsonv1.Unmarshal([]byte(data), &s); err != nil {
-		return s, nil, fmt.Errorf("read a ceremony: %w", err)
+		return s, nil, fmt.Errorf("decode ceremony: %w", err)
 	}
-	s.Expires = time.Time{} // by the server's clock, and over already where it is
+	s.Expires = time.Time{} // the store has checked the expiry with the server's clock
 	if text, err = json.Marshal(c); err != nil {
-		return s, nil, fmt.Errorf("read an answer: %w", err)
+		return s, nil, fmt.Errorf("encode credential: %w", err)
 	}
 	return s, text, nil
 }
 
-// BeginPasskeySignIn asks for any passkey of this server.
+// BeginPasskeySignIn begins a sign-in with any passkey of this server.
 func (a *Accounts) BeginPasskeySignIn(ctx context.Context, tx *store.Tx, _ Nothing) (Ceremony, error) {
 	if err := a.noPasskeys(); err != nil {
 		return Ceremony{}, err
 	}
 	ask, s, err := a.keys.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return Ceremony{}, fmt.Errorf("begin a sign-in: %w", err)
+		return Ceremony{}, fmt.Errorf("begin sign-in: %w", err)
 	}
 	return ceremony(ctx, tx, ask.Response, s)
 }
 
-// PasskeyAnswerInput is what a passkey answered.
+// PasskeyAnswerInput is the response of a passkey.
 type PasskeyAnswerInput struct {
-	ChallengeID string     `json:"challengeId" maxLength:"64" doc:"The challenge that it answers." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Credential  Credential `json:"credential" doc:"The passkey's answer (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
+	ChallengeID string     `json:"challengeId" maxLength:"64" doc:"Id of the challenge." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Credential  Credential `json:"credential" doc:"The passkey's response (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
 }
 
 func errPasskey() error {
-	return board.Refuse(board.CodeUnauthenticated, "The passkey was not accepted; begin again, or sign in another way.")
+	return board.Refuse(board.CodeUnauthenticated, "The passkey was not accepted. Try again, or sign in another way.")
 }
 
-// passkeyOwner is who answered begin_passkey_sign_in.
+// passkeyOwner returns the owner of the passkey that responded to
+// begin_passkey_sign_in.
 func (a *Accounts) passkeyOwner(ctx context.Context, tx *store.Tx, challengeID string, c Credential) (userID string, err error) {
 	if err := a.noPasskeys(); err != nil {
 		return "", err
 	}
-	s, text, err := answered(ctx, tx, challengeID, c, false)
+	s, text, err := finish(ctx, tx, challengeID, c, false)
 	if board.IsCode(err, board.CodeNotFound) {
 		return "", errPasskey()
 	}
 	if err != nil {
 		return "", err
 	}
-	answer, err := protocol.ParseCredentialRequestResponseBytes(text)
+	response, err := protocol.ParseCredentialRequestResponseBytes(text)
 	if err != nil {
 		return "", errPasskey()
 	}
@@ -188,23 +194,23 @@ func (a *Accounts) passkeyOwner(ctx context.Context, tx *store.Tx, challengeID s
 		}
 		return o, err
 	}
-	user, key, err := a.keys.ValidatePasskeyLogin(find, s, answer)
+	user, key, err := a.keys.ValidatePasskeyLogin(find, s, response)
 	if unexpected != nil {
 		return "", unexpected
 	}
-	// A counter that went back is that of a copy of the key (Level 3, 6.1.1).
+	// A signature counter that decreased indicates a copy of the key (Level 3, 6.1.1).
 	if err != nil || key.Authenticator.CloneWarning {
 		return "", errPasskey()
 	}
 	stored, err := jsonv1.Marshal(key)
 	if err != nil {
-		return "", fmt.Errorf("write a passkey: %w", err)
+		return "", fmt.Errorf("encode passkey: %w", err)
 	}
 	userID = string(user.WebAuthnID())
 	return userID, tx.UsePasskey(ctx, userID, key.ID, string(stored))
 }
 
-// FinishPasskeySignIn begins a session for whose passkey answered.
+// FinishPasskeySignIn signs in the owner of the passkey.
 func (a *Accounts) FinishPasskeySignIn(ctx context.Context, tx *store.Tx, in PasskeyAnswerInput) (SignedIn, error) {
 	userID, err := a.passkeyOwner(ctx, tx, in.ChallengeID, in.Credential)
 	if err != nil {
@@ -213,7 +219,7 @@ func (a *Accounts) FinishPasskeySignIn(ctx context.Context, tx *store.Tx, in Pas
 	return begin(ctx, tx, userID, byKey)
 }
 
-// BeginPasskey asks a device for a new passkey of the caller's.
+// BeginPasskey begins to add a passkey for the caller.
 func (a *Accounts) BeginPasskey(ctx context.Context, tx *store.Tx, _ Nothing) (Ceremony, error) {
 	if err := a.noPasskeys(); err != nil {
 		return Ceremony{}, err
@@ -231,7 +237,7 @@ func (a *Accounts) BeginPasskey(ctx context.Context, tx *store.Tx, _ Nothing) (C
 	}
 	ask, s, err := a.keys.BeginRegistration(o, webauthn.WithExclusions(known))
 	if err != nil {
-		return Ceremony{}, fmt.Errorf("begin a passkey: %w", err)
+		return Ceremony{}, fmt.Errorf("begin registration: %w", err)
 	}
 	return ceremony(ctx, tx, ask.Response, s)
 }
@@ -239,16 +245,16 @@ func (a *Accounts) BeginPasskey(ctx context.Context, tx *store.Tx, _ Nothing) (C
 // FinishPasskeyInput is a new passkey.
 type FinishPasskeyInput struct {
 	PasskeyAnswerInput
-	Name string `json:"name,omitempty" maxLength:"128" doc:"What its owner calls it; Passkey when absent." example:"Laptop"`
+	Name string `json:"name,omitempty" maxLength:"128" doc:"Name of the passkey; default Passkey." example:"Laptop"`
 }
 
-// FinishPasskey adds the passkey that a device made for the caller.
+// FinishPasskey adds the passkey that a device created for the caller.
 func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPasskeyInput) (board.Passkey, error) {
 	if err := a.noPasskeys(); err != nil {
 		return board.Passkey{}, err
 	}
 	p := board.Passkey{ID: tx.NewID("pky_"), Name: "Passkey"}
-	s, text, err := answered(ctx, tx, in.ChallengeID, in.Credential, true)
+	s, text, err := finish(ctx, tx, in.ChallengeID, in.Credential, true)
 	if err == nil && in.Name != "" {
 		p.Name, err = app.Title("name", in.Name)
 	}
@@ -259,10 +265,10 @@ func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPas
 	if err != nil {
 		return p, err
 	}
-	answer, err := protocol.ParseCredentialCreationResponseBytes(text)
+	response, err := protocol.ParseCredentialCreationResponseBytes(text)
 	var key *webauthn.Credential
 	if err == nil {
-		key, err = a.keys.CreateCredential(o, s, answer)
+		key, err = a.keys.CreateCredential(o, s, response)
 	}
 	if err != nil {
 		var reason *protocol.Error
@@ -273,7 +279,7 @@ func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPas
 	}
 	stored, err := jsonv1.Marshal(key)
 	if err != nil {
-		return p, fmt.Errorf("write a passkey: %w", err)
+		return p, fmt.Errorf("encode passkey: %w", err)
 	}
 	if err := tx.InsertPasskey(ctx, &p, key.ID, string(stored)); err != nil {
 		return p, err
@@ -281,7 +287,7 @@ func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPas
 	return p, tx.InsertLetter(ctx, board.LetterPasskeyAdded, p.ID, 0)
 }
 
-// ListPasskeysInput pages through the caller's passkeys.
+// ListPasskeysInput selects a page of the caller's passkeys.
 type ListPasskeysInput struct {
 	op.Paging
 }
@@ -296,12 +302,13 @@ func ListPasskeys(ctx context.Context, v *store.View, in ListPasskeysInput) (op.
 	return op.Cut(all, in.Size(), func(p board.Passkey) any { return p.ID }), err
 }
 
-// DeletePasskeyInput names a passkey.
+// DeletePasskeyInput is the input of DeletePasskey.
 type DeletePasskeyInput struct {
 	PasskeyID string `json:"passkeyId" maxLength:"64" doc:"A passkey of the caller." example:"pky_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// DeletePasskey takes a passkey away; any but the caller's own is not found.
+// DeletePasskey deletes a passkey of the caller. It returns not_found for any
+// other id.
 func DeletePasskey(ctx context.Context, tx *store.Tx, in DeletePasskeyInput) (app.Deleted, error) {
 	return app.Deleted{ID: in.PasskeyID}, tx.DeletePasskey(ctx, in.PasskeyID)
 }

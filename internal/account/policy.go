@@ -12,19 +12,18 @@ import (
 	"cardwall/internal/store"
 )
 
-// SignUpPolicy says who can make an account here. It holds for every way of
-// making one: with a password, through the identity provider, and on the way
-// of connecting a program. An operator can always add an account by hand.
+// SignUpPolicy defines who can create an account, with a password or through the
+// identity provider. The command cardwall user add ignores it.
 type SignUpPolicy struct {
 	Mode    SignUpMode
 	Domains []string // of email addresses, in lower case; for SignUpDomains
 }
 
-// SignUpMode is the kind of a policy.
+// SignUpMode is the kind of a SignUpPolicy.
 type SignUpMode string
 
-// The modes of sign-up. People who were invited to a workspace can sign up with
-// the invited address in all of them but SignUpClosed.
+// The modes of sign-up. In all of them except SignUpClosed, people with an
+// invitation to a workspace can sign up with the invited address.
 const (
 	SignUpOpen    SignUpMode = "open"    // anyone
 	SignUpInvited SignUpMode = "invited" // only people who were invited
@@ -32,9 +31,9 @@ const (
 	SignUpClosed  SignUpMode = "closed"  // nobody
 )
 
-// ParseSignUpPolicy reads "open", "invited", "domains:a.example,b.example" or
-// "closed". Empty is open for a base URL on the loopback interface, which only
-// the own machine reaches, and invited for any other.
+// ParseSignUpPolicy parses "open", "invited", "domains:a.example,b.example" or
+// "closed". An empty text is open if the base URL is a loopback address, and
+// otherwise invited.
 func ParseSignUpPolicy(text, baseURL string) (SignUpPolicy, error) {
 	mode, list, listed := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
 	p := SignUpPolicy{Mode: SignUpMode(mode)}
@@ -69,7 +68,7 @@ func onLoopback(baseURL string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// admits reports whether an address can get an account now.
+// admits reports whether an account can be created for an email address.
 func (p SignUpPolicy) admits(ctx context.Context, v *store.View, email string) (bool, error) {
 	switch p.Mode {
 	case SignUpOpen:
@@ -85,10 +84,11 @@ func (p SignUpPolicy) admits(ctx context.Context, v *store.View, email string) (
 	return len(invited) > 0, err
 }
 
-// errClosed refuses to make an account that the policy does not admit.
+// errClosed returns the error for an account that the policy does not admit.
 func (p SignUpPolicy) errClosed() error {
 	if p.Mode == SignUpClosed {
 		return board.Forbidden("Sign-up is closed on this server. Ask its operator for an account.")
 	}
-	return board.Forbidden("Sign-up on this server needs an invitation to this address. Ask a workspace's owner or admin for one.")
+	return board.Forbidden("Sign-up on this server requires an invitation to this address. " +
+		"Ask an owner or admin of a workspace for one.")
 }

@@ -11,15 +11,15 @@ import (
 	"cardwall/internal/store"
 )
 
-// UpdateProfileInput changes what is there of it.
+// UpdateProfileInput changes the fields that are present.
 type UpdateProfileInput struct {
-	Name     *string      `json:"name,omitempty" minLength:"1" maxLength:"512" doc:"Another name." example:"Ada King"`
-	TimeZone *string      `json:"timeZone,omitempty" maxLength:"64" doc:"Another IANA time zone." example:"Europe/Paris"`
-	Theme    *board.Theme `json:"theme,omitempty" enum:"system,light,dark" doc:"How pages look: as the system does, light or dark." example:"dark"`
-	Language *string      `json:"language,omitempty" maxLength:"35" doc:"Another language of pages and emails, as a BCP 47 tag." example:"en-GB"`
+	Name     *string      `json:"name,omitempty" minLength:"1" maxLength:"512" doc:"New name." example:"Ada King"`
+	TimeZone *string      `json:"timeZone,omitempty" maxLength:"64" doc:"New IANA time zone." example:"Europe/Paris"`
+	Theme    *board.Theme `json:"theme,omitempty" enum:"system,light,dark" doc:"Color theme: that of the system, light or dark." example:"dark"`
+	Language *string      `json:"language,omitempty" maxLength:"35" doc:"New language of pages and emails, as a BCP 47 tag." example:"en-GB"`
 }
 
-// UpdateProfile changes the caller's account.
+// UpdateProfile changes the caller's profile.
 func UpdateProfile(ctx context.Context, tx *store.Tx, in UpdateProfileInput) (board.Profile, error) {
 	p, err := tx.Profile(ctx)
 	if err != nil {
@@ -49,13 +49,13 @@ func UpdateProfile(ctx context.Context, tx *store.Tx, in UpdateProfileInput) (bo
 	return p, tx.UpdateProfile(ctx, p)
 }
 
-// ChangePasswordInput is another password, and the current one.
+// ChangePasswordInput is the current and the new password.
 type ChangePasswordInput struct {
-	Current  string `json:"currentPassword,omitempty" maxLength:"1000" doc:"The current password; leave it out when the account has none." example:"tulip harbor 47 sky"`
-	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters, and at most 1,000 bytes." example:"correct horse battery"`
+	Current  string `json:"currentPassword,omitempty" maxLength:"1000" doc:"Current password; omit it if the account has none." example:"tulip harbor 47 sky"`
+	Password string `json:"password" maxLength:"1000" doc:"New password: at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
 
 	hash  string
-	proof proof // that the current password was right; empty when the account has none
+	proof proof // of the current password; empty if the account has none
 }
 
 func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, caller board.Caller, in *ChangePasswordInput) error {
@@ -79,7 +79,7 @@ func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, calle
 	}
 	if hash != "" {
 		if in.Current == "" {
-			return board.Invalid("currentPassword is required: give the password that you sign in with now.")
+			return board.Invalid("currentPassword is required. Enter the password that you sign in with now.")
 		}
 		var err error
 		if in.proof, err = a.prove(ctx, db, caller, p.Email, in.Current); board.IsCode(err, board.CodeUnauthenticated) {
@@ -94,13 +94,13 @@ func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, calle
 	return err
 }
 
-// ChangePassword gives the caller's account another password, and ends all
-// sessions but this one.
+// ChangePassword sets a new password for the caller's account and ends all other
+// sessions.
 func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePasswordInput) (SignedIn, error) {
 	userID := tx.Caller().UserID
 	if in.proof.userID != "" {
 		if err := in.proof.hold(ctx, tx); board.IsCode(err, board.CodeUnauthenticated) {
-			return SignedIn{}, board.Forbidden("The password was changed a moment ago; reload the page and try again.")
+			return SignedIn{}, board.Forbidden("The password was changed a moment ago. Reload the page and try again.")
 		} else if err != nil {
 			return SignedIn{}, err
 		}
@@ -120,11 +120,11 @@ func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePa
 	return signedIn(ctx, tx.View)
 }
 
-// DeleteAccount ends the caller's account. It leaves all workspaces first, and
-// is refused by the name of one whose last owner the caller is.
+// DeleteAccount removes the caller from all workspaces and deletes the account. It
+// fails if the caller is the last owner of a workspace.
 func DeleteAccount(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, error) {
 	userID := tx.Caller().UserID
-	spaces, err := tx.Workspaces(ctx, "", workspacesMost)
+	spaces, err := tx.Workspaces(ctx, "", maxWorkspaces)
 	if err != nil {
 		return SignedOut{}, err
 	}
@@ -134,14 +134,15 @@ func DeleteAccount(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, err
 		}
 		other, err := tx.OtherOwner(ctx, w.ID, userID)
 		if err == nil && other == "" {
-			err = board.Forbidden("You are the last owner of the workspace %q; make somebody else its owner first.", w.Name)
+			err = board.Forbidden("You are the last owner of the workspace %q. Make someone else an owner first.", w.Name)
 		}
 		if err != nil {
 			return SignedOut{}, err
 		}
 	}
 	for _, w := range spaces {
-		if _, err := app.RemoveMember(ctx, tx, app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: w.ID}, UserID: userID}); err != nil {
+		in := app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: w.ID}, UserID: userID}
+		if _, err := app.RemoveMember(ctx, tx, in); err != nil {
 			return SignedOut{}, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListSessionsInput pages through the caller's sessions.
+// ListSessionsInput selects a page of the caller's sessions.
 type ListSessionsInput struct {
 	op.Paging
 }
@@ -24,12 +24,12 @@ func ListSessions(ctx context.Context, v *store.View, in ListSessionsInput) (op.
 	return op.Cut(all, in.Size(), func(s board.Session) any { return s.ID }), err
 }
 
-// EndSessionInput names a session.
+// EndSessionInput is the input of EndSession.
 type EndSessionInput struct {
 	SessionID string `json:"sessionId" maxLength:"64" doc:"A session of the caller." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// EndSession ends a session of the caller; any other is not found.
+// EndSession ends a session of the caller. It returns not_found for any other id.
 func EndSession(ctx context.Context, tx *store.Tx, in EndSessionInput) (app.Deleted, error) {
 	return app.Deleted{ID: in.SessionID}, tx.EndSession(ctx, in.SessionID)
 }

@@ -11,42 +11,42 @@ import (
 )
 
 const (
-	sessionsKept   = 100   // of one person; the oldest end
-	workspacesMost = 1_000 // that an answer shows
+	maxSessions   = 100   // per person; the oldest sessions end
+	maxWorkspaces = 1_000 // in a response
 )
 
-// SignedIn is who is signed in, and where that person works.
+// SignedIn is the signed-in person with the person's workspaces.
 type SignedIn struct {
 	User    board.Profile `json:"user" doc:"The person."`
 	Session SessionState  `json:"session" doc:"The session of this browser."`
-	// A browser's own knowledge of time zones costs it tens of milliseconds to ask for first.
-	ZoneOffsets []board.ZoneOffset `json:"zoneOffsets" doc:"How clocks in the person's time zone go, from two years ago for five years; empty for a zone that the server does not know any more."`
+	// Included because the first use of time zones takes a browser tens of milliseconds.
+	ZoneOffsets []board.ZoneOffset `json:"zoneOffsets" doc:"UTC offsets of the person's time zone, from two years ago to three years ahead; empty if the server does not know the zone."`
 	app.Home
 	app.NotificationCount
 
 	cookie *op.SessionCookie
 }
 
-// SessionState is the session that a request came with.
+// SessionState is the session of a request.
 type SessionState struct {
-	ID          string        `json:"id" doc:"The session's id." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ID          string        `json:"id" doc:"Id of the session." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CreatedAt   board.Instant `json:"createdAt" format:"date-time" doc:"When the person signed in." example:"2026-03-02T09:00:00.000Z"`
 	RecentUntil board.Instant `json:"recentUntil" format:"date-time" doc:"Until when the sign-in counts as recent." example:"2026-03-02T09:10:00.000Z"`
 }
 
-// SessionCookie is that of a session that began.
+// SessionCookie returns the cookie of a new session, or nil.
 func (s SignedIn) SessionCookie() *op.SessionCookie { return s.cookie }
 
-// entry is how a person who signs in has shown who they are.
+// entry says whether a sign-in needs an email about a new device.
 type entry bool
 
 const (
-	byKey  entry = false // by what could have been stolen: a password, a passkey, an identity provider
-	proven entry = true  // by an email that just reached them, or with a new account: they know of it
+	byKey  entry = false // with something that can be stolen: a password, a passkey or an identity provider
+	proven entry = true  // with a link from an email, or with a new account
 )
 
-// begin signs a person in. The session that the browser had before ends. A
-// browser that the account does not know yet is announced to its owner.
+// begin signs a person in. It ends the browser's previous session, and queues an
+// email if the account has not been used with this browser before.
 func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedIn, error) {
 	before, err := tx.EndReplaced(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedI
 	if err := tx.InsertSession(ctx, tx.NewID("ses_"), hash); err != nil {
 		return SignedIn{}, err
 	}
-	if err := tx.CutSessions(ctx, sessionsKept); err != nil {
+	if err := tx.CutSessions(ctx, maxSessions); err != nil {
 		return SignedIn{}, err
 	}
 	out, err := signedIn(ctx, tx.View)
@@ -70,8 +70,9 @@ func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedI
 	return out, err
 }
 
-// meet makes the caller's browser known to the account, and returns its secret
-// when it gets a new one. Unless its owner expects it, they are told.
+// meet records that the account was used with the caller's browser. It returns the
+// browser's secret if the browser is new. Unless the sign-in is expected, it
+// queues an email to the owner.
 func meet(ctx context.Context, tx *store.Tx, expected bool) (secret string, err error) {
 	c := tx.Caller()
 	id, announced, err := tx.UseKnownDevice(ctx, c.Network)
@@ -92,7 +93,8 @@ func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {
 		return out, err
 	}
 	out.ZoneOffsets = []board.ZoneOffset{}
-	if zone, err := board.LoadZone("timeZone", out.User.TimeZone); err == nil { // a zone may be renamed; nobody is shut out for it
+	// A zone that was renamed must not prevent the sign-in.
+	if zone, err := board.LoadZone("timeZone", out.User.TimeZone); err == nil {
 		now := v.Now().Time()
 		out.ZoneOffsets = board.ZoneOffsets(zone, now.AddDate(-2, 0, 0), now.AddDate(3, 0, 0))
 	}
@@ -111,27 +113,28 @@ func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {
 	return out, err
 }
 
-// GetSignInOptions answers the ways in.
+// GetSignInOptions returns the available ways to sign in.
 func (a *Accounts) GetSignInOptions(context.Context, *store.View, Nothing) (SignInOptions, error) {
-	out := SignInOptions{Passkeys: a.keys != nil, SignUp: a.opts.SignUp.Mode != SignUpClosed, SignUpFor: a.opts.SignUp.Mode}
+	mode := a.opts.SignUp.Mode
+	out := SignInOptions{Passkeys: a.keys != nil, SignUp: mode != SignUpClosed, SignUpFor: mode}
 	if a.opts.OIDC.Issuer != "" {
 		out.OIDC = &OIDCProvider{Name: a.opts.OIDC.Name}
 	}
 	return out, nil
 }
 
-// GetSession answers who is signed in.
+// GetSession returns the signed-in person.
 func GetSession(ctx context.Context, v *store.View, _ Nothing) (SignedIn, error) {
 	return signedIn(ctx, v)
 }
 
 // CurrentSession is the session of a browser, if it has one.
 type CurrentSession struct {
-	Session *SignedIn `json:"session" doc:"Who is signed in with this browser, and where that person works; null when nobody is."`
+	Session *SignedIn `json:"session" doc:"The person who is signed in with this browser, with the person's workspaces; null if nobody is."`
 }
 
-// GetCurrentSession is GetSession for pages that do not know whether anybody is
-// signed in: nobody is an answer, not an error.
+// GetCurrentSession is like GetSession, but returns null instead of an error if
+// nobody is signed in.
 func GetCurrentSession(ctx context.Context, v *store.View, _ Nothing) (CurrentSession, error) {
 	if v.Caller().SessionID == "" {
 		return CurrentSession{}, nil
@@ -143,24 +146,24 @@ func GetCurrentSession(ctx context.Context, v *store.View, _ Nothing) (CurrentSe
 	return CurrentSession{Session: &found}, err
 }
 
-// SignInInput is an address with its password.
+// SignInInput is an email address and a password.
 type SignInInput struct {
-	Email    string `json:"email" maxLength:"254" doc:"The address of the account." example:"ada@example.com"`
-	Password string `json:"password" maxLength:"1000" doc:"Its password." example:"correct horse battery"`
+	Email    string `json:"email" maxLength:"254" doc:"Email address of the account." example:"ada@example.com"`
+	Password string `json:"password" maxLength:"1000" doc:"Password of the account." example:"correct horse battery"`
 
 	proof proof
 }
 
-// proof is a password that was checked ahead of the transaction.
+// proof is the result of a password check before the transaction.
 type proof struct{ userID, hash string }
 
-// errPassword is the one answer to a wrong password, an unknown address and an
+// errPassword is the same error for a wrong password, an unknown address and an
 // account without a password.
 func errPassword() error {
 	return board.Refuse(board.CodeUnauthenticated, "Wrong email or password.")
 }
 
-// prove checks the password of an address, as often as the limits allow.
+// prove checks the password of an account, within the limits of guesses.
 func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller, email, password string) (p proof, err error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	from := guesser{caller: caller}
@@ -177,8 +180,8 @@ func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller,
 	if err := a.take(db, tried); err != nil {
 		return proof{}, err
 	}
-	right, err := a.passwords.right(ctx, p.hash, password)
-	if err == nil && !right {
+	correct, err := a.passwords.matches(ctx, p.hash, password)
+	if err == nil && !correct {
 		a.wrongPassword(db, caller, p.userID)
 		err = errPassword()
 	}
@@ -189,7 +192,7 @@ func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller,
 	return p, nil
 }
 
-// hold refuses when the password was changed since it was checked.
+// hold returns an error if the password was changed since it was checked.
 func (p proof) hold(ctx context.Context, tx *store.Tx) error {
 	same, err := tx.LockPassword(ctx, p.userID, p.hash)
 	if err == nil && !same {
@@ -203,7 +206,7 @@ func (a *Accounts) beforeSignIn(ctx context.Context, db *store.DB, caller board.
 	return err
 }
 
-// SignIn begins a session for whose password is right.
+// SignIn signs in the person whose password was checked.
 func (a *Accounts) SignIn(ctx context.Context, tx *store.Tx, in SignInInput) (SignedIn, error) {
 	if err := in.proof.hold(ctx, tx); err != nil {
 		return SignedIn{}, err
@@ -211,20 +214,19 @@ func (a *Accounts) SignIn(ctx context.Context, tx *store.Tx, in SignInInput) (Si
 	return begin(ctx, tx, in.proof.userID, byKey)
 }
 
-// ConfirmInput is one proof of who is signed in: the password, or a passkey's
-// answer to begin_passkey_sign_in.
+// ConfirmInput is the password, or a passkey's response to begin_passkey_sign_in.
 type ConfirmInput struct {
-	Password    string     `json:"password,omitempty" maxLength:"1000" doc:"The account's password." example:"correct horse battery"`
-	ChallengeID string     `json:"challengeId,omitempty" maxLength:"64" doc:"The challenge that a passkey answered." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Credential  Credential `json:"credential,omitempty" doc:"The passkey's answer (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
+	Password    string     `json:"password,omitempty" maxLength:"1000" doc:"Password of the account." example:"correct horse battery"`
+	ChallengeID string     `json:"challengeId,omitempty" maxLength:"64" doc:"Id of the challenge for a passkey." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Credential  Credential `json:"credential,omitempty" doc:"The passkey's response (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
 
 	proof proof
 }
 
-// beforeConfirm checks a password, where one was given.
+// beforeConfirm checks the password, if there is one.
 func (a *Accounts) beforeConfirm(ctx context.Context, db *store.DB, caller board.Caller, in *ConfirmInput) error {
 	if (in.Password != "") == (in.ChallengeID != "") || (in.ChallengeID != "") != (in.Credential != nil) {
-		return board.Invalid("password, or else challengeId and credential, must be given.")
+		return board.Invalid("Either password, or challengeId and credential, are required.")
 	}
 	if in.Password == "" {
 		return nil
@@ -238,15 +240,15 @@ func (a *Accounts) beforeConfirm(ctx context.Context, db *store.DB, caller board
 		in.proof, err = a.prove(ctx, db, caller, p.Email, in.Password)
 	}
 	if board.IsCode(err, board.CodeUnauthenticated) {
-		err = errConfirm() // the person is signed in still
+		err = errConfirm() // not unauthenticated: the person is still signed in
 	}
 	return err
 }
 
 func errConfirm() error { return board.Forbidden("This is not your password.") }
 
-// ConfirmSignIn makes the sign-in recent of a person who proved it again. The
-// session gets a new secret.
+// ConfirmSignIn makes the sign-in of a person recent again. The session gets a new
+// secret.
 func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmInput) (SignedIn, error) {
 	var err error
 	if in.Password != "" {
@@ -256,11 +258,11 @@ func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmIn
 	} else {
 		var userID string
 		if userID, err = a.passkeyOwner(ctx, tx, in.ChallengeID, in.Credential); err == nil && userID != tx.Caller().UserID {
-			err = board.Forbidden("This passkey is not one of yours.")
+			err = board.Forbidden("This is not one of your passkeys.")
 		}
 	}
 	if board.IsCode(err, board.CodeUnauthenticated) {
-		err = board.Forbidden("The proof was not accepted; begin again.")
+		err = board.Forbidden("The password or passkey was not accepted. Try again.")
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -279,16 +281,16 @@ func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmIn
 	return out, err
 }
 
-// SignedOut is the answer where nobody is signed in any more.
+// SignedOut is the result of an operation that signs out.
 type SignedOut struct{}
 
-// SessionCookie is that of no session.
+// SessionCookie returns a cookie that removes the session's cookie.
 func (SignedOut) SessionCookie() *op.SessionCookie { return &op.SessionCookie{} }
 
-// SignOut ends the session that the request came with.
+// SignOut ends the session of the request.
 func SignOut(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, error) {
 	err := tx.EndSession(ctx, tx.Caller().SessionID)
-	if board.IsCode(err, board.CodeNotFound) { // it has just ended
+	if board.IsCode(err, board.CodeNotFound) { // another request just ended it
 		err = nil
 	}
 	return SignedOut{}, err

@@ -9,25 +9,27 @@ import (
 	"cardwall/internal/store"
 )
 
-// signUpsPerHour is how many letters a new address gets.
+// signUpsPerHour limits the emails to an address without an account.
 const signUpsPerHour = 5
 
-// Sent is the answer where a letter may follow: always the same.
+// Sent is the response of an operation that may send an email. It is always the
+// same.
 type Sent struct {
-	Sent bool `json:"sent" doc:"Always true: whether there is an account is said in the email alone." example:"true"`
+	Sent bool `json:"sent" doc:"Always true. Only the email says whether there is an account." example:"true"`
 }
 
-// SignUpInput is what an account is asked for with.
+// SignUpInput is the account that a person requests.
 type SignUpInput struct {
-	Email    string `json:"email" maxLength:"254" doc:"The address to sign in with; an email goes there." example:"ada@example.com"`
-	Name     string `json:"name" maxLength:"512" doc:"How the person is shown to others." example:"Ada Lovelace"`
-	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters, and at most 1,000 bytes." example:"correct horse battery"`
-	TimeZone string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone that decides what today is; UTC when absent." example:"Europe/London"`
+	Email    string `json:"email" maxLength:"254" doc:"Email address to sign in with. An email is sent to it." example:"ada@example.com"`
+	Name     string `json:"name" maxLength:"512" doc:"Name shown to others." example:"Ada Lovelace"`
+	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
+	TimeZone string `json:"timeZone,omitempty" maxLength:"64" doc:"IANA time zone that defines today; default UTC." example:"Europe/London"`
 
-	made board.SignUp
+	signUp board.SignUp
 }
 
-// beforeSignUp checks what was given and hashes the password, of whomever.
+// beforeSignUp validates the input and hashes the password, even if the address
+// has an account.
 func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.Caller, in *SignUpInput) error {
 	if a.opts.SignUp.Mode == SignUpClosed {
 		return a.opts.SignUp.errClosed()
@@ -49,33 +51,32 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 	if err := CheckPassword(in.Password, email, name); err != nil {
 		return err
 	}
-	if err := a.attempts.Take(db, session.PerNetwork(lettersNetwork, caller)...); err != nil {
+	if err := a.attempts.Take(db, session.PerNetwork(emailsNetwork, caller)...); err != nil {
 		return err
 	}
 	hash, err := a.passwords.hash(ctx, in.Password)
-	in.made = board.SignUp{Email: email, Name: name, PasswordHash: hash, TimeZone: in.TimeZone}
+	in.signUp = board.SignUp{Email: email, Name: name, PasswordHash: hash, TimeZone: in.TimeZone}
 	return err
 }
 
-// SignUp notes that somebody wants an account, and has an email sent. The answer
-// is the same whether there is an account or not, and whether the policy admits
-// the address or not: nobody learns who was invited.
+// SignUp stores a sign-up and queues an email. The response does not depend on
+// whether the address has an account or an invitation, so it reveals neither.
 func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Sent, error) {
-	admitted, err := a.opts.SignUp.admits(ctx, tx.View, in.made.Email)
+	admitted, err := a.opts.SignUp.admits(ctx, tx.View, in.signUp.Email)
 	if err != nil {
 		return Sent{}, err
 	}
 	if !admitted {
-		// An address that has an account gets the email that says so.
-		if existing, _, err := tx.PasswordOf(ctx, in.made.Email); err != nil || existing == "" {
+		// An address with an account gets an email that says so.
+		if existing, _, err := tx.PasswordOf(ctx, in.signUp.Email); err != nil || existing == "" {
 			return Sent{true}, err
 		}
 	}
-	n, err := tx.CountSignUps(ctx, in.made.Email, tx.AnHourAgo())
+	n, err := tx.CountSignUps(ctx, in.signUp.Email, tx.AnHourAgo())
 	if err != nil || n >= signUpsPerHour {
 		return Sent{true}, err
 	}
-	s := in.made
+	s := in.signUp
 	s.ID = tx.NewID("sup_")
 	if err := tx.InsertSignUp(ctx, s); err != nil {
 		return Sent{}, err
@@ -83,17 +84,17 @@ func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Se
 	return Sent{true}, tx.InsertLetter(ctx, board.LetterVerify, s.ID, 0)
 }
 
-// SecretInput holds the secret of a letter's link.
+// SecretInput is the secret of a link in an email.
 type SecretInput struct {
-	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"What stands behind the # of the email's link." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
+	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"The part after the # of the link in the email." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
 }
 
-// VerifyEmail makes an account of the sign-up that a secret was sent for, makes
-// it a member wherever its address is invited, and signs in.
+// VerifyEmail creates the account of a sign-up, accepts all invitations to its
+// address and signs in.
 func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput) (SignedIn, error) {
 	s, err := tx.SignUpOf(ctx, in.Secret)
 	if board.IsCode(err, board.CodeNotFound) {
-		return SignedIn{}, board.Invalid("secret: the link does not work any more; it was used, or is older than 24 hours. Sign in, or sign up again.")
+		return SignedIn{}, board.Invalid("secret: the link was already used or is older than 24 hours. Sign in, or sign up again.")
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -103,7 +104,7 @@ func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput
 		return SignedIn{}, err
 	}
 	if userID != "" {
-		return SignedIn{}, board.Invalid("secret: there is an account with this address by now; sign in with it.")
+		return SignedIn{}, board.Invalid("secret: this address already has an account. Sign in with it.")
 	}
 	admitted, err := a.opts.SignUp.admits(ctx, tx.View, s.Email)
 	if err == nil && !admitted {
@@ -112,13 +113,16 @@ func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if userID, err = addVerified(ctx, tx, app.NewUser{Email: s.Email, Name: s.Name, PasswordHash: s.PasswordHash, TimeZone: s.TimeZone}); err != nil {
+	userID, err = addVerified(ctx, tx, app.NewUser{
+		Email: s.Email, Name: s.Name, PasswordHash: s.PasswordHash, TimeZone: s.TimeZone,
+	})
+	if err != nil {
 		return SignedIn{}, err
 	}
 	return begin(ctx, tx, userID, proven)
 }
 
-// addVerified makes an account whose address is known to be the person's.
+// addVerified creates an account with a verified email address.
 func addVerified(ctx context.Context, tx *store.Tx, in app.NewUser) (userID string, err error) {
 	u, err := app.AddUser(ctx, tx, in)
 	if err != nil {
@@ -132,9 +136,9 @@ func addVerified(ctx context.Context, tx *store.Tx, in app.NewUser) (userID stri
 	return u.ID, err
 }
 
-// RequestResetInput says who asks for another password.
+// RequestResetInput is the account to reset the password of.
 type RequestResetInput struct {
-	Email string `json:"email" maxLength:"254" doc:"The address of the account." example:"ada@example.com"`
+	Email string `json:"email" maxLength:"254" doc:"Email address of the account." example:"ada@example.com"`
 
 	normal string
 }
@@ -143,29 +147,28 @@ func (a *Accounts) beforeRequestReset(_ context.Context, db *store.DB, caller bo
 	if in.normal, err = board.NormalEmail(in.Email); err != nil {
 		return err
 	}
-	return a.attempts.Take(db, session.PerNetwork(lettersNetwork, caller)...)
+	return a.attempts.Take(db, session.PerNetwork(emailsNetwork, caller)...)
 }
 
-// RequestPasswordReset has a letter written, if there is an account: which is
-// found out when it is.
+// RequestPasswordReset queues an email. Whether there is an account is checked when
+// the email is composed.
 func (a *Accounts) RequestPasswordReset(ctx context.Context, tx *store.Tx, in RequestResetInput) (Sent, error) {
 	return Sent{true}, tx.InsertLetter(ctx, board.LetterReset, in.normal, 0)
 }
 
-// ResetPasswordInput is another password, and the right to choose it.
+// ResetPasswordInput is a new password and the secret that authorizes it.
 type ResetPasswordInput struct {
 	SecretInput
-	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters, and at most 1,000 bytes." example:"correct horse battery"`
+	Password string `json:"password" maxLength:"1000" doc:"New password: at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
 
 	hash string
 }
 
 func errReset() error {
-	return board.Invalid("secret: the link does not work any more; it was used, or is older than an hour. Ask for another one.")
+	return board.Invalid("secret: the link was already used or is older than an hour. Request a new one.")
 }
 
-// beforeResetPassword hashes the password of who may choose it, and who therefore
-// did not guess before.
+// beforeResetPassword hashes the new password and resets the person's guesses.
 func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, caller board.Caller, in *ResetPasswordInput) error {
 	var p board.Profile
 	err := db.Read(ctx, board.System(), func(v *store.View) error {
@@ -187,8 +190,8 @@ func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, caller
 	return err
 }
 
-// ResetPassword gives an account the password that the owner of its address
-// chose, ends all its sessions and begins another.
+// ResetPassword sets the new password of an account, ends all its sessions and
+// signs in.
 func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPasswordInput) (SignedIn, error) {
 	userID, err := tx.UserOfReset(ctx, in.Secret)
 	if err == nil && userID == "" {
@@ -211,7 +214,7 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 		return SignedIn{}, err
 	}
 	tx.ActAs(userID)
-	if err := tx.EndOtherSessions(ctx); err != nil { // of nobody's own: all
+	if err := tx.EndOtherSessions(ctx); err != nil { // the caller has no session, so this ends all
 		return SignedIn{}, err
 	}
 	if err := tx.DoubtDevices(ctx); err != nil {
