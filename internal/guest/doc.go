@@ -1,11 +1,11 @@
-// Package guest lets people without an account onto the public page of a board:
-// they read what its admins chose to show, comment, and submit cards. It stands
-// beside package account, and knows no door.
+// Package guest implements the public page of a board for people without an
+// account. They can read what the board's admins chose to show, comment, and
+// submit cards.
 //
-// The key in the address of a page is all that lets a guest in. The key is sent
-// in bodies alone, so that it is in no log; the store finds the page by its
-// fingerprint, under the board's lock where something changes, and says what may
-// be done there. What a guest adds goes through the operations that members use,
-// with an actor of the type guest. No answer holds an id, an email address or
-// anything else by which a guest could ask for more.
+// The key in the address of a page is the only credential of a guest. It is sent
+// only in request bodies, so that it is never logged. The store finds the page by
+// the hash of the key, under the board's lock for a change, and decides what is
+// allowed. Changes of a guest go through the same operations as those of members,
+// with an actor of type guest. No response contains an id, an email address or
+// anything else that gives access to more.
 package guest

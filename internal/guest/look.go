@@ -10,34 +10,34 @@ import (
 	"cardwall/internal/store"
 )
 
-// LookInput names a page, and what is known of it.
+// LookInput is the input of Look.
 type LookInput struct {
 	KeyInput
-	Tag string `json:"tag,omitempty" maxLength:"64" doc:"That of the answer before; absent for all of the page." example:"5f0c7d3a9e1b4c2d8f6a7b90"`
+	Tag string `json:"tag,omitempty" maxLength:"64" doc:"Tag of an earlier response. If the page has not changed since, board is null." example:"5f0c7d3a9e1b4c2d8f6a7b90"`
 
 	tickets tickets
 }
 
-// SharedPage is a public page, as often as somebody looks.
+// SharedPage is a public page.
 type SharedPage struct {
-	Tag    string       `json:"tag" doc:"What of the page the answer shows; another one when anything has changed." example:"5f0c7d3a9e1b4c2d8f6a7b90"`
-	Ticket string       `json:"ticket" doc:"What a comment or a card is sent with, from three seconds until a day later." example:"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`
-	Board  *SharedBoard `json:"board" doc:"What the page shows; null when that is what the given tag stands for."`
+	Tag    string       `json:"tag" doc:"Changes whenever the page changes." example:"5f0c7d3a9e1b4c2d8f6a7b90"`
+	Ticket string       `json:"ticket" doc:"Required to send a comment or a card. Valid from three seconds to one day after this response." example:"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`
+	Board  *SharedBoard `json:"board" doc:"Content of the page; null if it has not changed since the given tag."`
 }
 
-// SharedBoard is what guests see of a board.
+// SharedBoard is the part of a board that guests see.
 type SharedBoard struct {
-	Name       string       `json:"name" doc:"The board's name." example:"Launch"`
-	Color      *board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The board's colour; null for none." example:"teal"`
-	Welcome    string       `json:"welcome" doc:"What the page says first, in Markdown." example:"Tell us what is missing."`
-	Closed     *Closed      `json:"closed" enum:"archived,readOnly" doc:"Why the page takes nothing for now, whatever it takes otherwise; null when it does." example:"archived"`
-	Comments   bool         `json:"comments" doc:"Whether comments are shown." example:"true"`
-	MayComment bool         `json:"mayComment" doc:"Whether the page takes comments." example:"true"`
-	MaySubmit  bool         `json:"maySubmit" doc:"Whether the page takes cards." example:"true"`
-	Lists      []SharedList `json:"lists" doc:"The lists that are shown, in their order."`
+	Name       string       `json:"name" doc:"Name of the board." example:"Launch"`
+	Color      *board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Color of the board; null if it has none." example:"teal"`
+	Welcome    string       `json:"welcome" doc:"Introduction of the page, in Markdown." example:"Tell us what is missing."`
+	Closed     *Closed      `json:"closed" enum:"archived,readOnly" doc:"Why the page currently accepts no comments and cards; null if it is not closed." example:"archived"`
+	Comments   bool         `json:"comments" doc:"Whether the page shows comments." example:"true"`
+	MayComment bool         `json:"mayComment" doc:"Whether the page accepts comments." example:"true"`
+	MaySubmit  bool         `json:"maySubmit" doc:"Whether the page accepts cards." example:"true"`
+	Lists      []SharedList `json:"lists" doc:"The lists that the page shows, in order."`
 }
 
-// Closed is why a page takes nothing.
+// Closed is why a page accepts no comments and cards.
 type Closed string
 
 // The reasons.
@@ -48,30 +48,30 @@ const (
 
 // SharedList is a list with its open cards.
 type SharedList struct {
-	Name  string       `json:"name" doc:"The list's name." example:"Ideas"`
-	Cards []SharedCard `json:"cards" doc:"Its open cards, in their order."`
+	Name  string       `json:"name" doc:"Name of the list." example:"Ideas"`
+	Cards []SharedCard `json:"cards" doc:"Open cards, in order."`
 }
 
-// SharedCard is what guests see of a card. Its number is what they name it by.
+// SharedCard is the part of a card that guests see. Its number identifies it.
 type SharedCard struct {
-	Number         int             `json:"number" doc:"The card's number on its board." example:"12"`
-	Title          string          `json:"title" doc:"What is to be done." example:"Write the press release"`
-	Done           bool            `json:"done" doc:"Whether the work is done." example:"false"`
-	Labels         []SharedLabel   `json:"labels" doc:"The labels it carries."`
-	DueDate        *string         `json:"dueDate" format:"date" doc:"The calendar date it is due; null for none." example:"2026-03-14"`
-	DueAt          *board.Instant  `json:"dueAt" format:"date-time" doc:"The instant it is due; null for the whole day." example:"2026-03-14T08:30:00.000Z"`
-	ChecklistItems board.ItemCount `json:"checklistItems" doc:"How far its checklists are."`
-	Comments       *int            `json:"comments" doc:"How many comments it has; null where comments are not shown." example:"3"`
-	Assignees      []string        `json:"assignees" doc:"The names of who works on it; empty where names are not shown." example:"[\"Ada Lovelace\"]"`
+	Number         int             `json:"number" doc:"Number of the card on its board." example:"12"`
+	Title          string          `json:"title" doc:"Title of the card." example:"Write the press release"`
+	Done           bool            `json:"done" doc:"Whether the card is done." example:"false"`
+	Labels         []SharedLabel   `json:"labels" doc:"Labels of the card."`
+	DueDate        *string         `json:"dueDate" format:"date" doc:"Due date; null if there is none." example:"2026-03-14"`
+	DueAt          *board.Instant  `json:"dueAt" format:"date-time" doc:"Due time; null if the card is due all day or has no due date." example:"2026-03-14T08:30:00.000Z"`
+	ChecklistItems board.ItemCount `json:"checklistItems" doc:"Progress of the checklists."`
+	Comments       *int            `json:"comments" doc:"Number of comments; null if the page does not show comments." example:"3"`
+	Assignees      []string        `json:"assignees" doc:"Names of the assignees; empty if the page does not show names." example:"[\"Ada Lovelace\"]"`
 }
 
-// SharedLabel is a label, without its id.
+// SharedLabel is a label without its id.
 type SharedLabel struct {
-	Name  string      `json:"name" doc:"Its name, which may be empty." example:"Bug"`
-	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+	Name  string      `json:"name" doc:"Name of the label; may be empty." example:"Bug"`
+	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Color of the label." example:"red"`
 }
 
-// Look answers what a public page shows, or that it is what it was.
+// Look returns the content of a public page, or only the tag if it has not changed.
 func Look(ctx context.Context, v *store.View, in LookInput) (SharedPage, error) {
 	b, p, err := v.GuestPage(ctx)
 	if err != nil {
@@ -85,10 +85,13 @@ func Look(ctx context.Context, v *store.View, in LookInput) (SharedPage, error) 
 	if err != nil {
 		return out, err
 	}
-	shown := &SharedBoard{Name: b.Name, Color: b.Color, Welcome: p.Welcome, Closed: closed(v, b), Comments: p.Comments, Lists: []SharedList{}}
-	_, lands := landing(p, lists)
+	shown := &SharedBoard{
+		Name: b.Name, Color: b.Color, Welcome: p.Welcome, Closed: closed(v, b), Comments: p.Comments,
+		Lists: []SharedList{},
+	}
+	_, hasTarget := submissionList(p, lists)
 	shown.MayComment = shown.Closed == nil && p.Comments && p.Mode != board.PublicRead
-	shown.MaySubmit = shown.Closed == nil && p.Mode == board.PublicSubmit && lands
+	shown.MaySubmit = shown.Closed == nil && p.Mode == board.PublicSubmit && hasTarget
 	at := map[string]int{}
 	for _, l := range lists {
 		if p.Shows(l) {
@@ -109,8 +112,8 @@ func Look(ctx context.Context, v *store.View, in LookInput) (SharedPage, error) 
 	return out, nil
 }
 
-// tagOf tells two states of a page apart without reading its cards. The name of
-// a person that changes shows with the next change of the board.
+// tagOf returns a tag for the state of a page without reading its cards. A change
+// of a person's name shows only after the next change of the board.
 func tagOf(v *store.View, b board.Board, p board.PublicPageSettings) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %v", b.ID, b.Version, *p.UpdatedAt, v.On(b.ID).ReadOnly))
 	return hex.EncodeToString(sum[:12])
@@ -126,9 +129,9 @@ func closed(v *store.View, b board.Board) *Closed {
 	return nil
 }
 
-// landing is the list where cards of guests go: the one that was chosen while it
-// is open, or else the first that the page shows.
-func landing(p board.PublicPageSettings, lists []board.List) (board.List, bool) {
+// submissionList returns the list for cards of guests: the configured list if it is
+// open, or else the first list that the page shows.
+func submissionList(p board.PublicPageSettings, lists []board.List) (board.List, bool) {
 	var first *board.List
 	for i, l := range lists {
 		if p.ListID != nil && l.ID == *p.ListID && l.ArchivedAt == nil {
@@ -144,11 +147,11 @@ func landing(p board.PublicPageSettings, lists []board.List) (board.List, bool) 
 	return *first, true
 }
 
-// shared is what guests see of a card: nothing that is not named here.
+// shared returns the part of a card that guests see.
 func shared(c board.Card, p board.PublicPageSettings) SharedCard {
 	out := SharedCard{
-		Number: c.Number, Title: c.Title, Done: c.Done, DueDate: c.DueDate, DueAt: c.DueAt, ChecklistItems: c.ChecklistItems,
-		Labels: make([]SharedLabel, len(c.Labels)), Assignees: []string{},
+		Number: c.Number, Title: c.Title, Done: c.Done, DueDate: c.DueDate, DueAt: c.DueAt,
+		ChecklistItems: c.ChecklistItems, Labels: make([]SharedLabel, len(c.Labels)), Assignees: []string{},
 	}
 	for i, l := range c.Labels {
 		out.Labels[i] = SharedLabel{l.Name, l.Color}
