@@ -3,5 +3,6 @@
 // the plan of their owner. It also checks session cookies, and that the requests
 // of browsers come from our own pages.
 //
-// A token or session that was ended, has expired or has lost its owner is rejected within one second on every server.
+// A token or session that was ended, has expired or has lost its owner is rejected
+// within one second on every server.
 package session

@@ -14,8 +14,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create an account by a link, and sign in
-         * @description Create an account by a link, and sign in. The secret is that of an invitation's link, or of the link that a server without accounts prints. No email is sent: the link proves the address.
+         * Create an account with a link and sign in
+         * @description Create an account with a link and sign in. The secret is that of an invitation link, or of the link that a server without accounts prints. No email is sent, because the link proves the address.
          */
         post: operations["create_account"];
         delete?: never;
@@ -334,8 +334,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look at what a program asks for, by the query of its authorization request
-         * @description Look at what a program asks for, by the query of its authorization request. It changes nothing.
+         * Get the details of an app's authorization request
+         * @description Get the details of an app's authorization request. Changes nothing.
          */
         post: operations["look_at_authorization"];
         delete?: never;
@@ -354,8 +354,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Allow what a program asks for
-         * @description Allow what a program asks for. Answers where the browser goes on, with a code for the program; needs a recent sign-in.
+         * Approve an app's authorization request
+         * @description Approve an app's authorization request. Returns the address to redirect the browser to, with a code for the app. Requires a recent sign-in.
          */
         post: operations["allow_authorization"];
         delete?: never;
@@ -374,8 +374,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look at what a program asks for that shows a code on a device
-         * @description Look at what a program asks for that shows a code on a device. Guesses are limited.
+         * Get the details of a device's authorization request by its code
+         * @description Get the details of a device's authorization request by its code. Attempts are limited.
          */
         post: operations["look_at_device"];
         delete?: never;
@@ -394,8 +394,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Allow what the program on a device asks for
-         * @description Allow what the program on a device asks for. Needs a recent sign-in.
+         * Approve a device's authorization request
+         * @description Approve a device's authorization request. Requires a recent sign-in.
          */
         post: operations["allow_device"];
         delete?: never;
@@ -414,8 +414,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Refuse what the program on a device asks for
-         * @description Refuse what the program on a device asks for.
+         * Deny a device's authorization request
+         * @description Deny a device's authorization request.
          */
         post: operations["deny_device"];
         delete?: never;
@@ -432,8 +432,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the programs that the caller let in, newest first
-         * @description List the programs that the caller let in, newest first.
+         * List the caller's connected apps, newest first
+         * @description List the caller's connected apps, newest first.
          */
         get: operations["list_connected_apps"];
         put?: never;
@@ -455,8 +455,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Disconnect a program of the caller
-         * @description Disconnect a program of the caller. Its token stops working within a second.
+         * Disconnect one of the caller's apps
+         * @description Disconnect one of the caller's apps. Its token stops working within a second.
          */
         delete: operations["disconnect_app"];
         options?: never;
@@ -763,7 +763,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to add a passkey
-         * @description Begin to add a passkey. Answers what the browser tells the device that makes it, for five minutes; needs a recent sign-in.
+         * @description Begin to add a passkey. Returns the request for the device, which expires in five minutes. Requires a recent sign-in.
          */
         post: operations["begin_passkey"];
         delete?: never;
@@ -782,8 +782,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add the passkey that a device made
-         * @description Add the passkey that a device made. Needs a recent sign-in.
+         * Add the passkey that a device created
+         * @description Add the passkey that a device created. Requires a recent sign-in.
          */
         post: operations["finish_passkey"];
         delete?: never;
@@ -802,8 +802,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to sign in, or to confirm a sign-in, with a passkey
-         * @description Begin to sign in, or to confirm a sign-in, with a passkey. Answers what the browser asks its passkeys, for five minutes.
+         * Begin a sign-in, or a confirmation of one, with a passkey
+         * @description Begin a sign-in, or a confirmation of one, with a passkey. Returns the request for the browser's passkeys, which expires in five minutes.
          */
         post: operations["begin_passkey_sign_in"];
         delete?: never;
@@ -822,8 +822,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in with what a passkey answered
-         * @description Sign in with what a passkey answered.
+         * Sign in with the response of a passkey
+         * @description Sign in with the response of a passkey.
          */
         post: operations["finish_passkey_sign_in"];
         delete?: never;
@@ -844,7 +844,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a passkey of the caller
-         * @description Delete a passkey of the caller. Needs a recent sign-in.
+         * @description Delete a passkey of the caller. Requires a recent sign-in.
          */
         delete: operations["delete_passkey"];
         options?: never;
@@ -862,8 +862,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for an email with which one can choose another password
-         * @description Ask for an email with which one can choose another password. The answer is always the same; the link works for an hour.
+         * Request an email with a link to choose a new password
+         * @description Request an email with a link to choose a new password. The response is always the same. The link expires in one hour.
          */
         post: operations["request_password_reset"];
         delete?: never;
@@ -882,8 +882,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Choose another password with the secret of the email's link
-         * @description Choose another password with the secret of the email's link. Ends all sessions of the account, and signs in.
+         * Choose a new password with the secret of the link in the email
+         * @description Choose a new password with the secret of the link in the email. Ends all sessions of the account and signs in.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -903,8 +903,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete the caller's account for good
-         * @description Delete the caller's account for good. What the person made stays, without the name; refused while a workspace has no other owner. Needs a recent sign-in.
+         * Delete the caller's account permanently
+         * @description Delete the caller's account permanently. The person's content is kept without the name. Fails while a workspace has no other owner. Requires a recent sign-in.
          */
         delete: operations["delete_account"];
         options?: never;
@@ -925,8 +925,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Choose another password, with the current one
-         * @description Choose another password, with the current one. Ends all other sessions; needs a recent sign-in where the account has no password yet.
+         * Change the caller's password
+         * @description Change the caller's password. Requires the current password, or a recent sign-in if the account has none. Ends all other sessions.
          */
         put: operations["change_password"];
         post?: never;
@@ -946,8 +946,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look at the public page of a board
-         * @description Look at the public page of a board. Its key is sent in the body, so that it is in no log; while nothing has changed since the answer of a tag, the board is null.
+         * Get the public page of a board
+         * @description Get the public page of a board. The key is sent in the body, so that it is not logged. If the page has not changed since the given tag, board is null.
          */
         post: operations["look_at_public_page"];
         delete?: never;
@@ -966,8 +966,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look at a card on a public page, with its description and its comments
-         * @description Look at a card on a public page, with its description and its comments.
+         * Get a card on a public page, with its description and comments
+         * @description Get a card on a public page, with its description and comments.
          */
         post: operations["look_at_public_card"];
         delete?: never;
@@ -986,8 +986,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submit a card as a guest of a public page that takes cards
-         * @description Submit a card as a guest of a public page that takes cards.
+         * Submit a card as a guest of a public page that accepts cards
+         * @description Submit a card as a guest of a public page that accepts cards.
          */
         post: operations["submit_guest_card"];
         delete?: never;
@@ -1006,8 +1006,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Comment on a card as a guest of a public page that takes comments
-         * @description Comment on a card as a guest of a public page that takes comments.
+         * Comment on a card as a guest of a public page that accepts comments
+         * @description Comment on a card as a guest of a public page that accepts comments.
          */
         post: operations["add_guest_comment"];
         delete?: never;
@@ -1092,8 +1092,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get who is signed in, and where that person works
-         * @description Get who is signed in, and where that person works.
+         * Get the signed-in person and the person's workspaces
+         * @description Get the signed-in person and the person's workspaces.
          */
         get: operations["get_session"];
         put?: never;
@@ -1114,8 +1114,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm a sign-in with the password or a passkey, so that it is recent for ten minutes
-         * @description Confirm a sign-in with the password or a passkey, so that it is recent for ten minutes.
+         * Confirm a sign-in with the password or a passkey, so that it counts as recent for ten minutes
+         * @description Confirm a sign-in with the password or a passkey, so that it counts as recent for ten minutes.
          */
         post: operations["confirm_sign_in"];
         delete?: never;
@@ -1132,8 +1132,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get who is signed in with this browser, or null when nobody is
-         * @description Get who is signed in with this browser, or null when nobody is.
+         * Get the person who is signed in with this browser, or null
+         * @description Get the person who is signed in with this browser, or null.
          */
         get: operations["get_current_session"];
         put?: never;
@@ -1152,8 +1152,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the sessions of the caller, newest first
-         * @description List the sessions of the caller, newest first.
+         * List the caller's sessions, newest first
+         * @description List the caller's sessions, newest first.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -1212,8 +1212,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the ways in which one can sign in here
-         * @description Get the ways in which one can sign in here.
+         * Get the available ways to sign in
+         * @description Get the available ways to sign in.
          */
         get: operations["get_sign_in_options"];
         put?: never;
@@ -1254,8 +1254,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for an account
-         * @description Ask for an account. The answer is always the same; an email goes to the address, with a link that verifies it for 24 hours, or that says that there is an account already.
+         * Request an account
+         * @description Request an account. The response is always the same. The address gets an email with a link that verifies it and expires in 24 hours, or an email saying that it already has an account.
          */
         post: operations["sign_up"];
         delete?: never;
@@ -1272,14 +1272,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the caller's API tokens that work, newest first
-         * @description List the caller's API tokens that work, newest first.
+         * List the caller's active API tokens, newest first
+         * @description List the caller's active API tokens, newest first.
          */
         get: operations["list_tokens"];
         put?: never;
         /**
          * Create an API token
-         * @description Create an API token. The answer holds its text, this once; needs a recent sign-in.
+         * @description Create an API token. Only this response contains the token itself. Requires a recent sign-in.
          */
         post: operations["create_token"];
         delete?: never;
@@ -1338,8 +1338,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify an address with the secret of the email's link
-         * @description Verify an address with the secret of the email's link. Makes the account, accepts what it was invited to, and signs in.
+         * Verify an email address with the secret of the link in the email
+         * @description Verify an email address with the secret of the link in the email. Creates the account, accepts its invitations and signs in.
          */
         post: operations["verify_email"];
         delete?: never;
@@ -1699,45 +1699,45 @@ export interface components {
         };
         Answered: {
             /**
-             * @description What the program on the device calls itself.
+             * @description Name of the app on the device.
              * @example Example Assistant
              */
             name: string;
         };
         Asked: {
             /**
-             * @description Where the browser goes on when the person refuses; empty for a device.
+             * @description Address to redirect the browser to if the person denies the request; empty for a device.
              * @example https://assistant.example.com/callback?error=access_denied&iss=https%3A%2F%2Fcards.example.com
              */
             denyTo: string;
             /**
-             * @description The host that the program belongs to or returns to; empty for a device.
+             * @description Host of the app or of its redirect URI; empty for a device.
              * @example assistant.example.com
              */
             host: string;
             /**
-             * @description What the program calls itself; nobody has checked it.
+             * @description Name the app gives itself. It is not verified.
              * @example Example Assistant
              */
             name: string;
             /**
-             * @description Whether it leaves the choice of scopes to the person.
+             * @description Whether the app leaves the choice of scopes to the person.
              * @example false
              */
             open: boolean;
             /**
-             * @description Whether that is a host on the network or a program on the person's own machine.
+             * @description Whether the redirect goes to a host on the network (web) or to an app on the person's machine (device).
              * @example web
              * @enum {string}
              */
             place: "web" | "device";
             /**
-             * @description The host, or the scheme, that the browser goes back to; empty for a device.
+             * @description Host or scheme of the redirect URI; empty for a device.
              * @example assistant.example.com
              */
             returnsTo: string;
             /**
-             * @description What it asks for; all scopes when it leaves the choice to the person.
+             * @description Requested scopes; all scopes if the app leaves the choice to the person.
              * @example [
              *       "read",
              *       "write"
@@ -1745,12 +1745,12 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description A page about the program; empty for none.
+             * @description Web page of the app; empty if there is none.
              * @example https://assistant.example.com/
              */
             uri: string;
             /**
-             * @description Whether the host vouches for the program, by a document that it serves.
+             * @description Whether the host serves the app's metadata document.
              * @example true
              */
             verified: boolean;
@@ -2111,12 +2111,12 @@ export interface components {
         };
         Ceremony: {
             /**
-             * @description What to give back with the passkey's answer.
+             * @description Send it back with the passkey's response.
              * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             challengeId: string;
             /**
-             * @description What the browser is to ask, as parseRequestOptionsFromJSON or parseCreationOptionsFromJSON takes it.
+             * @description Options for parseRequestOptionsFromJSON or parseCreationOptionsFromJSON in the browser.
              * @example {
              *       "challenge": "3q2-7w"
              *     }
@@ -2188,7 +2188,7 @@ export interface components {
             workspaceId: string | null;
         };
         CurrentSession: {
-            /** @description Who is signed in with this browser, and where that person works; null when nobody is. */
+            /** @description The person who is signed in with this browser, with the person's workspaces; null if nobody is. */
             session: components["schemas"]["SignedIn"] | null;
         };
         Deleted: {
@@ -2880,7 +2880,7 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The token itself, which is shown this once.
+             * @description The token itself. It is only shown once.
              * @example cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d
              */
             secret: string;
@@ -3158,7 +3158,7 @@ export interface components {
         };
         OIDCProvider: {
             /**
-             * @description What people call it.
+             * @description Name of the provider for people.
              * @example Example Login
              */
             name: string;
@@ -3780,7 +3780,7 @@ export interface components {
         };
         Sent: {
             /**
-             * @description Always true: whether there is an account is said in the email alone.
+             * @description Always true. Only the email says whether there is an account.
              * @example true
              */
             sent: boolean;
@@ -3796,7 +3796,7 @@ export interface components {
         };
         SentOn: {
             /**
-             * @description The program's own address, with a code that works once, for five minutes.
+             * @description Redirect URI of the app with an authorization code, which can be used once within five minutes.
              * @example https://assistant.example.com/callback?code=K7Q2M4XW3ZB5N6VD8RJHF9TCGP&iss=https%3A%2F%2Fcards.example.com
              */
             redirectTo: string;
@@ -3843,7 +3843,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The session's id.
+             * @description Id of the session.
              * @example ses_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
@@ -3856,218 +3856,218 @@ export interface components {
         };
         SharedBoard: {
             /**
-             * @description Why the page takes nothing for now, whatever it takes otherwise; null when it does.
+             * @description Why the page currently accepts no comments and cards; null if it is not closed.
              * @example archived
              * @enum {string|null}
              */
             closed: "archived" | "readOnly" | null;
             /**
-             * @description The board's colour; null for none.
+             * @description Color of the board; null if it has none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
-             * @description Whether comments are shown.
+             * @description Whether the page shows comments.
              * @example true
              */
             comments: boolean;
-            /** @description The lists that are shown, in their order. */
+            /** @description The lists that the page shows, in order. */
             lists: components["schemas"]["SharedList"][];
             /**
-             * @description Whether the page takes comments.
+             * @description Whether the page accepts comments.
              * @example true
              */
             mayComment: boolean;
             /**
-             * @description Whether the page takes cards.
+             * @description Whether the page accepts cards.
              * @example true
              */
             maySubmit: boolean;
             /**
-             * @description The board's name.
+             * @description Name of the board.
              * @example Launch
              */
             name: string;
             /**
-             * @description What the page says first, in Markdown.
+             * @description Introduction of the page, in Markdown.
              * @example Tell us what is missing.
              */
             welcome: string;
         };
         SharedCard: {
             /**
-             * @description The names of who works on it; empty where names are not shown.
+             * @description Names of the assignees; empty if the page does not show names.
              * @example [
              *       "Ada Lovelace"
              *     ]
              */
             assignees: string[];
-            /** @description How far its checklists are. */
+            /** @description Progress of the checklists. */
             checklistItems: components["schemas"]["ItemCount"];
             /**
              * Format: int64
-             * @description How many comments it has; null where comments are not shown.
+             * @description Number of comments; null if the page does not show comments.
              * @example 3
              */
             comments: number | null;
             /**
-             * @description Whether the work is done.
+             * @description Whether the card is done.
              * @example false
              */
             done: boolean;
             /**
              * Format: date-time
-             * @description The instant it is due; null for the whole day.
+             * @description Due time; null if the card is due all day or has no due date.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The calendar date it is due; null for none.
+             * @description Due date; null if there is none.
              * @example 2026-03-14
              */
             dueDate: string | null;
-            /** @description The labels it carries. */
+            /** @description Labels of the card. */
             labels: components["schemas"]["SharedLabel"][];
             /**
              * Format: int64
-             * @description The card's number on its board.
+             * @description Number of the card on its board.
              * @example 12
              */
             number: number;
             /**
-             * @description What is to be done.
+             * @description Title of the card.
              * @example Write the press release
              */
             title: string;
         };
         SharedCardDetail: {
             /**
-             * @description The names of who works on it; empty where names are not shown.
+             * @description Names of the assignees; empty if the page does not show names.
              * @example [
              *       "Ada Lovelace"
              *     ]
              */
             assignees: string[];
-            /** @description How far its checklists are. */
+            /** @description Progress of the checklists. */
             checklistItems: components["schemas"]["ItemCount"];
             /**
              * Format: int64
-             * @description How many comments it has; null where comments are not shown.
+             * @description Number of comments; null if the page does not show comments.
              * @example 3
              */
             comments: number | null;
             /**
-             * @description The details, in Markdown.
+             * @description Description in Markdown.
              * @example Two paragraphs, one picture.
              */
             description: string;
             /**
-             * @description Whether the work is done.
+             * @description Whether the card is done.
              * @example false
              */
             done: boolean;
             /**
              * Format: date-time
-             * @description The instant it is due; null for the whole day.
+             * @description Due time; null if the card is due all day or has no due date.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The calendar date it is due; null for none.
+             * @description Due date; null if there is none.
              * @example 2026-03-14
              */
             dueDate: string | null;
-            /** @description The labels it carries. */
+            /** @description Labels of the card. */
             labels: components["schemas"]["SharedLabel"][];
             /**
-             * @description The name of the list that it stands in.
+             * @description Name of the card's list.
              * @example Ideas
              */
             list: string;
             /**
              * Format: int64
-             * @description The card's number on its board.
+             * @description Number of the card on its board.
              * @example 12
              */
             number: number;
-            /** @description Its first 1,000 comments, oldest first; none where comments are not shown. */
+            /** @description The first 1,000 comments, oldest first; empty if the page does not show comments. */
             said: components["schemas"]["SharedComment"][];
             /**
-             * @description What is to be done.
+             * @description Title of the card.
              * @example Write the press release
              */
             title: string;
         };
         SharedComment: {
             /**
-             * @description Who said it: the name that a guest gave, or a member's; null where names of members are not shown.
+             * @description Name of the author, a guest or a member; null for a member if the page does not show names.
              * @example Rosa
              */
             author: string | null;
             /**
              * Format: date-time
-             * @description When it was said.
+             * @description When the comment was added.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it was last edited; null when it never was.
+             * @description When the comment was last edited; null if never.
              * @example 2026-03-02T09:05:00.000Z
              */
             editedAt: string | null;
             /**
-             * @description Whether a guest said it.
+             * @description Whether the author is a guest.
              * @example true
              */
             guest: boolean;
             /**
-             * @description What was said, in Markdown.
+             * @description Text in Markdown.
              * @example The printer wants it by Friday.
              */
             text: string;
         };
         SharedLabel: {
             /**
-             * @description Its colour.
+             * @description Color of the label.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Its name, which may be empty.
+             * @description Name of the label; may be empty.
              * @example Bug
              */
             name: string;
         };
         SharedList: {
-            /** @description Its open cards, in their order. */
+            /** @description Open cards, in order. */
             cards: components["schemas"]["SharedCard"][];
             /**
-             * @description The list's name.
+             * @description Name of the list.
              * @example Ideas
              */
             name: string;
         };
         SharedPage: {
-            /** @description What the page shows; null when that is what the given tag stands for. */
+            /** @description Content of the page; null if it has not changed since the given tag. */
             board: components["schemas"]["SharedBoard"] | null;
             /**
-             * @description What of the page the answer shows; another one when anything has changed.
+             * @description Changes whenever the page changes.
              * @example 5f0c7d3a9e1b4c2d8f6a7b90
              */
             tag: string;
             /**
-             * @description What a comment or a card is sent with, from three seconds until a day later.
+             * @description Required to send a comment or a card. Valid from three seconds to one day after this response.
              * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
              */
             ticket: string;
         };
         SignInOptions: {
-            /** @description The identity provider, at GET /sign-in/oidc; null for none. */
+            /** @description Identity provider, at GET /sign-in/oidc; null if there is none. */
             oidc: components["schemas"]["OIDCProvider"] | null;
             /**
              * @description Whether passkeys work at the server's address.
@@ -4075,12 +4075,12 @@ export interface components {
              */
             passkeys: boolean;
             /**
-             * @description Whether accounts can be made on the pages; false when sign-up is closed.
+             * @description Whether people can create accounts; false if sign-up is closed.
              * @example true
              */
             signUp: boolean;
             /**
-             * @description Who can make an account: open is anyone, invited is people who were invited, domains is people with an address of the server's domains or an invitation, closed is nobody.
+             * @description Who can create an account: open is anyone, invited is people with an invitation, domains is people with an address of the server's domains or an invitation, closed is nobody.
              * @example invited
              * @enum {string}
              */
@@ -4103,7 +4103,7 @@ export interface components {
             user: components["schemas"]["Profile"];
             /** @description The caller's workspaces, oldest first. */
             workspaces: components["schemas"]["HomeWorkspace"][];
-            /** @description How clocks in the person's time zone go, from two years ago for five years; empty for a zone that the server does not know any more. */
+            /** @description UTC offsets of the person's time zone, from two years ago to three years ahead; empty if the server does not know the zone. */
             zoneOffsets: components["schemas"]["ZoneOffset"][];
         };
         SignedOut: Record<string, never>;
@@ -4189,18 +4189,18 @@ export interface components {
         };
         SubmittedCard: {
             /**
-             * @description The name of that list, if the page shows it.
+             * @description Name of the card's list; null if the page does not show it.
              * @example Ideas
              */
             list: string | null;
             /**
              * Format: int64
-             * @description The card's number on its board.
+             * @description Number of the card on its board.
              * @example 13
              */
             number: number;
             /**
-             * @description Whether the page shows the list that it is in.
+             * @description Whether the page shows the card's list.
              * @example true
              */
             shown: boolean;
@@ -4938,27 +4938,27 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address to sign in with; only for the first account of a server. An invitation gives the address that it went to.
+                     * @description Email address to sign in with. Only for the first account of a server; with an invitation it is the invited address.
                      * @example ada@example.com
                      */
                     email?: string;
                     /**
-                     * @description How the person is shown to others.
+                     * @description Name shown to others.
                      * @example Ada Lovelace
                      */
                     name: string;
                     /**
-                     * @description At least 10 characters, and at most 1,000 bytes.
+                     * @description At least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
                     /**
-                     * @description The part after the # of an invitation's link, or of the link that a server without accounts printed.
+                     * @description The part after the # of an invitation link, or of the link that a server without accounts prints.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
                     /**
-                     * @description The IANA time zone that decides what today is; UTC when absent.
+                     * @description IANA time zone that defines today; default UTC.
                      * @example Europe/London
                      */
                     timeZone?: string;
@@ -6930,7 +6930,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind the ? of the address that the program sent the browser to.
+                     * @description Query string of the authorization request, without the question mark.
                      * @example response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256
                      */
                     query: string;
@@ -6962,7 +6962,7 @@ export interface operations {
                      *           "write"
                      *         ],
                      *         "open": true,
-                     *         "denyTo": "https://assistant.example.com/callback?error=access_denied&error_description=The%20person%20did%20not%20allow%20it.&state=af0ifjsldkj&iss=https%3A%2F%2Fcardwall.example.com"
+                     *         "denyTo": "https://assistant.example.com/callback?error=access_denied&error_description=The%20person%20denied%20the%20request.&state=af0ifjsldkj&iss=https%3A%2F%2Fcardwall.example.com"
                      *       }
                      *     }
                      */
@@ -7002,12 +7002,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind the ? of the address that the program sent the browser to.
+                     * @description Query string of the authorization request, without the question mark.
                      * @example response_type=code&client_id=cli_01jb2m3n4p5q6r7s8t9v0w1x2y&redirect_uri=https%3A%2F%2Fassistant.example.com%2Fcallback&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256
                      */
                     query: string;
                     /**
-                     * @description What the program may do; read is always among them, and none that it did not ask for.
+                     * @description Granted scopes; read is always included. Only requested scopes can be granted.
                      * @example [
                      *       "read",
                      *       "write"
@@ -7015,7 +7015,7 @@ export interface operations {
                      */
                     scopes: ("read" | "write" | "admin")[];
                     /**
-                     * @description The one workspace it reaches; all of the caller's when absent.
+                     * @description Limits the app to one workspace. If absent, it can access all workspaces of the caller.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -7079,7 +7079,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The code that the device shows, whatever its case and with or without the dash.
+                     * @description Code on the device, in upper or lower case, with or without the hyphen.
                      * @example WDJB-MJHT
                      */
                     userCode: string;
@@ -7150,7 +7150,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What the program may do; read is always among them, and none that it did not ask for.
+                     * @description Granted scopes; read is always included. Only requested scopes can be granted.
                      * @example [
                      *       "read",
                      *       "write"
@@ -7158,12 +7158,12 @@ export interface operations {
                      */
                     scopes: ("read" | "write" | "admin")[];
                     /**
-                     * @description The code that the device shows, whatever its case and with or without the dash.
+                     * @description Code on the device, in upper or lower case, with or without the hyphen.
                      * @example WDJB-MJHT
                      */
                     userCode: string;
                     /**
-                     * @description The one workspace it reaches; all of the caller's when absent.
+                     * @description Limits the app to one workspace. If absent, it can access all workspaces of the caller.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -7227,7 +7227,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The code that the device shows, whatever its case and with or without the dash.
+                     * @description Code on the device, in upper or lower case, with or without the hyphen.
                      * @example WDJB-MJHT
                      */
                     userCode: string;
@@ -7353,7 +7353,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A program that the caller let in. */
+                /** @description A connected app of the caller. */
                 appId: string;
             };
             cookie?: never;
@@ -8791,12 +8791,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The challenge that it answers.
+                     * @description Id of the challenge.
                      * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     challengeId: string;
                     /**
-                     * @description The passkey's answer (PublicKeyCredential.toJSON).
+                     * @description The passkey's response (PublicKeyCredential.toJSON).
                      * @example {
                      *       "id": "3q2-7w",
                      *       "type": "public-key"
@@ -8806,7 +8806,7 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     /**
-                     * @description What its owner calls it; Passkey when absent.
+                     * @description Name of the passkey; default Passkey.
                      * @example Laptop
                      */
                     name?: string;
@@ -8940,12 +8940,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The challenge that it answers.
+                     * @description Id of the challenge.
                      * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     challengeId: string;
                     /**
-                     * @description The passkey's answer (PublicKeyCredential.toJSON).
+                     * @description The passkey's response (PublicKeyCredential.toJSON).
                      * @example {
                      *       "id": "3q2-7w",
                      *       "type": "public-key"
@@ -9184,7 +9184,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address of the account.
+                     * @description Email address of the account.
                      * @example ada@example.com
                      */
                     email: string;
@@ -9249,12 +9249,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description At least 10 characters, and at most 1,000 bytes.
+                     * @description New password: at least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
                     /**
-                     * @description What stands behind the # of the email's link.
+                     * @description The part after the # of the link in the email.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -9483,23 +9483,23 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Another language of pages and emails, as a BCP 47 tag.
+                     * @description New language of pages and emails, as a BCP 47 tag.
                      * @example en-GB
                      */
                     language?: string;
                     /**
-                     * @description Another name.
+                     * @description New name.
                      * @example Ada King
                      */
                     name?: string;
                     /**
-                     * @description How pages look: as the system does, light or dark.
+                     * @description Color theme: that of the system, light or dark.
                      * @example dark
                      * @enum {string}
                      */
                     theme?: "system" | "light" | "dark";
                     /**
-                     * @description Another IANA time zone.
+                     * @description New IANA time zone.
                      * @example Europe/Paris
                      */
                     timeZone?: string;
@@ -9573,12 +9573,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The current password; leave it out when the account has none.
+                     * @description Current password; omit it if the account has none.
                      * @example tulip harbor 47 sky
                      */
                     currentPassword?: string;
                     /**
-                     * @description At least 10 characters, and at most 1,000 bytes.
+                     * @description New password: at least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
@@ -9758,12 +9758,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind /p/ in the page's address.
+                     * @description The part after /p/ in the page's address.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
                     /**
-                     * @description That of the answer before; absent for all of the page.
+                     * @description Tag of an earlier response. If the page has not changed since, board is null.
                      * @example 5f0c7d3a9e1b4c2d8f6a7b90
                      */
                     tag?: string;
@@ -9870,13 +9870,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind /p/ in the page's address.
+                     * @description The part after /p/ in the page's address.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
                     /**
                      * Format: int64
-                     * @description The card's number.
+                     * @description Number of the card.
                      * @example 12
                      */
                     number: number;
@@ -9969,32 +9969,32 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The details, in Markdown.
+                     * @description Description in Markdown.
                      * @example We did not find the entrance.
                      */
                     description?: string;
                     /**
-                     * @description What stands behind /p/ in the page's address.
+                     * @description The part after /p/ in the page's address.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
                     /**
-                     * @description What the guest wants to be called.
+                     * @description Name of the guest.
                      * @example Rosa
                      */
                     name: string;
                     /**
-                     * @description That of an answer of look_at_public_page, at least three seconds and at most a day old.
+                     * @description Ticket of a response of look_at_public_page, at least three seconds and at most one day old.
                      * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
                      */
                     ticket: string;
                     /**
-                     * @description What it is about.
+                     * @description Title of the card.
                      * @example A map of the venue
                      */
                     title: string;
                     /**
-                     * @description Leave it empty: only programs that fill in every field do not.
+                     * @description Must be empty. It detects programs that fill in every field.
                      * @example
                      */
                     website?: string;
@@ -10068,33 +10068,33 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind /p/ in the page's address.
+                     * @description The part after /p/ in the page's address.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
                     /**
-                     * @description What the guest wants to be called.
+                     * @description Name of the guest.
                      * @example Rosa
                      */
                     name: string;
                     /**
                      * Format: int64
-                     * @description The card's number.
+                     * @description Number of the card.
                      * @example 12
                      */
                     number: number;
                     /**
-                     * @description What is said, in Markdown.
+                     * @description Text in Markdown.
                      * @example The printer wants it by Friday.
                      */
                     text: string;
                     /**
-                     * @description That of an answer of look_at_public_page, at least three seconds and at most a day old.
+                     * @description Ticket of a response of look_at_public_page, at least three seconds and at most one day old.
                      * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
                      */
                     ticket: string;
                     /**
-                     * @description Leave it empty: only programs that fill in every field do not.
+                     * @description Must be empty. It detects programs that fill in every field.
                      * @example
                      */
                     website?: string;
@@ -10765,12 +10765,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The challenge that a passkey answered.
+                     * @description Id of the challenge for a passkey.
                      * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     challengeId?: string;
                     /**
-                     * @description The passkey's answer (PublicKeyCredential.toJSON).
+                     * @description The passkey's response (PublicKeyCredential.toJSON).
                      * @example {
                      *       "id": "3q2-7w",
                      *       "type": "public-key"
@@ -10780,7 +10780,7 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     /**
-                     * @description The account's password.
+                     * @description Password of the account.
                      * @example correct horse battery
                      */
                     password?: string;
@@ -11117,12 +11117,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address of the account.
+                     * @description Email address of the account.
                      * @example ada@example.com
                      */
                     email: string;
                     /**
-                     * @description Its password.
+                     * @description Password of the account.
                      * @example correct horse battery
                      */
                     password: string;
@@ -11393,22 +11393,22 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address to sign in with; an email goes there.
+                     * @description Email address to sign in with. An email is sent to it.
                      * @example ada@example.com
                      */
                     email: string;
                     /**
-                     * @description How the person is shown to others.
+                     * @description Name shown to others.
                      * @example Ada Lovelace
                      */
                     name: string;
                     /**
-                     * @description At least 10 characters, and at most 1,000 bytes.
+                     * @description At least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
                     /**
-                     * @description The IANA time zone that decides what today is; UTC when absent.
+                     * @description IANA time zone that defines today; default UTC.
                      * @example Europe/London
                      */
                     timeZone?: string;
@@ -11551,17 +11551,17 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: date-time
-                     * @description When it stops working; never when absent.
+                     * @description When the token expires. If absent, it never expires.
                      * @example 2027-01-05T09:00:00.000Z
                      */
                     expiresAt?: string;
                     /**
-                     * @description What it is for.
+                     * @description Name that says what the token is for.
                      * @example Deploy script
                      */
                     name: string;
                     /**
-                     * @description What it allows; read is always among them.
+                     * @description Scopes; read is always included.
                      * @example [
                      *       "read",
                      *       "write"
@@ -11569,7 +11569,7 @@ export interface operations {
                      */
                     scopes: ("read" | "write" | "admin")[];
                     /**
-                     * @description The one workspace it reaches; all of the caller's when absent.
+                     * @description Limits the token to one workspace. If absent, it can access all workspaces of the caller.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -11762,7 +11762,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What stands behind the # of the email's link.
+                     * @description The part after the # of the link in the email.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
