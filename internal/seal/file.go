@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 )
 
-// FromFile reads the keys in a file, or makes the file with a new key when
-// there is none; it never overwrites one. It refuses a file that others can
-// read. The ring reads the file again when it meets a key that it does not have.
+// FromFile reads the keys from a file. If the file does not exist, it creates it
+// with a new key; it never overwrites a file. It returns an error if other users
+// can read the file. The keyring reads the file again when it needs an unknown key.
 func FromFile(path string) (*Keyring, error) {
 	k := &Keyring{path: path}
 	err := k.refresh()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = create(path, NewKey()+"\n"); err == nil || errors.Is(err, fs.ErrExist) {
-			err = k.refresh() // it may be another's
+			err = k.refresh() // another process may have created the file
 		}
 	}
 	if err != nil {
@@ -27,12 +27,12 @@ func FromFile(path string) (*Keyring, error) {
 	return k, nil
 }
 
-// InFile tells whether the keys are in a file, which Renew and Retire write.
+// InFile reports whether the keys are in a file, which Renew and Retire need.
 func (k *Keyring) InFile() bool { return k.path != "" }
 
-// Renew puts a new key first in the file, before the one that is there. It does
-// nothing when the file has several: then what an earlier Renew began is not
-// ended yet. Nobody else may write the file meanwhile.
+// Renew adds a new first key to the file. It does nothing if the file has several
+// keys, because then an earlier rotation is not complete. The caller must ensure
+// that no other process writes the file.
 func (k *Keyring) Renew() error {
 	text, _, err := readFile(k.path)
 	if err != nil {
@@ -46,8 +46,8 @@ func (k *Keyring) Renew() error {
 	return k.refresh()
 }
 
-// Retire leaves the first key alone in the file. The ring goes on opening with
-// the others for as long as it lives.
+// Retire removes all keys but the first from the file. The keyring can still
+// decrypt with the others.
 func (k *Keyring) Retire() error {
 	text, _, err := readFile(k.path)
 	if err != nil {
@@ -61,8 +61,8 @@ func (k *Keyring) Retire() error {
 	return k.refresh()
 }
 
-// refresh reads the file unless it is still as it was. Keys that are no longer
-// in it still open: a reader may hold what was sealed before.
+// refresh reads the file if it has changed. Keys that were removed from the file
+// still decrypt, because a reader may hold values from before.
 func (k *Keyring) refresh() error {
 	if k.path == "" {
 		return nil
@@ -95,51 +95,51 @@ func same(a, b os.FileInfo) bool {
 func readFile(path string) (string, os.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", nil, fmt.Errorf("read the secret key: %w", err)
+		return "", nil, fmt.Errorf("read secret key: %w", err)
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // opened only for reading
 	info, err := f.Stat()
 	if err != nil {
-		return "", nil, fmt.Errorf("read the secret key: %w", err)
+		return "", nil, fmt.Errorf("read secret key: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "", nil, fmt.Errorf("%s can be read by others (mode %04o): run chmod 600 %[1]s, and cardwall rotate-key if someone may have read it", path, mode)
+		return "", nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 %[1]s, "+
+			"and cardwall rotate-key if someone may have read it", path, mode)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 64<<10))
 	if err != nil {
-		return "", nil, fmt.Errorf("read the secret key: %w", err)
+		return "", nil, fmt.Errorf("read secret key: %w", err)
 	}
 	return string(text), info, nil
 }
 
-// create makes a file, whole or not at all, and fails with fs.ErrExist when
-// there is one.
+// create atomically creates a file. It returns fs.ErrExist if the file exists.
 func create(path, text string) error {
 	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text())
 	if err := write(temporary, text); err != nil {
-		return fmt.Errorf("make the secret key: %w", err)
+		return fmt.Errorf("create secret key: %w", err)
 	}
-	// A link, because a rename overwrites.
+	// Link fails if the file exists; Rename would overwrite it.
 	err := errors.Join(os.Link(temporary, path), os.Remove(temporary))
 	if err == nil {
 		err = syncFolder(path)
 	}
 	if err != nil {
-		return fmt.Errorf("make the secret key: %w", err)
+		return fmt.Errorf("create secret key: %w", err)
 	}
 	return nil
 }
 
-// replace writes a file anew, whole or not at all.
+// replace atomically replaces a file.
 func replace(path, text string) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return fmt.Errorf("write the secret key: %w", err)
+		return fmt.Errorf("write secret key: %w", err)
 	}
-	// Always the same name: no key is left lying when this was interrupted.
+	// The name is fixed, so that an interrupted replacement leaves no key behind for good.
 	temporary := path + ".new"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write the secret key: %w", err)
+		return fmt.Errorf("write secret key: %w", err)
 	}
 	if err = write(temporary, text); err == nil {
 		err = os.Rename(temporary, path)
@@ -148,12 +148,12 @@ func replace(path, text string) error {
 		err = syncFolder(path)
 	}
 	if err != nil {
-		return fmt.Errorf("write the secret key: %w", err)
+		return fmt.Errorf("write secret key: %w", err)
 	}
 	return nil
 }
 
-// write puts a new file on disk.
+// write creates a file and syncs it to disk.
 func write(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -166,7 +166,7 @@ func write(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncFolder puts the name of a file on disk.
+// syncFolder syncs the folder of a file to disk, and with it the name of the file.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -27,20 +27,21 @@ const (
 )
 
 var (
-	// ErrUnknownKey is that a value was sealed under a key that the ring does not have.
-	ErrUnknownKey = errors.New("sealed under a key that this server does not have")
-	// ErrDamaged is that a value was changed since it was sealed, or was sealed for another place.
-	ErrDamaged = errors.New("the sealed value is damaged, or belongs to another place")
+	// ErrUnknownKey is returned if a value was encrypted with a key that is not in the keyring.
+	ErrUnknownKey = errors.New("encrypted with a key that this server does not have")
+	// ErrDamaged is returned if a value was changed, or was encrypted for another place.
+	ErrDamaged = errors.New("the encrypted value is damaged or belongs to another place")
 )
 
-// Keyring holds the keys: the first seals, all open. It is safe for concurrent
-// use. However it is printed or logged, it shows the ids of its keys alone.
+// Keyring holds encryption keys. It encrypts with the first key and decrypts with
+// all of them. It is safe for concurrent use. Printing or logging it shows only the
+// ids of its keys.
 type Keyring struct {
 	keys atomic.Pointer[[]key]
-	path string // of its file; empty when it has none
+	path string // of its file; empty if there is none
 
 	reading sync.Mutex
-	read    os.FileInfo // the file when it was last read
+	read    os.FileInfo // of the file when it was last read
 }
 
 type key struct {
@@ -48,15 +49,15 @@ type key struct {
 	aead cipher.AEAD
 }
 
-// NewKey makes a key, as the text that Parse takes.
+// NewKey returns a new key as text for Parse.
 func NewKey() string {
 	fresh := make([]byte, keySize)
 	_, _ = rand.Read(fresh) // never fails (crypto/rand)
 	return base64.StdEncoding.EncodeToString(fresh)
 }
 
-// Parse reads keys of 32 bytes in base64 or hex, separated by commas or lines.
-// The first seals. Its errors never repeat what was read.
+// Parse parses keys of 32 bytes in base64 or hex, separated by commas or line
+// breaks. The first key encrypts. The error never contains the text.
 func Parse(text string) (*Keyring, error) {
 	keys, err := parse(text)
 	if err != nil {
@@ -81,12 +82,12 @@ func parse(text string) ([]key, error) {
 		keys = appendNew(keys, fresh)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("there is no secret key; `openssl rand -base64 32` makes one")
+		return nil, errors.New("there is no secret key; create one with `openssl rand -base64 32`")
 	}
 	return keys, nil
 }
 
-// words are the keys in a text, one by one.
+// words splits a text into its keys.
 func words(text string) []string {
 	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })
 	for i, w := range all {
@@ -103,7 +104,8 @@ func decode(word string) ([]byte, error) {
 		raw, err = base64.RawStdEncoding.DecodeString(word)
 	}
 	if err != nil || len(raw) != keySize {
-		return nil, errors.New("is not 32 bytes in base64 or hex; `openssl rand -base64 32` makes one") // err would repeat parts of it
+		// err would contain parts of the key.
+		return nil, errors.New("is not 32 bytes in base64 or hex; create one with `openssl rand -base64 32`")
 	}
 	return raw, nil
 }
@@ -111,17 +113,17 @@ func decode(word string) ([]byte, error) {
 func newKey(raw []byte) (key, error) {
 	block, err := aes.NewCipher(raw)
 	if err != nil {
-		return key{}, fmt.Errorf("make a cipher: %w", err)
+		return key{}, fmt.Errorf("create cipher: %w", err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		return key{}, fmt.Errorf("make a cipher: %w", err)
+		return key{}, fmt.Errorf("create cipher: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte(idLabel), raw...))
 	return key{id: string(sum[:idSize]), aead: aead}, nil
 }
 
-// appendNew adds the keys that are not there yet.
+// appendNew appends the keys that are not in the slice yet.
 func appendNew(keys []key, more ...key) []key {
 	for _, m := range more {
 		if !slices.ContainsFunc(keys, func(k key) bool { return k.id == m.id }) {
@@ -131,15 +133,15 @@ func appendNew(keys []key, more ...key) []key {
 	return keys
 }
 
-// Seal seals for a place under the first key.
+// Seal encrypts a value for a place with the first key.
 func (k *Keyring) Seal(place string, plain []byte) []byte {
-	// Another process may have put a new key first; without its file a ring
-	// goes on with the keys that it has.
+	// Another process may have added a new first key. If the file cannot be read,
+	// the known keys are used.
 	_ = k.refresh()
 	return (*k.keys.Load())[0].seal(place, plain)
 }
 
-// SealUnder seals for a place under the key of that id.
+// SealUnder encrypts a value for a place with the key of the given id.
 func (k *Keyring) SealUnder(id, place string, plain []byte) ([]byte, error) {
 	raw, err := hex.DecodeString(id)
 	if err != nil {
@@ -159,8 +161,8 @@ func (k key) seal(place string, plain []byte) []byte {
 	return k.aead.Seal(sealed, nil, plain, []byte(place))
 }
 
-// Open opens what was sealed for the place. Its errors are ErrUnknownKey, with
-// the key's id, and ErrDamaged.
+// Open decrypts a value that was encrypted for the place. The error wraps
+// ErrUnknownKey and contains the key's id, or is ErrDamaged.
 func (k *Keyring) Open(place string, sealed []byte) ([]byte, error) {
 	id, ok := idOf(sealed)
 	if !ok {
@@ -172,12 +174,12 @@ func (k *Keyring) Open(place string, sealed []byte) ([]byte, error) {
 	}
 	plain, err := with.aead.Open(nil, nil, sealed[overhead:], []byte(place))
 	if err != nil {
-		return nil, ErrDamaged // the cipher's own error says no more
+		return nil, ErrDamaged // the cipher's error has no more details
 	}
 	return plain, nil
 }
 
-// find finds a key, in the file too when that has changed.
+// find returns a key by its id. It reads the file again if the key is unknown.
 func (k *Keyring) find(id string) (key, error) {
 	with, ok := k.lookup(id)
 	if ok {
@@ -199,13 +201,13 @@ func (k *Keyring) lookup(id string) (key, bool) {
 	return keys[i], true
 }
 
-// Current is the id of the key that seals.
+// Current returns the id of the key that encrypts.
 func (k *Keyring) Current() string { return hex.EncodeToString([]byte((*k.keys.Load())[0].id)) }
 
-// Len is how many keys the ring has.
+// Len returns the number of keys.
 func (k *Keyring) Len() int { return len(*k.keys.Load()) }
 
-// Has tells whether the ring has the key of that id.
+// Has reports whether the keyring has the key with the given id.
 func (k *Keyring) Has(id string) bool {
 	raw, err := hex.DecodeString(id)
 	if err != nil {
@@ -215,11 +217,11 @@ func (k *Keyring) Has(id string) bool {
 	return err == nil
 }
 
-// Stale tells whether a value is sealed under another key than the one that seals.
+// Stale reports whether a value is encrypted with another key than the current one.
 func (k *Keyring) Stale(sealed []byte) bool { return KeyOf(sealed) != k.Current() }
 
-// KeyOf is the id of the key that a value is sealed under; empty for what is
-// not a sealed value.
+// KeyOf returns the id of the key that a value is encrypted with, or "" if it is
+// not an encrypted value.
 func KeyOf(sealed []byte) string {
 	id, _ := idOf(sealed)
 	return hex.EncodeToString([]byte(id))
@@ -232,7 +234,7 @@ func idOf(sealed []byte) (string, bool) {
 	return string(sealed[1:overhead]), true
 }
 
-// String shows the ids of the keys.
+// String returns the ids of the keys.
 func (k *Keyring) String() string {
 	var ids []string
 	for _, have := range *k.keys.Load() {
@@ -241,8 +243,8 @@ func (k *Keyring) String() string {
 	return "keyring " + strings.Join(ids, ",")
 }
 
-// Format is String for every verb: no %d or %#v reaches the keys.
+// Format writes String for every verb, so that %d or %#v cannot print the keys.
 func (k *Keyring) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) }
 
-// LogValue is String.
+// LogValue returns String for the log.
 func (k *Keyring) LogValue() slog.Value { return slog.StringValue(k.String()) }
