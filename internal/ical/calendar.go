@@ -12,21 +12,21 @@ import (
 
 const (
 	product   = "-//Cardwall//Due dates//EN"
-	refreshed = "PT1H" // how often programs should look again (RFC 7986, 5.7)
-	textMost  = 2000   // characters of a description
+	refreshed = "PT1H" // refresh interval for programs (RFC 7986, 5.7)
+	maxText   = 2000   // characters of a description
 )
 
-// Write makes the calendar of cards. The same cards make the same bytes: nothing
-// in it is of the moment of writing. Host makes the ids of events unique in the
-// world, links begins the address of a card.
+// Write returns the calendar of cards. The same cards always produce the same
+// bytes, so the entity tag changes only with the content. The host makes the ids
+// of events globally unique; links is the prefix of a card's address.
 func Write(cards []board.FeedCard, host, links string) string {
 	c := ics.NewCalendar()
-	c.CalendarProperties = nil // its own are not ours
+	c.CalendarProperties = nil // drop the library's own
 	c.SetProductId(product)
 	c.SetVersion("2.0")
 	c.SetCalscale("GREGORIAN")
 	c.SetXWRCalName("Cardwall")
-	c.SetRefreshInterval(refreshed) // with VALUE=DURATION, which the library has in the name
+	c.SetRefreshInterval(refreshed) // the library adds VALUE=DURATION
 	c.SetXPublishedTTL(refreshed)
 	for _, card := range cards {
 		event(c, card, host, links)
@@ -34,8 +34,8 @@ func Write(cards []board.FeedCard, host, links string) string {
 	return c.Serialize(ics.WithNewLineWindows)
 }
 
-// event adds one event. Without METHOD, DTSTAMP is when what it says last
-// changed (RFC 5545, 3.8.7.2); the number of its revision grows with that.
+// event adds one event. Without METHOD, DTSTAMP is the time of the last change (RFC
+// 5545, 3.8.7.2). SEQUENCE grows with it.
 func event(c *ics.Calendar, card board.FeedCard, host, links string) {
 	e := c.AddEvent(card.ID + "@" + host)
 	changed := card.UpdatedAt.Time()
@@ -48,7 +48,7 @@ func event(c *ics.Calendar, card board.FeedCard, host, links string) {
 	} else {
 		day, err := time.Parse(board.DateLayout, *card.DueDate)
 		if err != nil {
-			day = changed // a date in the database is one
+			day = changed // dates in the database are valid
 		}
 		e.SetProperty(ics.ComponentPropertyDtStart, day.Format("20060102"), ics.WithValue("DATE"))
 		e.SetProperty(ics.ComponentPropertyDtEnd, day.AddDate(0, 0, 1).Format("20060102"), ics.WithValue("DATE"))
@@ -56,24 +56,25 @@ func event(c *ics.Calendar, card board.FeedCard, host, links string) {
 	e.SetSummary(plain(card.Title))
 	e.SetDescription(plain(description(card, links)))
 	e.SetURL(links + card.ID)
-	e.SetProperty(ics.ComponentPropertyTransp, "TRANSPARENT") // nobody is busy because something is due
+	e.SetProperty(ics.ComponentPropertyTransp, "TRANSPARENT") // a due date does not make a person busy
 }
 
-// description is where the card stands, how its own begins, and where to find it.
+// description returns the card's board and list, the beginning of its description
+// and its address.
 func description(card board.FeedCard, links string) string {
 	text := card.Board + " › " + card.List
 	if d := strings.TrimSpace(card.Description); d != "" {
 		runes := []rune(d)
-		if len(runes) > textMost {
-			d = string(runes[:textMost]) + "…"
+		if len(runes) > maxText {
+			d = string(runes[:maxText]) + "…"
 		}
 		text += "\n\n" + d
 	}
 	return text + "\n\n" + links + card.ID
 }
 
-// plain takes out what no text of a calendar may hold: control characters but
-// for the tab and the end of a line, which is one character (RFC 5545, 3.3.11).
+// plain removes control characters except tab and line feed, which a calendar must
+// not contain (RFC 5545, 3.3.11), and normalizes line breaks to line feeds.
 func plain(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
 	return strings.Map(func(r rune) rune {

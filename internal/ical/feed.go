@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	daysBack  = 90  // for which what is overdue stays in the calendar
-	daysAhead = 730 // and for which it looks ahead
-	cardsMost = 5000
+	daysBack  = 90  // overdue cards stay this long
+	daysAhead = 730 // later cards are left out
+	maxCards  = 5000
 	timeout   = 20 * time.Second
 )
 
-// looks is how often one calendar is read.
+// looks limits how often one calendar can be read.
 var looks = session.Limit{Name: "calendar", Most: 60, Window: time.Hour}
 
-// Options of a server's calendars.
+// Options configures the calendars of a server.
 type Options struct {
 	DB        *store.DB
 	Gate      *session.Gate
 	BaseURL   string
-	Unlimited bool // no limits of how often
+	Unlimited bool // disable limits of attempts
 	Log       *slog.Logger
 }
 
@@ -42,7 +42,7 @@ type server struct {
 	host     string
 }
 
-// Pages are the addresses of calendars, by method and path.
+// Pages returns the handler of calendars by method and path.
 func Pages(o Options) map[string]http.Handler {
 	s := &server{Options: o, attempts: session.NewAttempts(o.Unlimited), host: "cardwall"}
 	s.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
@@ -56,7 +56,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	header := w.Header()
-	header.Set("Cache-Control", "private, no-cache") // may be kept, and must be asked for again
+	header.Set("Cache-Control", "private, no-cache") // clients may store it but must revalidate
 	header.Set("X-Robots-Tag", "noindex")
 	body, err := s.calendar(ctx, r)
 	if err != nil {
@@ -71,13 +71,14 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Content-Type", "text/calendar; charset=utf-8")
-	header.Set("Content-Disposition", filename.Disposition("inline", filename.Of("Cardwall due dates", s.DB.Now(), "ics")))
+	name := filename.Of("Cardwall due dates", s.DB.Now(), "ics")
+	header.Set("Content-Disposition", filename.Disposition("inline", name))
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write([]byte(body)) // the reader may be gone
+	_, _ = w.Write([]byte(body)) // fails only if the client is gone
 }
 
-// calendar is what the address shows its owner now. It refuses with not_found
-// and rate_limited.
+// calendar returns the calendar of a request, with the current rights of its owner.
+// The error is not_found or rate_limited.
 func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) {
 	if _, err := s.Gate.AdmitProgram(r); err != nil {
 		return "", err
@@ -106,7 +107,9 @@ func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) 
 	var cards []board.FeedCard
 	today := s.DB.Now().UTC()
 	if err := s.DB.Read(ctx, board.Person(userID, board.ScopeRead), func(v *store.View) (err error) {
-		cards, err = v.FeedCards(ctx, boards, today.AddDate(0, 0, -daysBack).Format(board.DateLayout), today.AddDate(0, 0, daysAhead).Format(board.DateLayout), cardsMost)
+		from := today.AddDate(0, 0, -daysBack).Format(board.DateLayout)
+		to := today.AddDate(0, 0, daysAhead).Format(board.DateLayout)
+		cards, err = v.FeedCards(ctx, boards, from, to, maxCards)
 		return err
 	}); err != nil {
 		return "", err
@@ -115,7 +118,7 @@ func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) 
 }
 
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status, text := http.StatusServiceUnavailable, "The service cannot do this right now; try again in a moment."
+	status, text := http.StatusServiceUnavailable, "The service is temporarily unavailable. Try again in a moment."
 	f, known := board.AsFault(err)
 	switch {
 	case known && f.Code == board.CodeNotFound:
@@ -124,15 +127,15 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		status, text = http.StatusTooManyRequests, f.Message
 		w.Header().Set("Retry-After", strconv.Itoa(int(max(f.RetryAfter, time.Second).Seconds())))
 	case r.Context().Err() == nil:
-		s.Log.Warn("a calendar was not read", "request", w.Header().Get("X-Request-Id"), "error", err)
+		s.Log.Warn("calendar not served", "request", w.Header().Get("X-Request-Id"), "error", err)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text + "\n")) // the reader may be gone
+	_, _ = w.Write([]byte(text + "\n")) // fails only if the client is gone
 }
 
-// matches tells whether a tag is among those that a program has (RFC 9110,
-// 13.1.2: compared weakly).
+// matches reports whether If-None-Match contains a tag. The comparison is weak (RFC
+// 9110, 13.1.2).
 func matches(have, tag string) bool {
 	for one := range strings.SplitSeq(have, ",") {
 		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
