@@ -1,5 +1,4 @@
-// Package asset serves bytes that do not change while the program runs: packed
-// once, and answered by their entity tag.
+// Package asset serves static bytes, with gzip compression and entity tags.
 package asset
 
 import (
@@ -13,18 +12,18 @@ import (
 	"strings"
 )
 
-// Asset is one body in both encodings. Each encoding has an entity tag of its
-// own, since a strong tag names exact bytes (RFC 9110, 8.8.3).
+// Asset is one body, plain and compressed. Each encoding has its own entity tag,
+// because a strong tag identifies exact bytes (RFC 9110, 8.8.3).
 type Asset struct {
-	// Hash is short and changes with the body.
+	// Hash is a short hash of the body.
 	Hash string
 
 	kind   string
 	plain  []byte
-	packed []byte // gzip; nil when that is hardly smaller
+	packed []byte // gzip; nil if it is hardly smaller
 }
 
-// New packs a body of a media type.
+// New compresses a body of the given media type.
 func New(body []byte, kind string) (*Asset, error) {
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -32,10 +31,10 @@ func New(body []byte, kind string) (*Asset, error) {
 		return nil, fmt.Errorf("asset: %w", err)
 	}
 	if _, err := z.Write(body); err != nil {
-		return nil, fmt.Errorf("asset: pack: %w", err)
+		return nil, fmt.Errorf("asset: compress: %w", err)
 	}
 	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("asset: pack: %w", err)
+		return nil, fmt.Errorf("asset: compress: %w", err)
 	}
 	if packed.Len() >= len(body)*9/10 {
 		return Packed(body, nil, kind), nil
@@ -43,19 +42,18 @@ func New(body []byte, kind string) (*Asset, error) {
 	return Packed(body, packed.Bytes(), kind), nil
 }
 
-// Packed takes a body together with its gzip form, packed before the program was
-// built; nil is none.
+// Packed returns an Asset of a body and its gzip form, which may be nil.
 func Packed(body, packed []byte, kind string) *Asset {
 	sum := sha256.Sum256(body)
 	return &Asset{Hash: hex.EncodeToString(sum[:8]), kind: kind, plain: body, packed: packed}
 }
 
-// ServeHTTP answers GET and HEAD with the body, or with 304 for who has it. What
-// else the answer says, as how long it may be kept, is for the caller to set first.
+// ServeHTTP responds to GET and HEAD with the body, or with 304 if the client has
+// it. The caller must first set other headers, such as Cache-Control.
 func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.ServeStatus(w, r, http.StatusOK) }
 
-// ServeStatus is ServeHTTP with another status in place of 200. Only 200 can turn
-// into 304.
+// ServeStatus is like ServeHTTP with another status instead of 200. Only status 200
+// can become 304.
 func (a *Asset) ServeStatus(w http.ResponseWriter, r *http.Request, status int) {
 	body, tag := a.plain, `"`+a.Hash+`"`
 	h := w.Header()
@@ -76,11 +74,12 @@ func (a *Asset) ServeStatus(w http.ResponseWriter, r *http.Request, status int) 
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the reader may have left; there is nobody to tell
+		_, _ = w.Write(body) // fails only if the client is gone
 	}
 }
 
-// matches compares weakly, as RFC 9110, 13.1.2 asks for If-None-Match.
+// matches reports whether If-None-Match contains a tag. The comparison is weak (RFC
+// 9110, 13.1.2).
 func matches(headers []string, tag string) bool {
 	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		one = strings.TrimSpace(one)
@@ -91,8 +90,8 @@ func matches(headers []string, tag string) bool {
 	return false
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip by name decides,
-// else the star; a weight of zero refuses.
+// acceptsGzip reports whether Accept-Encoding allows gzip (RFC 9110, 12.5.3). An
+// entry for gzip has precedence over the star. A weight of zero means no.
 func acceptsGzip(headers []string) bool {
 	star := false
 	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {

@@ -1,6 +1,6 @@
-// Package backoff paces tasks that run again and again, such as a loop that
-// polls the database. While one fails it is tried less often, and the log has
-// one line when that begins, one every few minutes, and one when it ends.
+// Package backoff slows down and logs failing periodic tasks, such as a loop that
+// polls the database. The log gets one line when a task begins to fail, one every
+// five minutes, and one when it recovers.
 package backoff
 
 import (
@@ -15,14 +15,13 @@ const (
 	remind   = 5 * time.Minute // between log lines about the same failure
 )
 
-// Log tracks which tasks of one component fail. A task is named by the message
-// that says what it means when it fails. Its methods may be called from several
-// goroutines.
+// Log tracks the failing tasks of one component. The name of a task is the log
+// message for its failure. Log is safe for concurrent use.
 type Log struct {
 	to    *slog.Logger
 	now   func() time.Time
 	mu    sync.Mutex
-	tasks map[string]*task // those that fail
+	tasks map[string]*task // only failing tasks
 }
 
 type task struct {
@@ -35,8 +34,8 @@ func NewLog(to *slog.Logger) *Log {
 	return &Log{to: to, now: time.Now, tasks: map[string]*task{}}
 }
 
-// Failed notes that a task failed, and returns how long to wait before the next
-// try. The pause doubles with each failure in a row, up to five seconds.
+// Failed records the failure of a task and returns the pause before the next
+// attempt. The pause doubles with each consecutive failure, up to five seconds.
 func (l *Log) Failed(what string, err error, attrs ...any) (pause time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +60,7 @@ func (l *Log) Failed(what string, err error, attrs ...any) (pause time.Duration)
 	return min(longest, shortest<<min(t.failures-1, 10))
 }
 
-// Succeeded notes that tasks succeeded. It costs little when none of them failed before.
+// Succeeded records the success of tasks. It is cheap if none of them was failing.
 func (l *Log) Succeeded(tasks ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxTitle is how many bytes of a title a file name takes. File systems allow
-// 255 for the whole name.
+// maxTitle limits the title in a file name, in bytes. File systems allow 255 for
+// the whole name.
 const maxTitle = 160
 
-// Of returns a name such as "Launch 2026-11-23.json". It leaves out what a file
-// system refuses or a reader cannot see.
+// Of returns a name such as "Launch 2026-11-23.json", without characters that are
+// invisible or not allowed in file names.
 func Of(title string, at time.Time, extension string) string {
 	return fmt.Sprintf("%s %s.%s", clean(title), at.UTC().Format(time.DateOnly), extension)
 }
@@ -45,8 +45,8 @@ func clean(title string) string {
 }
 
 // Disposition returns the Content-Disposition header (RFC 6266) that proposes a
-// file name. A name beyond ASCII is also given as RFC 5987 encodes it; programs
-// that do not read that get the name with its other characters replaced.
+// file name. A name with non-ASCII characters is also encoded as in RFC 5987; for
+// programs that do not support it, these characters are replaced.
 func Disposition(kind, name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII || r == '%' { // some programs decode %41
@@ -61,7 +61,7 @@ func Disposition(kind, name string) string {
 	return header
 }
 
-// encode percent-encodes all but the attr-char of RFC 5987.
+// encode percent-encodes all characters except attr-char of RFC 5987.
 func encode(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {

@@ -1,10 +1,10 @@
-// Package pages serves the built application: one document for every address
-// that is a page, and the files that it loads. It knows nothing of what the
-// pages do.
+// Package pages serves the built web app: one HTML document for the path of every
+// page, and the files that it loads.
 //
-// The build left the packed form of each file beside it, as NAME.gz. The names of
-// most files hold a hash of their content, so browsers keep them for good. The document is asked for again
-// each time, and answered with 304 while it is the same.
+// The build stores a compressed copy of each file as NAME.gz. The names of most
+// files contain a hash of their content, so browsers cache them permanently.
+// Browsers revalidate the document at each load, and get 304 if it has not
+// changed.
 package pages
 
 import (
@@ -23,48 +23,49 @@ import (
 	"cardwall/internal/asset"
 )
 
-// Policy is the Content-Security-Policy of every page: nothing from elsewhere,
-// nothing inline, and no text becomes markup but through two named policies
-// (Trusted Types).
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html dompurify"
+// Policy is the Content-Security-Policy of every page. It allows no content from
+// other origins and nothing inline. Only two named policies may turn text into
+// markup (Trusted Types).
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types svelte-trusted-html dompurify"
 
-// ErrNotBuilt is that there is no application in the program.
-var ErrNotBuilt = errors.New("pages: the application was not built; run make web")
+// ErrNotBuilt is returned if the program was built without the web app.
+var ErrNotBuilt = errors.New("pages: the web app was not built; run make web")
 
 const (
 	document = "index.html"
 	packed   = ".gz"
 	preloads = ".preload.json"
-	routes   = ".routes.json" // the patterns of all pages, as web/src/routes.ts has them
+	routes   = ".routes.json" // the path patterns of all pages in web/src/routes.ts
 )
 
-// publicPath is where pages stand that nobody has to sign in for, but that are
-// only for those who were given their address: no search engine shows them.
+// publicPath is the path prefix of public pages. They need no sign-in, but search
+// engines must not index them, because their address is a secret.
 const publicPath = "/p/"
 
-// Pages is the handler of the application's addresses.
+// Pages is the handler of the web app.
 type Pages struct {
-	files map[string]*file // by path, which begins with a slash
-	ahead []preload
-	known []string // patterns of the pages' paths, in which :name is one part
+	files    map[string]*file // by path, which begins with a slash
+	preloads []preload
+	routes   []string // path patterns of pages, in which :name matches one segment
 }
 
-// preload is what a browser is told to load with the document at an address,
-// in which {id} stands for one name, in both.
+// preload lists what a browser should load together with the document at a path.
+// {id} stands for the same id in the path and in the links.
 type preload struct {
 	Path  string   `json:"path"`
-	Links []string `json:"links"` // as in a header Link (RFC 8288)
+	Links []string `json:"links"` // values of the header Link (RFC 8288)
 }
 
-// Most files are never asked for: each is read when it is first.
+// file is read at its first request, because most files are never requested.
 type file struct {
-	load    func() (*asset.Asset, error)
-	forGood bool // its name changes with its content
+	load      func() (*asset.Asset, error)
+	immutable bool // the name changes with the content
 }
 
-// New reads the application from a folder. Without one it refuses with
-// ErrNotBuilt.
+// New reads the web app from a folder. It returns ErrNotBuilt if the folder has no
+// document.
 func New(dist fs.FS) (*Pages, error) {
 	p := &Pages{files: map[string]*file{}}
 	err := fs.WalkDir(dist, ".", func(name string, d fs.DirEntry, err error) error {
@@ -77,21 +78,21 @@ func New(dist fs.FS) (*Pages, error) {
 			return nil
 		}
 		p.files["/"+name] = &file{
-			load:    sync.OnceValues(func() (*asset.Asset, error) { return load(dist, name) }),
-			forGood: strings.HasPrefix(name, "assets/"),
+			load:      sync.OnceValues(func() (*asset.Asset, error) { return load(dist, name) }),
+			immutable: strings.HasPrefix(name, "assets/"),
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("pages: read the application: %w", err)
+		return nil, fmt.Errorf("pages: read the web app: %w", err)
 	}
 	if p.files["/"+document] == nil {
 		return nil, ErrNotBuilt
 	}
-	if err := readJSON(dist, routes, &p.known); err != nil {
+	if err := readJSON(dist, routes, &p.routes); err != nil {
 		return nil, err
 	}
-	if err := readJSON(dist, preloads, &p.ahead); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := readJSON(dist, preloads, &p.preloads); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return p, nil
@@ -114,27 +115,27 @@ func (p *Pages) isPage(path string) bool {
 		path = strings.TrimSuffix(path, "/")
 	}
 	given := strings.Split(path, "/")
-	return slices.ContainsFunc(p.known, func(pattern string) bool {
+	return slices.ContainsFunc(p.routes, func(pattern string) bool {
 		return slices.EqualFunc(strings.Split(pattern, "/"), given, func(part, text string) bool {
 			return part == text || strings.HasPrefix(part, ":") && text != ""
 		})
 	})
 }
 
-// links are what to load with the document at a path.
+// links returns the preload links for the document at a path.
 func (p *Pages) links(path string) []string {
-	for _, ahead := range p.ahead {
-		before, after, named := strings.Cut(ahead.Path, "{id}")
-		if !named && path == ahead.Path {
-			return ahead.Links
+	for _, preload := range p.preloads {
+		before, after, named := strings.Cut(preload.Path, "{id}")
+		if !named && path == preload.Path {
+			return preload.Links
 		}
 		rest, here := strings.CutPrefix(path, before)
 		id, whole := strings.CutSuffix(rest, after)
 		if !named || !here || !whole || !isName(id) {
 			continue
 		}
-		links := make([]string, len(ahead.Links))
-		for i, link := range ahead.Links {
+		links := make([]string, len(preload.Links))
+		for i, link := range preload.Links {
 			links[i] = strings.ReplaceAll(link, "{id}", id)
 		}
 		return links
@@ -142,14 +143,14 @@ func (p *Pages) links(path string) []string {
 	return nil
 }
 
-// hasSession reports whether a browser may be signed in. Where it cannot be, the
-// data of a screen would only be refused.
+// hasSession reports whether a browser may be signed in. If not, preloading the
+// data of a page would only fail.
 func hasSession(r *http.Request) bool {
 	return slices.ContainsFunc(r.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "cardwall") })
 }
 
-// isName tells whether a text is an id as the service makes them, which stands
-// in a header as it is.
+// isName reports whether a text consists of characters of ids, which are safe in a
+// header.
 func isName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
@@ -182,9 +183,9 @@ func load(dist fs.FS, name string) (*asset.Asset, error) {
 	return asset.Packed(plain, small, kind), nil
 }
 
-// ServeHTTP responds with a file by its name, and with the document for the
-// address of a page. Any other address is not found: a browser gets the document
-// with that status, which shows so, and everything else a line of text.
+// ServeHTTP serves a file by its name, and the document for the path of a page.
+// Any other path returns 404: with the document, which shows an error page, to
+// browsers, and with a line of text to other clients.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", Policy)
@@ -198,7 +199,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
-		http.Error(w, "Pages take GET and HEAD.", http.StatusMethodNotAllowed)
+		http.Error(w, "Pages support only GET and HEAD.", http.StatusMethodNotAllowed)
 		return
 	}
 	f, status := p.files[r.URL.Path], http.StatusOK
@@ -215,7 +216,9 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f = p.files["/"+document]
 		links := p.links(r.URL.Path)
 		if !hasSession(r) {
-			links = slices.DeleteFunc(slices.Clone(links), func(link string) bool { return strings.Contains(link, "as=fetch") })
+			links = slices.DeleteFunc(slices.Clone(links), func(link string) bool {
+				return strings.Contains(link, "as=fetch")
+			})
 		}
 		if len(links) > 0 {
 			header["Link"] = links
@@ -228,7 +231,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Cache-Control", "no-cache")
-	if f.forGood {
+	if f.immutable {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	body.ServeStatus(w, r, status)
