@@ -3,8 +3,10 @@ package rest_test
 import (
 	"bufio"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -83,14 +85,28 @@ func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
 	}
 }
 
-// Every answer asks for https, not the pages' alone.
+// Every answer of a server that people reach by https asks for https, not the
+// pages' alone. Over http no answer does: browsers would not reach it any more.
 func TestEveryAnswerAsksForHTTPS(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
-	ada := s.Person("Ada")
-	for _, at := range []string{"/me", "/nothing"} {
-		if h := ada.Send("GET", at, "").Header; h.Get("Strict-Transport-Security") != "max-age=31536000" {
-			t.Errorf("%s: Strict-Transport-Security is %q", at, h.Get("Strict-Transport-Security"))
+	plain, err := rest.New(rest.Config{DB: s.DB, Registry: s.Registry, BaseURL: "http://127.0.0.1:8080", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"/healthz", "/readyz", "/openapi.json", "/api/public/v1/me", "/api/public/v1/nothing", "/api/app/v1/session", "/mcp", "/nowhere", "/a//b"} {
+		for _, c := range []struct {
+			handler http.Handler
+			want    string
+		}{{s.Handler, "max-age=31536000"}, {plain, ""}} {
+			if c.want == "" && (strings.HasPrefix(at, "/api/") || at == "/mcp") {
+				continue // they need a gate
+			}
+			w := httptest.NewRecorder()
+			c.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, at, http.NoBody))
+			if got := w.Header().Get("Strict-Transport-Security"); got != c.want {
+				t.Errorf("%s: %d, Strict-Transport-Security is %q, want %q", at, w.Code, got, c.want)
+			}
 		}
 	}
 }

@@ -38,4 +38,9 @@ func TestStartingSaysWhatTheServerDoes(t *testing.T) {
 			t.Errorf("%s has the headers %v", c.path, h)
 		}
 	}
+	w := httptest.NewRecorder()
+	rest.NewStarting("http://127.0.0.1:8080", rest.NewMetrics()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", http.NoBody))
+	if got := w.Header().Get("Strict-Transport-Security"); got != "" {
+		t.Errorf("over http Strict-Transport-Security is %q", got)
+	}
 }
