@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"cardwall/internal/account"
 	"cardwall/internal/apptest"
@@ -129,6 +130,34 @@ func TestInvitationProvesTheAddress(t *testing.T) {
 			s.Browser().Refused(board.CodeInvalidRequest, "create_account", with(chosen, "secret", again))
 		}
 		signIn(&apptest.Person{Service: s, Email: "grace@example.com"}, password)
+	})
+}
+
+// The link of an invitation that is over creates no account, although another
+// invitation to the same address is still pending.
+func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "invited")}, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		invite := func(name string) (workspace, id, link string) {
+			workspace = ada.Workspace(name, board.PlanTeam)
+			id = ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
+			link = letter(s, board.LetterInvitation, "grace@example.com")
+			s.Clock.Advance(time.Hour) // the next email to the address leaves
+			return workspace, id, link
+		}
+		_, _, expired := invite("Looms")
+		s.Clock.Advance(board.InvitationLifetime)
+		workspace, id, withdrawn := invite("Engines")
+		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": id})
+		_, _, pending := invite("Compilers")
+		for what, link := range map[string]string{"expired": expired, "withdrawn": withdrawn} {
+			a := s.Browser().Refused(board.CodeInvalidRequest, "create_account", fields{"secret": link, "name": "Grace Hopper", "password": password})
+			if !strings.Contains(a.Message, "the invitation is "+what) {
+				t.Errorf("%s: the refusal is %s", what, a.Message)
+			}
+		}
+		s.Browser().Must("create_account", fields{"secret": pending, "name": "Grace Hopper", "password": password})
 	})
 }
 

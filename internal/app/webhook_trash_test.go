@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,37 @@ func TestWebhooksOfATrashedWorkspace(t *testing.T) {
 		w.newCard()
 		if got := sent(s, wide); len(got) == before {
 			t.Error("a webhook of a workspace that was restored sends nothing")
+		}
+	})
+}
+
+// A workspace that comes back gets no more webhooks than its plan has by then: the
+// newest are switched off, and their owner is told.
+func TestWebhooksOfARestoredWorkspaceFitThePlan(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		organization := w.owner.Must("get_workspace", fields{"workspaceId": w.workspace}).Text("organizationId")
+		w.make("create_webhook", w.newWebhook())
+		newest := w.make("create_webhook", w.newWebhook())
+		w.owner.Must("delete_workspace", fields{"workspaceId": w.workspace})
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.UpdateOrganization(ctx, organization, new(board.PlanFree), nil)
+		})
+		w.owner.Must("restore_workspace", fields{"workspaceId": w.workspace})
+		hooks := w.owner.All("list_webhooks", "id", fields{"workspaceId": w.workspace})
+		on := 0
+		for _, id := range hooks {
+			if w.owner.Must("get_webhook", fields{"webhookId": id}).Get("on") == true {
+				on++
+			}
+		}
+		if most := board.PlanFree.Limits().Webhooks; len(hooks) <= most || on != most {
+			t.Errorf("%d of %d webhooks are on, want %d", on, len(hooks), most)
+		}
+		wantState(t, w.owner, newest, "plan")
+		if n := offEmails(s, newest); n != 1 {
+			t.Errorf("%d emails to the owner, want 1", n)
 		}
 	})
 }
