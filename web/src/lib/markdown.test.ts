@@ -24,6 +24,12 @@ test('nothing of what was written becomes a mention by itself', () => {
   expect(marked(node)).toEqual(['@Ada'])
 })
 
+test('each block runs in the direction of its own text', () => {
+  const node = show('Text\n\n# Title\n\nText\n\n- One\n\n> Quoted\n\n| A | B |\n|---|---|\n| 1 | 2 |\n')
+  for (const block of ['h1', 'p', 'li', 'blockquote', 'th', 'td'])
+    expect(node.querySelector(block)?.getAttribute('dir'), block).toBe('auto')
+})
+
 const tasks = (node: HTMLElement) =>
   [...node.querySelectorAll('input')].map((box) => `${box.checked ? 'x' : ' '} ${box.ariaLabel}`)
 

@@ -54,6 +54,7 @@ test('a draft is of one person, thing and field', () => {
   expect(drafts.read('comment:crd_1')).toBeNull()
   drafts.write('comment:crd_1', 'of Grace')
   drafts.clear()
+  expect(drafts.has('comment:crd_1')).toBe(false)
   drafts.of('usr_ada')
   expect(drafts.read('comment:crd_1')?.text).toBe('of Ada')
 })
@@ -89,6 +90,14 @@ test('a field that shows its own text has no draft', () => {
   type(node, 'Card 2')
   expect(drafts.has('title:crd_1')).toBe(true)
   type(node, 'Card')
+  expect(drafts.has('title:crd_1')).toBe(false)
+})
+
+test('a draft that is out of date is dropped when its field is shown', () => {
+  drafts.write('title:crd_1', 'Old title')
+  const field = new DraftField(() => 'title:crd_1', { initial: () => 'Card', stale: (text) => text === 'Old title' })
+  expect(shown(field, 'Card').node.value).toBe('Card')
+  expect(field.restored).toBe(false)
   expect(drafts.has('title:crd_1')).toBe(false)
 })
 
