@@ -35,12 +35,13 @@ export async function serveNodes(folder: string, count: number): Promise<Running
       node.running = await start(node.port)
     }
   })()
-  const { email, password, token } = nodes[0]!.running
+  const { email, password, token, first } = nodes[0]!.running
   return {
     url,
     email,
     password,
     token,
+    first,
     stop: async (signal) => {
       ended = true
       await Promise.race([killing, wait(killEvery / 2)])

@@ -6,12 +6,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A server that runs, and what it printed of the demo account. */
+/** A running server, and what it printed: the demo account, or the link to the first account. */
 export type Running = {
   url: string
   email: string
   password: string
   token: string
+  /** The link that creates the first account; empty on a server that has one. */
+  first: string
   stop: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
@@ -51,13 +53,14 @@ export async function run(folder: string, port: number, url: string, flags: stri
   })
   await ready
   const word = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(said)?.[1] ?? ''
+  const first = /\S+\/first#\w+/.exec(said)?.[0] ?? ''
   const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
     if (server.exitCode !== null || server.signalCode !== null) return
     const gone = new Promise((done) => server.once('close', done))
     server.kill(signal)
     await gone
   }
-  return { url, email: word('email'), password: word('password'), token: word('API token'), stop }
+  return { url, email: word('email'), password: word('password'), token: word('API token'), first, stop }
 }
 
 export function makeFolder(): { folder: string; remove: () => void } {

@@ -1,0 +1,102 @@
+// Accounts that a link creates: the first one of a server, and that of a person who was invited.
+import { ask, expect, linkOfLetter, looksWell, tabTo, test } from './fixtures'
+import { freePort, makeFolder, run } from './running'
+
+const password = 'correct horse battery'
+
+test.describe('a server without accounts', () => {
+  test.use({ signedIn: false })
+
+  test('prints a link that creates the first account, whose owner is an operator', async ({ elsewhere }) => {
+    test.setTimeout(120_000)
+    const { folder, remove } = makeFolder()
+    const port = await freePort()
+    const flags = ['--sign-up', 'closed']
+    let server = await run(folder, port, `http://localhost:${port}`, flags)
+    try {
+      const link = server.first
+      expect(link).toMatch(new RegExp(`^${server.url}/first#\\w{26}$`))
+      const page = await elsewhere({ baseURL: server.url })
+      await page.goto('/first')
+      await expect(page.getByRole('heading', { name: 'The link is incomplete' })).toBeVisible()
+      await looksWell(page)
+
+      await page.goto('about:blank') // another part after the # alone loads no page
+      await page.goto(link)
+      await expect(page.getByRole('heading', { name: 'Set up Cardwall' })).toBeVisible()
+      await expect(page.getByText('You will be an operator of this server.')).toBeVisible()
+      await looksWell(page)
+      await page.getByLabel('Your name').fill('Grace Hopper')
+      await page.getByLabel('Email address').fill('grace@example.com')
+      await page.getByLabel('Password').fill('grace@example.com')
+      await page.getByRole('button', { name: 'Create account' }).click()
+      await expect(page.getByRole('alert')).toContainText('password')
+      expect(await page.getByLabel('Your name').inputValue()).toBe('Grace Hopper')
+      await looksWell(page)
+      await page.getByLabel('Password').fill(password)
+      await page.getByRole('button', { name: 'Create account' }).click()
+
+      await expect(page).toHaveURL('/')
+      await expect(page.getByRole('heading', { level: 1, name: /Grace$/ })).toBeVisible()
+      await page.getByRole('button', { name: 'Grace Hopper' }).click()
+      await page.getByRole('menuitem', { name: 'Organizations' }).click()
+      await expect(page).toHaveURL('/organizations')
+      await expect(page.getByRole('heading', { level: 1, name: 'Organizations' })).toBeVisible()
+
+      // The link is used up, for this server and for the next start.
+      const late = await elsewhere({ baseURL: server.url })
+      await late.goto(link)
+      await late.getByLabel('Your name').fill('Eve')
+      await late.getByLabel('Email address').fill('eve@example.com')
+      await late.getByLabel('Password').fill(password)
+      await late.keyboard.press('Enter')
+      await expect(late.getByRole('alert')).toContainText('Sign-up is closed on this server.')
+      await server.stop('SIGTERM')
+      server = await run(folder, port, server.url, flags)
+      expect(server.first).toBe('')
+    } finally {
+      await server.stop('SIGKILL')
+      remove()
+    }
+  })
+})
+
+test('an invited person creates an account on the page of the invitation with the keyboard alone', async ({
+  world,
+  elsewhere,
+}) => {
+  const email = `grace.${crypto.randomUUID().slice(0, 8)}@example.com`
+  await world.post(`/workspaces/${world.workspaceId}/invitations`, { email, role: 'member' })
+  const page = await elsewhere()
+  await page.goto(await linkOfLetter(email))
+  await expect(page.getByRole('heading', { name: /^Join / })).toBeVisible()
+  await looksWell(page)
+
+  const name = page.getByLabel('Your name')
+  await expect(name).toBeFocused()
+  await page.keyboard.type('Grace Hopper')
+  await page.keyboard.press('Tab')
+  const address = page.getByLabel('Email address')
+  await expect(address).toBeFocused()
+  await page.keyboard.type('x')
+  await expect(address).toHaveValue(email) // it is the one that was invited
+  await tabTo(page.getByLabel('Password'))
+  await page.keyboard.type(email)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toContainText('password')
+  await tabTo(page.getByLabel('Password'))
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type(password)
+  await tabTo(page.getByRole('button', { name: 'Create account and join' }))
+  await page.keyboard.press('Enter')
+
+  await expect(page).toHaveURL('/')
+  await expect(page.getByRole('heading', { level: 1, name: /Grace$/ })).toBeVisible()
+  const board = page.getByRole('main').getByRole('link', { name: /Plan/ }).first()
+  await tabTo(board)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`/boards/${world.boardId}`)
+  await expect(page.getByRole('region', { name: 'To do' })).toBeVisible()
+  const { user } = await ask<{ user: { email: string; operator: boolean } }>(page, 'GET', '/app/v1/session')
+  expect(user).toMatchObject({ email, operator: false })
+})
