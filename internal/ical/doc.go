@@ -1,9 +1,9 @@
-// Package ical serves people's due dates to calendar programs, as a calendar of
-// RFC 5545 at an address of each person's own. The address is all that a program
-// has to know, and whoever knows it reads the calendar: so it is long, is kept as
-// a fingerprint, and its owner can take another.
+// Package ical serves a person's due dates to calendar programs, as an RFC 5545
+// calendar at a personal address. The address is the only credential: anyone who
+// knows it can read the calendar. It is therefore long and stored as a hash, and
+// its owner can replace it.
 //
-// What a calendar shows is read with its owner's rights each
-// time; of confidential boards, and of those whose feature calendar is off, that
-// is nothing.
+// The calendar is read with the current rights of its owner each time. It contains
+// nothing from confidential boards, or from boards whose feature calendar is
+// disabled.
 package ical

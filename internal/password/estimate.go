@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// bits estimates how many bits a guesser must try for a text who knows the words
-// of its owner. It is the cheapest way to put the text together from pieces.
+// bits estimates the strength of a text in bits, against a guesser who knows the
+// words of its owner. It finds the cheapest way to compose the text from pieces.
 func bits(text []rune, own map[string]bool) float64 {
 	if unit := period(text); unit < len(text) {
-		return bits(text[:unit], own) + math.Log2(float64(len(text)/unit)) // the same again is one more word to try
+		return bits(text[:unit], own) + math.Log2(float64(len(text)/unit)) // the guesser only has to add the number of repetitions
 	}
 	lower := []rune(strings.ToLower(string(text)))
-	if len(lower) != len(text) { // a letter whose lower case is two
+	if len(lower) != len(text) { // the lower case of a letter can have two characters
 		lower = text
 	}
 	best := make([]float64, len(text)+1) // of the first i characters
@@ -29,14 +29,15 @@ func bits(text []rune, own map[string]bool) float64 {
 	return best[len(text)]
 }
 
-// The lengths of pieces. A word of two letters costs no less than its letters.
+// The lengths of pieces. A word of two letters is not cheaper than its letters.
 const (
 	shortestPiece = 3
 	longestPiece  = 32
 )
 
-// period returns the length of the shortest text that a text repeats from
-// beginning to end, at least twice; the last time it may break off.
+// period returns the length of the shortest unit that a text repeats at least
+// twice; the last repetition may be incomplete. Without repetition it returns the
+// length of the text.
 func period(text []rune) int {
 	for unit := 1; unit <= len(text)/2; unit++ {
 		if slices.Equal(text[unit:], text[:len(text)-unit]) {
@@ -46,7 +47,7 @@ func period(text []rune) int {
 	return len(text)
 }
 
-// charBits is the bits of a character that belongs to nothing.
+// charBits returns the bits of a character that is not part of a piece.
 func charBits(r rune) float64 {
 	switch {
 	case r >= '0' && r <= '9':
@@ -63,7 +64,8 @@ func charBits(r rune) float64 {
 	return 7
 }
 
-// pieceBits is the bits of a piece that a guesser would try as a whole.
+// pieceBits returns the bits of a piece that a guesser would try as a whole, and
+// whether the text is such a piece.
 func pieceBits(text, lower []rune, own map[string]bool) (float64, bool) {
 	if run, ok := runBits(lower); ok {
 		return run, true
@@ -96,8 +98,8 @@ func backwards(s []rune) string {
 	return string(s)
 }
 
-// caseBits is what capitals add to a word: little when they are where everybody
-// puts them.
+// caseBits returns the bits that capital letters add to a word: few if they are at
+// the usual positions.
 func caseBits(text, lower []rune) float64 {
 	upper := 0
 	for i := range text {
@@ -114,9 +116,9 @@ func caseBits(text, lower []rune) float64 {
 	return float64(min(upper, len(text)-upper)) + 2
 }
 
-// runBits is the bits of one character again and again, of a sequence such as
-// cdef or 8642, and of a walk over the keyboard: where it begins, which way it
-// goes, how long it is.
+// runBits returns the bits of a repeated character, of a sequence such as cdef or
+// 8642, or of a keyboard walk. They depend on the start, the direction and the
+// length.
 func runBits(lower []rune) (float64, bool) {
 	length := math.Log2(float64(len(lower)))
 	if step := lower[1] - lower[0]; step >= -3 && step <= 3 && steady(lower, step) {
@@ -138,8 +140,8 @@ func steady(text []rune, step rune) bool {
 	return true
 }
 
-// keyboards are rows of keys, each half a key to the right of the one above, as
-// nearly as a finger cares. The second lines are what Shift makes of the digits.
+// keyboards are the rows of keyboard layouts. Each row is about half a key to the
+// right of the one above. The second layout is the first one with Shift.
 var keyboards = [][]string{
 	{"1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"},
 	{"!@#$%^&*()_+", "qwertyuiop{}", `asdfghjkl:"`, "zxcvbnm<>?"},
@@ -148,9 +150,9 @@ var keyboards = [][]string{
 	{"йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю."},
 }
 
-// walk reports whether each character is beside the one before it on a
-// keyboard, and how often the way turns. A column that is followed by the next,
-// as in 1qaz2wsx, is one turn.
+// walk reports whether each character is next to the previous one on a keyboard,
+// and how often the direction changes. Continuing in the next column, as in
+// 1qaz2wsx, is one change.
 func walk(lower []rune) (turns int, ok bool) {
 	if len(lower) < 4 {
 		return 0, false

@@ -10,20 +10,20 @@ import (
 // common holds fingerprints of passwords from public leaks in four tiers: the
 // 1,000 most common, the next 9,000, the next 90,000, and all others of ten
 // characters or more. Each tier is a count of four bytes and the sorted
-// fingerprints, which are searched where they lie. tools/passwords wrote it
+// fingerprints, which are searched in place. tools/passwords generates the file
 // (docs/adr/020-passwords.md).
 //
 //go:embed common.bin
 var common string
 
-const fingerprint = 5 // bytes: of a million other words one is taken for a common one
+const fingerprint = 5 // bytes; one of a million other words is mistaken for a common one
 
-// tierBits is how much each tier adds to what a guesser has to try, in bits: the
-// logarithm of how many words come before its middle.
+// tierBits is the strength of the words of each tier in bits: the binary logarithm
+// of the number of words before its middle.
 var tierBits = [...]float64{9, 12.5, 15.8, 18}
 
-// wordBits returns the bits of a word of the list, in lower case and without
-// spaces, and reports whether the list has it.
+// wordBits returns the bits of a word, in lower case and without spaces, and
+// reports whether the word is on the list.
 func wordBits(word string) (bits float64, ok bool) {
 	sum := sha256.Sum256([]byte(word))
 	key, rest := string(sum[:fingerprint]), common

@@ -23,15 +23,15 @@ const (
 	MaxBytes  = 1000 // as UTF-8
 )
 
-// enough is how many bits a password must have: some 10^10
-// guesses, which is also more than ten digits have.
+// enough is the minimum strength in bits: about 10^10 guesses, which is more than
+// ten random digits have.
 const enough = 34
 
-// judged is how many characters are looked at. What is strong enough by then
-// stays so.
+// judged limits how many characters are estimated. More characters cannot make a
+// strong password weaker.
 const judged = 64
 
-// Verdict says whether a password may be chosen, and else why not.
+// Verdict is the result of Check.
 type Verdict int
 
 // The verdicts.
@@ -39,13 +39,13 @@ const (
 	Good        Verdict = iota
 	Short               // fewer than MinLength characters
 	Long                // more than MaxBytes
-	Own                 // made of the owner's own words
-	Common              // one of the list, perhaps with digits and signs around
+	Own                 // made of words from the owner's name or address
+	Common              // on the list, possibly with added digits and symbols
 	Predictable         // made of common words, sequences and repetitions
 )
 
-// Check judges a password. The words are what others know of its owner: the name
-// and the address.
+// Check reports whether a password is strong enough. The arguments own are what
+// others know about its owner: the name and the email address.
 func Check(password string, own ...string) Verdict {
 	if len(password) > MaxBytes {
 		return Long
@@ -78,8 +78,8 @@ func Check(password string, own ...string) Verdict {
 // squeeze returns a text in lower case without white space.
 func squeeze(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), "") }
 
-// ownWords are the parts of names and addresses of three letters and more, alone
-// and with the whole, and the product's name.
+// ownWords returns the parts of names and addresses with at least three letters,
+// the whole texts, and the name of the product.
 func ownWords(own []string) map[string]bool {
 	words := map[string]bool{"cardwall": true}
 	for _, text := range own {
@@ -95,12 +95,13 @@ func ownWords(own []string) map[string]bool {
 	return words
 }
 
-// decoration is how many digits and signs around a common password do not make
-// it another one.
+// decoration is the number of digits and symbols around a common password up to
+// which it still counts as common.
 const decoration = 5
 
-// isCommon reports whether a password is on the list, written as people do who
-// must use capitals, digits and signs: Password123!, P@ssw0rd2026.
+// isCommon reports whether a password is on the list, also with the usual
+// substitutions and additions of capitals, digits and symbols: Password123!,
+// P@ssw0rd2026.
 func isCommon(plain string) bool {
 	word := squeeze(plain)
 	if listed(word) {
@@ -111,7 +112,7 @@ func isCommon(plain string) bool {
 	return around <= decoration && utf8.RuneCountInString(core) >= 4 && listed(core)
 }
 
-// examples are passwords that everybody knows from articles about passwords.
+// examples are passwords that are well known from articles about passwords.
 var examples = []string{"correcthorsebatterystaple", "tr0ub4dor&3"}
 
 func listed(word string) bool {
@@ -125,7 +126,7 @@ func listed(word string) bool {
 	return ok
 }
 
-// unleet undoes the digits and signs that people write for letters.
+// unleet replaces digits and symbols with the letters that they stand for.
 func unleet(s string) string {
 	const signs, letters = "4@8(3610!|$5+7", "aabcegloiisstt"
 	return strings.Map(func(r rune) rune {

@@ -1,13 +1,14 @@
-// Package seal keeps secrets unreadable where they rest.
+// Package seal encrypts the secrets that are stored in the database.
 //
-// A Keyring seals with its first key and opens with all, so that what is sealed
-// can move from one key to the next while a server runs. Sealing is AES-256-GCM
-// with random nonces. What is sealed is bound to its place, a text that names
-// the record and the column: moved anywhere else it does not open.
+// A Keyring encrypts with its first key and decrypts with all of its keys, so that
+// values can move to a new key while servers run. It uses AES-256-GCM with random
+// nonces. A value is bound to its place, a text that names the record and the
+// column, and cannot be decrypted in another place.
 //
-// It promises that no key leaves it but through
-// NewKey and the file that it writes: not in an error, not in a log.
+// Keys leave the package only through NewKey and the file that it writes. They are
+// never part of an error or a log line.
 //
-// A sealed value is one byte of version (1), the eight bytes of the key's id,
-// and what crypto/cipher.NewGCMWithRandomNonce makes: nonce, ciphertext, tag.
+// An encrypted value consists of one byte for the version (1), the eight bytes of
+// the key's id, and the output of crypto/cipher.NewGCMWithRandomNonce: nonce,
+// ciphertext and tag.
 package seal
