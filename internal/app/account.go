@@ -8,16 +8,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// Nothing is the input of an operation that takes none.
+// Nothing is the input of an operation without fields.
 type Nothing struct{}
 
-// Me is the token's owner, and the token.
+// Me is the token's owner with the token.
 type Me struct {
 	board.User
 	Token *board.Token `json:"token" doc:"The token used for the request; null if none was used."`
 }
 
-// GetMe answers who is asking.
+// GetMe returns the caller's account and token.
 func GetMe(ctx context.Context, v *store.View, _ Nothing) (Me, error) {
 	user, err := v.User(ctx)
 	if err != nil || v.Caller().TokenID == "" {
@@ -27,12 +27,12 @@ func GetMe(ctx context.Context, v *store.View, _ Nothing) (Me, error) {
 	return Me{User: user, Token: &token}, err
 }
 
-// NewUser is what an account is made of.
+// NewUser holds the fields of a new account.
 type NewUser struct {
 	Email, Name, PasswordHash, TimeZone string
 }
 
-// AddUser makes an account.
+// AddUser creates an account.
 func AddUser(ctx context.Context, tx *store.Tx, in NewUser) (board.User, error) {
 	email, err := board.NormalEmail(in.Email)
 	if err != nil {
@@ -52,16 +52,16 @@ func AddUser(ctx context.Context, tx *store.Tx, in NewUser) (board.User, error) 
 	return u, tx.InsertUser(ctx, &u, in.PasswordHash)
 }
 
-// NewToken is what a token is made of.
+// NewToken holds the fields of a new token.
 type NewToken struct {
 	Name        string
 	Scopes      []board.Scope
-	WorkspaceID string         // empty for all of the owner's
+	WorkspaceID string         // empty for all workspaces of the owner
 	ExpiresAt   *board.Instant // nil for never
 }
 
-// AddToken makes a token for the caller and returns its text, which is kept
-// nowhere.
+// AddToken creates a token for the caller. It returns the token's text, which
+// is not stored.
 func AddToken(ctx context.Context, tx *store.Tx, in NewToken) (board.Token, string, error) {
 	name, err := title("name", in.Name)
 	if err != nil {

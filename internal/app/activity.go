@@ -9,14 +9,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListBoardActivityInput pages through what happened.
+// ListBoardActivityInput is the input of ListBoardActivity.
 type ListBoardActivityInput struct {
 	BoardInput
 	CardID string `json:"cardId,omitempty" maxLength:"64" doc:"Only changes to this card while it was on the board." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
-// ListBoardActivity tells what happened on a board, newest first.
+// ListBoardActivity returns the activity of a board, newest first.
 func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityInput) (op.Page[board.Entry], error) {
 	before := int64(math.MaxInt64)
 	if err := in.After(&before); err != nil {
@@ -37,15 +37,15 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
 }
 
-// ListBoardChangesInput says from where on.
+// ListBoardChangesInput is the input of ListBoardChanges.
 type ListBoardChangesInput struct {
 	BoardInput
 	Since int64 `json:"since,omitempty" minimum:"0" doc:"Return the changes after this boardVersion; all changes when absent." example:"41"`
 	op.Paging
 }
 
-// ListBoardChanges tells what changed after a version, in order: each change
-// has the version that follows the one before.
+// ListBoardChanges returns the changes after a version, in order. The versions
+// of consecutive changes have no gaps.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {
@@ -56,7 +56,8 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 		return op.Page[board.Entry]{}, err
 	}
 	if since > b.Version {
-		return op.Page[board.Entry]{}, board.Invalid("since must not be beyond the board's version, which is %d.", b.Version)
+		return op.Page[board.Entry]{}, board.Invalid("since must not be greater than the board's version, "+
+			"which is %d.", b.Version)
 	}
 	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err

@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// AuditInput says which entries of a workspace's audit log.
+// AuditInput selects entries of a workspace's audit log.
 type AuditInput struct {
 	WorkspaceInput
 	Actor     string `json:"actor,omitempty" maxLength:"64" doc:"Only actions of this person, by id, or of automation, guest or system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -28,7 +28,7 @@ type AuditInput struct {
 	TimeZone  string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
-// filter reads the days of an input.
+// filter resolves the input's days to instants.
 func (in AuditInput) filter(ctx context.Context, v *store.View) (store.AuditFilter, error) {
 	f := store.AuditFilter{Actor: in.Actor, Operation: in.Operation, BoardID: in.BoardID, TokenID: in.TokenID, Until: math.MaxInt64}
 	if in.From == "" && in.To == "" {
@@ -58,15 +58,15 @@ func (in AuditInput) filter(ctx context.Context, v *store.View) (store.AuditFilt
 	return f, nil
 }
 
-// ListAuditEntriesInput pages through an audit log.
+// ListAuditEntriesInput is the input of ListAuditEntries.
 type ListAuditEntriesInput struct {
 	AuditInput
 	op.Paging
 }
 
-// ListAuditEntries lists what was done in a workspace and on its boards, newest
-// first, for its owners and admins. Of boards that the caller does not see it
-// tells that something was done and by whom, without names and differences.
+// ListAuditEntries returns the audit log of a workspace and its boards, newest
+// first, to its owners and admins. For boards that the caller cannot see, it
+// omits names and changed values.
 func ListAuditEntries(ctx context.Context, v *store.View, in ListAuditEntriesInput) (op.Page[board.AuditEntry], error) {
 	var before string
 	if err := in.After(&before); err != nil {
@@ -85,7 +85,7 @@ func ListAuditEntries(ctx context.Context, v *store.View, in ListAuditEntriesInp
 }
 
 // ExportAuditCSV writes the entries as comma-separated values (RFC 4180) with a
-// line of names above them; changes are JSON.
+// header line. Changes are written as JSON.
 func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, file io.Writer) error {
 	out := csv.NewWriter(file)
 	out.UseCRLF = true
@@ -124,8 +124,8 @@ func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, file io.W
 	})
 }
 
-// cell is a text as a cell of a table. What a spreadsheet would take for a
-// formula gets an apostrophe in front.
+// cell returns a text as a table cell. An apostrophe is put before a text that
+// a spreadsheet would take for a formula.
 func cell(s *string) string {
 	switch {
 	case s == nil:
@@ -157,11 +157,11 @@ func nameAudit(file io.Writer, v *store.View, w board.Workspace, extension strin
 	op.NameDocument(file, w.Name+" audit log", v.Time(), extension)
 }
 
-// auditPage is how many entries an export holds in memory.
+// auditPage is how many entries an export keeps in memory.
 const auditPage = 200
 
-// eachAuditPage calls write with the entries, some at a time, newest first; once
-// with none when there are none.
+// eachAuditPage calls write with successive pages of entries, newest first. It
+// calls write once with no entries if there are none.
 func eachAuditPage(ctx context.Context, v *store.View, in AuditInput, write func(board.Workspace, []board.AuditEntry) error) error {
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// beside runs read, and beside it in their order the functions that read hands
-// to then: a report counts what it has read while it reads on. All of them have
-// ended when it returns. Those behind the first that fails are left out; a
-// panic in one is a failure too.
+// beside runs read and, concurrently, the functions that read passes to then,
+// one after another. A report uses it to count what it has read while it reads
+// on. All functions have finished when beside returns. After the first failure
+// the remaining ones are skipped. A panic counts as a failure.
 func beside(read func(then func(func() error)) error) error {
 	todo, done := make(chan func() error, 1024), make(chan error, 1)
 	go func() {
@@ -28,7 +28,8 @@ func beside(read func(then func(func() error)) error) error {
 	return errors.Join(err, <-done)
 }
 
-// guarded runs do; nobody else would recover a panic in a goroutine of ours.
+// guarded runs do and returns a panic as an error, because a panic in a
+// goroutine would end the process.
 func guarded(do func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

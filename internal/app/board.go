@@ -8,19 +8,19 @@ import (
 	"cardwall/internal/store"
 )
 
-// BoardInput names a board.
+// BoardInput identifies a board.
 type BoardInput struct {
 	BoardID string `json:"boardId" maxLength:"64" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// ListBoardsInput pages through boards.
+// ListBoardsInput is the input of ListBoards.
 type ListBoardsInput struct {
 	WorkspaceID     string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	IncludeArchived bool   `json:"includeArchived,omitempty" doc:"Include archived boards." example:"false"`
 	op.Paging
 }
 
-// ListBoards lists the boards that the caller sees in the order of their making.
+// ListBoards returns the boards that the caller can see, oldest first.
 func ListBoards(ctx context.Context, v *store.View, in ListBoardsInput) (op.Page[board.Board], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -35,7 +35,8 @@ func ListBoards(ctx context.Context, v *store.View, in ListBoardsInput) (op.Page
 	return op.Cut(all, in.Size(), func(b board.Board) any { return b.ID }), err
 }
 
-// GetBoard answers a board with what a client needs before it reads cards.
+// GetBoard returns a board with everything a client needs before it reads
+// cards.
 func GetBoard(ctx context.Context, v *store.View, in BoardInput) (board.BoardDetail, error) {
 	b, err := v.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -69,7 +70,7 @@ func boardDetail(ctx context.Context, v *store.View, b board.Board) (d board.Boa
 	return d, err
 }
 
-// CreateBoardInput is what a board is made of.
+// CreateBoardInput holds the fields of a new board.
 type CreateBoardInput struct {
 	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace that it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string           `json:"name" maxLength:"512" doc:"Its name." example:"Launch"`
@@ -78,7 +79,7 @@ type CreateBoardInput struct {
 	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour; none when absent." example:"teal"`
 }
 
-// CreateBoard makes a board without lists; the caller becomes its admin.
+// CreateBoard creates a board without lists. The caller becomes its admin.
 func CreateBoard(ctx context.Context, tx *store.Tx, in CreateBoardInput) (board.BoardDetail, error) {
 	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
 	if err != nil {
@@ -111,7 +112,7 @@ func boardCreated(b board.Board) board.Event {
 	return board.BoardEvent("board.created", changes)
 }
 
-// UpdateBoardInput is what changes; what is absent stays.
+// UpdateBoardInput holds the fields to change. Absent fields stay unchanged.
 type UpdateBoardInput struct {
 	BoardInput
 	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Launch 2"`
@@ -121,7 +122,7 @@ type UpdateBoardInput struct {
 	Features    *FeaturesInput           `json:"features,omitempty" doc:"Features to switch on or off; requires a board admin."`
 }
 
-// FeaturesInput switches features; what is absent stays.
+// FeaturesInput switches features on or off. Absent features stay unchanged.
 type FeaturesInput struct {
 	StatusUpdates *bool `json:"statusUpdates,omitempty" doc:"Status updates." example:"true"`
 	WIPLimits     *bool `json:"wipLimits,omitempty" doc:"WIP limits for lists." example:"true"`
@@ -144,7 +145,7 @@ func (in *FeaturesInput) apply(f board.Features) board.Features {
 	return f
 }
 
-// UpdateBoard changes what a board says of itself.
+// UpdateBoard changes the properties of a board.
 func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.BoardDetail, error) {
 	need := board.Edit
 	if in.Visibility != nil || in.Features != nil {
@@ -188,7 +189,7 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 		return boardDetail(ctx, tx.View, b)
 	}
 	if before.Visibility == board.VisibleToWorkspace && b.Visibility != board.VisibleToWorkspace {
-		// Who administers it through the workspace alone would lock themselves out.
+		// An admin through the workspace alone would lose access.
 		if err := keepAdmin(ctx, tx, b.ID); err != nil {
 			return board.BoardDetail{}, err
 		}
@@ -206,8 +207,8 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	return boardDetail(ctx, tx.View, b)
 }
 
-// keepAdmin makes the caller an admin of the board itself, which is a change of
-// its own.
+// keepAdmin makes the caller an admin of the board itself. This is a separate
+// change with its own event.
 func keepAdmin(ctx context.Context, tx *store.Tx, boardID string) error {
 	a, id := tx.On(boardID), tx.Caller().UserID
 	if id == "" || a.BoardRole == board.RoleAdmin {
@@ -221,7 +222,7 @@ func keepAdmin(ctx context.Context, tx *store.Tx, boardID string) error {
 	return makeAdmin(ctx, tx, boardID, id, before.Given)
 }
 
-// ArchiveBoard takes a board out of sight and out of change.
+// ArchiveBoard archives a board, which makes it read-only.
 func ArchiveBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Edit)
 	if err != nil {
@@ -232,13 +233,14 @@ func ArchiveBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board
 	return b, changeBoard(ctx, tx, &b, board.BoardEvent("board.archived", board.Changes{"archivedAt": {To: now}}))
 }
 
-// RestoreBoard brings a board back; one that is open stays as it is.
+// RestoreBoard restores a board from the archive or the trash. An open board
+// stays unchanged.
 func RestoreBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Reopen)
 	if err != nil || b.ArchivedAt == nil && b.TrashedAt == nil {
 		return b, err
 	}
-	if b.TrashedAt != nil { // everyone who saw it sees it again, and so does the public
+	if b.TrashedAt != nil { // everyone who could see the board can see it again, including the public
 		if err := tx.Caller().Needs(board.ScopeAdmin, "boardId: restoring a board from the trash"); err != nil {
 			return b, err
 		}
@@ -251,7 +253,8 @@ func RestoreBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board
 	return b, tx.WebhooksRestored(ctx, b.ID)
 }
 
-// TrashBoard puts a board where only its admins find it, for 30 days.
+// TrashBoard moves a board to the trash for 30 days. Only its admins can
+// restore it.
 func TrashBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Deleted, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {

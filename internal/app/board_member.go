@@ -8,13 +8,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListBoardMembersInput pages through the people of a board.
+// ListBoardMembersInput is the input of ListBoardMembers.
 type ListBoardMembersInput struct {
 	BoardInput
 	op.Paging
 }
 
-// ListBoardMembers lists who sees a board and as what.
+// ListBoardMembers returns the people who can see a board, with their roles.
 func ListBoardMembers(ctx context.Context, v *store.View, in ListBoardMembersInput) (op.Page[board.BoardMember], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -27,15 +27,15 @@ func ListBoardMembers(ctx context.Context, v *store.View, in ListBoardMembersInp
 	return op.Cut(members, in.Size(), func(m board.BoardMember) any { return m.ID }), err
 }
 
-// ShareBoardInput says with whom and as what.
+// ShareBoardInput is the input of ShareBoard.
 type ShareBoardInput struct {
 	BoardInput
 	UserID string     `json:"userId" maxLength:"64" doc:"A person of the board's workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Role   board.Role `json:"role" enum:"admin,editor,commenter,viewer" doc:"The person's new role on the board." example:"editor"`
 }
 
-// ShareBoard gives a person of the workspace a role on the board. It refuses
-// to take the last admin's role away.
+// ShareBoard gives a person of the workspace a role on the board. It returns an
+// error if the last admin would lose the role.
 func ShareBoard(ctx context.Context, tx *store.Tx, in ShareBoardInput) (board.BoardMember, error) {
 	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
 	if err != nil {
@@ -74,14 +74,15 @@ func ShareBoard(ctx context.Context, tx *store.Tx, in ShareBoardInput) (board.Bo
 	return m, nil
 }
 
-// RemoveBoardMemberInput says who.
+// RemoveBoardMemberInput is the input of RemoveBoardMember.
 type RemoveBoardMemberInput struct {
 	BoardInput
 	UserID string `json:"userId" maxLength:"64" doc:"The person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// RemoveBoardMember takes the role given on the board away. Who then sees the
-// board no more is taken off its cards; the last admin stays.
+// RemoveBoardMember removes the role given on the board. A person who can then
+// no longer see the board is unassigned from its cards. The last admin cannot
+// be removed.
 func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (Deleted, error) {
 	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
 	if err != nil {
@@ -106,23 +107,25 @@ func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberIn
 	return Deleted{in.UserID}, takeOffCards(ctx, tx, in.BoardID, in.UserID)
 }
 
-// boardMember loads a person of the board's workspace for a change of roles.
+// boardMember loads a person of the board's workspace to change the person's
+// role.
 func boardMember(ctx context.Context, tx *store.Tx, boardID, userID string) (board.BoardMember, error) {
 	if _, err := tx.Board(ctx, boardID, board.Administer); err != nil {
 		return board.BoardMember{}, err
 	}
 	m, err := tx.BoardMember(ctx, boardID, userID)
 	if board.IsCode(err, board.CodeNotFound) {
-		err = board.Invalid("userId must be a person of the board's workspace; invite the person first.")
+		err = board.Invalid("userId must be a person of the board's workspace. Invite the person first.")
 	}
 	return m, err
 }
 
-// adminLeft refuses when nobody but one person could administer the board.
+// adminLeft returns an error if the board would have no admin without one
+// person.
 func adminLeft(ctx context.Context, tx *store.Tx, boardID, except string) error {
 	n, err := tx.CountBoardAdmins(ctx, boardID, except)
 	if err == nil && n == 0 {
-		err = board.Forbidden("This is the board's last admin; make somebody else an admin first.")
+		err = board.Forbidden("This is the board's last admin. Make someone else an admin first.")
 	}
 	return err
 }

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	calendarDays  = 92   // of a window, at most
-	calendarCards = 5000 // in a window, at most
-	// zonesApart is by how many days the date in two zones can differ: they are
-	// up to 26 hours apart.
+	calendarDays  = 92   // maximum length of a range
+	calendarCards = 5000 // maximum number of cards in a range
+	// zonesApart is by how many days the dates in two time zones can differ.
+	// Zones are up to 26 hours apart.
 	zonesApart = 2
 )
 
-// GetWorkspaceCalendarInput is a window of days.
+// GetWorkspaceCalendarInput is the input of GetWorkspaceCalendar.
 type GetWorkspaceCalendarInput struct {
 	WorkspaceInput
 	From     string `json:"from" doc:"The first day of the range, YYYY-MM-DD." example:"2026-03-01"`
@@ -31,7 +31,7 @@ type GetWorkspaceCalendarInput struct {
 	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
-// WorkspaceCalendar is what a workspace has to do in a window of days.
+// WorkspaceCalendar holds the cards of a workspace in a range of days.
 type WorkspaceCalendar struct {
 	From         string         `json:"from" format:"date" doc:"The first day." example:"2026-03-01"`
 	To           string         `json:"to" format:"date" doc:"The last day." example:"2026-03-31"`
@@ -40,11 +40,11 @@ type WorkspaceCalendar struct {
 	UndatedCount int            `json:"undatedCount" doc:"The number of cards that are not done and have neither a due date nor a start." example:"20"`
 }
 
-// CalendarCard is a card of the answer: a month of a large workspace has
-// thousands.
+// CalendarCard is an encoded card of the response. A month of a large workspace
+// has thousands.
 type CalendarCard = op.Written[board.CalendarCard]
 
-// AppendJSON appends the calendar as its fields say.
+// AppendJSON appends the calendar in the encoder's format.
 func (w WorkspaceCalendar) AppendJSON(b []byte) (_ []byte, err error) {
 	for _, text := range []struct{ before, is string }{{`{"from":`, w.From}, {`,"to":`, w.To}, {`,"timeZone":`, w.TimeZone}} {
 		if b, err = jsontext.AppendQuote(append(b, text.before...), text.is); err != nil {
@@ -55,7 +55,7 @@ func (w WorkspaceCalendar) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(strconv.AppendInt(append(b, `,"undatedCount":`...), int64(w.UndatedCount), 10), '}'), nil
 }
 
-// GetWorkspaceCalendar shows what touches a window of days.
+// GetWorkspaceCalendar returns the cards whose span overlaps a range of days.
 func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCalendarInput) (WorkspaceCalendar, error) {
 	var out WorkspaceCalendar
 	if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
@@ -73,7 +73,8 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	case days < 1:
 		return out, board.Invalid("to must not be before from.")
 	case days > calendarDays:
-		return out, board.Invalid("to must be at most %d days after from: a window holds at most %d days, both ends included.", calendarDays-1, calendarDays)
+		return out, board.Invalid("to must be at most %d days after from. A range has at most %d days, including "+
+			"both ends.", calendarDays-1, calendarDays)
 	}
 	days, err := reportDays(ctx, v, in.TimeZone)
 	if err != nil {
@@ -101,7 +102,8 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	if err := beside(func(then func(func() error)) error {
 		if err := v.Calendar(ctx, window, func(b store.CalendarBoard) error {
 			if found += b.Len(); found > calendarCards {
-				return board.Refuse(board.CodeLimitReached, "The window from %s to %s holds more than %d cards; ask for fewer days.", in.From, in.To, calendarCards)
+				return board.Refuse(board.CodeLimitReached, "The range from %s to %s has more than %d cards. Request "+
+					"fewer days.", in.From, in.To, calendarCards)
 			}
 			then(func() error { return b.Each(write) })
 			return nil
@@ -118,14 +120,14 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	return out, nil
 }
 
-// calendarEntry is a card of a calendar and what its place in it depends on.
+// calendarEntry is a card of a calendar with its sort key.
 type calendarEntry struct {
-	days uint64 // the number of the first day, and below it that of the last
+	days uint64 // dayNumber of the first day in the upper half, of the last day in the lower half
 	id   string
 	card CalendarCard
 }
 
-// dayNumber is 20260301 for 2026-03-01.
+// dayNumber returns a date as a number, such as 20260301 for 2026-03-01.
 func dayNumber(day string) (n uint64) {
 	for _, c := range day {
 		if c != '-' {
@@ -135,7 +137,7 @@ func dayNumber(day string) (n uint64) {
 	return n
 }
 
-// inOrder are the cards by first day, last day and id.
+// inOrder returns the cards sorted by first day, last day and id.
 func inOrder(entries []calendarEntry) []CalendarCard {
 	slices.SortFunc(entries, func(a, b calendarEntry) int {
 		if a.days != b.days {
@@ -150,13 +152,14 @@ func inOrder(entries []calendarEntry) []CalendarCard {
 	return cards
 }
 
-// days are the days of a report.
+// days holds the time zone and the current day of a report.
 type days struct {
 	zone  *time.Location
-	today time.Time // midnight UTC of its date
+	today time.Time // midnight UTC of the current date
 }
 
-// reportDays are the days in a zone, or in the caller's own when none is named.
+// reportDays returns the days for a time zone, or for the caller's own if name
+// is "".
 func reportDays(ctx context.Context, v *store.View, name string) (days, error) {
 	if name == "" {
 		me, err := v.User(ctx)
@@ -177,15 +180,15 @@ func dateOf(t time.Time, zone *time.Location) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// edge is the beginning of the day that comes so many days after today.
+// edge returns the start of the day that is `after` days after today.
 func (d days) edge(after int) query.Edge { return query.DayEdge(d.today.AddDate(0, 0, after), d.zone) }
 
-// cut are the edges by which a report counts.
+// cut returns the boundaries by which a report counts.
 func (d days) cut(now board.Instant) store.ReportCut {
 	return store.ReportCut{Now: now, Today: d.edge(0), In7: d.edge(7), Stale: now - staleAfter}
 }
 
-// span is on which days a card that has a date begins and ends.
+// span returns the first and the last day of a card that has a date.
 func (d days) span(due board.Due) (first, last string) {
 	day := func(date *string, at *board.Instant) string {
 		switch {

@@ -9,12 +9,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// CardInput names a card.
+// CardInput identifies a card.
 type CardInput struct {
 	CardID string `json:"cardId" maxLength:"64" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// GetCard answers a card with its checklists.
+// GetCard returns a card with its checklists.
 func GetCard(ctx context.Context, v *store.View, in CardInput) (board.CardDetail, error) {
 	card, err := v.Card(ctx, in.CardID, board.View)
 	if err != nil {
@@ -24,7 +24,7 @@ func GetCard(ctx context.Context, v *store.View, in CardInput) (board.CardDetail
 	return board.CardDetail{Card: card, Checklists: lists}, err
 }
 
-// CreateCardInput is what a card is made of.
+// CreateCardInput holds the fields of a new card.
 type CreateCardInput struct {
 	ListID      string         `json:"listId" maxLength:"64" doc:"The list to create the card in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Title       string         `json:"title" maxLength:"512" doc:"The title." example:"Write the press release"`
@@ -35,7 +35,7 @@ type CreateCardInput struct {
 	Position    board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
 }
 
-// DueInput is a due date as a caller writes it.
+// DueInput is a due date as a caller gives it. Absent fields are "".
 type DueInput struct {
 	DueDate   string `json:"dueDate,omitempty" maxLength:"10" doc:"The due date." example:"2026-03-14"`
 	DueTime   string `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM; due all day when absent." example:"09:30"`
@@ -44,7 +44,8 @@ type DueInput struct {
 	TimeZone  string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
 }
 
-// checkStart refuses a start where the board has none.
+// checkStart returns an error if the input has a start and the board's feature
+// startDates is off.
 func (in DueInput) checkStart(a *board.Access) error {
 	if in.StartDate == "" && in.StartTime == "" {
 		return nil
@@ -52,7 +53,7 @@ func (in DueInput) checkStart(a *board.Access) error {
 	return a.Needs(board.StartDates)
 }
 
-// CreateCard makes a card at a place in a list.
+// CreateCard creates a card at a position in a list.
 func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Card, error) {
 	list, err := tx.TargetList(ctx, in.ListID, board.AddCards)
 	if err != nil {
@@ -91,30 +92,33 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 	return card, nil
 }
 
-// roomForCard refuses one more open card: in the list when its WIP limit is
-// hard, on the board when a cap is reached. Adding to all is 1 for a card that
-// is new on the board, 0 for one that comes out of the archive.
+// roomForCard returns an error if the board has no room for one more open card,
+// or if the list is at a hard WIP limit. AddingToAll is the number of cards
+// that become part of the board's total: 1 for a new card, 0 for a card
+// restored from the archive.
 func roomForCard(ctx context.Context, tx *store.Tx, list board.List, addingToAll int) error {
 	a := tx.On(list.BoardID)
 	if err := board.Room("open cards on a board", a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
 		return err
 	}
-	if err := board.Room("cards on a board, archived ones counted in", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
+	if err := board.Room("cards on a board, including "+
+		"archived ones", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
 		return err
 	}
 	return roomInList(list, a)
 }
 
-// roomInList refuses a card that comes into a list whose hard limit is
-// reached. Reordering inside the list never asks.
+// roomInList returns an error if another open card would exceed the list's hard
+// WIP limit. It is not called when a card moves within its list.
 func roomInList(list board.List, a *board.Access) error {
 	if list.WIPLimit == nil || list.WIPMode != board.WIPHard || !a.Features.Has(board.WIPLimits) || list.OpenCards < *list.WIPLimit {
 		return nil
 	}
-	return board.Refuse(board.CodeCapacityFull, "The list takes at most %d open cards and holds %d; move one out first.", *list.WIPLimit, list.OpenCards)
+	return board.Refuse(board.CodeCapacityFull, "The list is limited to %d open cards and holds %d. Move a card out "+
+		"of it first.", *list.WIPLimit, list.OpenCards)
 }
 
-// UpdateCardInput is what changes; what is absent stays.
+// UpdateCardInput holds the fields to change. Absent fields stay unchanged.
 type UpdateCardInput struct {
 	CardInput
 	Title       *string `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Write two press releases"`
@@ -122,8 +126,8 @@ type UpdateCardInput struct {
 	Done        *bool   `json:"done,omitempty" doc:"Whether the work is done." example:"true"`
 }
 
-// UpdateCard changes a card's text, or whether it is done. Each of the two is
-// a change of its own.
+// UpdateCard changes a card's title or description, marks it as done, or
+// reopens it. A changed text and a changed done state are two events.
 func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -165,15 +169,15 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 	return card, tx.UpdateCard(ctx, &card)
 }
 
-// MoveCardInput says where to.
+// MoveCardInput is the input of MoveCard.
 type MoveCardInput struct {
 	CardInput
 	ListID   string         `json:"listId" maxLength:"64" doc:"A list of the same board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Position board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
 }
 
-// MoveCard puts a card at a place in a list of its own board. A card that
-// stands there already stays, and nothing is recorded.
+// MoveCard moves a card to a position in a list of its own board. If the card
+// is already there, nothing changes and no event is recorded.
 func MoveCard(ctx context.Context, tx *store.Tx, in MoveCardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -186,7 +190,8 @@ func MoveCard(ctx context.Context, tx *store.Tx, in MoveCardInput) (board.Card, 
 			return card, err
 		}
 		if list.BoardID != card.BoardID {
-			return card, board.Invalid("listId must be a list of the card's own board; move_card_to_board moves to another board.")
+			return card, board.Invalid("listId must be a list of the card's own board. Use move_card_to_board to " +
+				"move a card to another board.")
 		}
 		if err := roomInList(list, tx.On(list.BoardID)); err != nil {
 			return card, err
@@ -204,7 +209,7 @@ func MoveCard(ctx context.Context, tx *store.Tx, in MoveCardInput) (board.Card, 
 	return card, nil
 }
 
-// ArchiveCard takes a card out of sight.
+// ArchiveCard archives a card.
 func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -217,8 +222,8 @@ func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	return card, tx.UpdateCard(ctx, &card)
 }
 
-// RestoreCard brings an archived card back to its place; one that is open
-// stays as it is. It refuses a card whose list is archived.
+// RestoreCard restores an archived card to its former position. An open card
+// stays unchanged. It returns an error if the card's list is archived.
 func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Unarchive)
 	if err != nil || card.ArchivedAt == nil {
@@ -242,7 +247,8 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	return card, err
 }
 
-// SetCardDueInput is when a card is due. A date that is absent stays.
+// SetCardDueInput is the input of SetCardDue. An absent date stays unchanged;
+// null clears it.
 type SetCardDueInput struct {
 	CardInput
 	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The due date. It stays unchanged when absent; null clears it." example:"2026-03-14"`
@@ -277,7 +283,7 @@ func SetCardDue(ctx context.Context, tx *store.Tx, in SetCardDueInput) (board.Ca
 	return card, setDue(ctx, tx, &card, due)
 }
 
-// ClearCardDue takes due date and start away.
+// ClearCardDue clears a card's due date and start.
 func ClearCardDue(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -296,15 +302,16 @@ func setDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) 
 	return tx.UpdateCard(ctx, card)
 }
 
-// SetCardLabelsInput is what to put on and take off.
+// SetCardLabelsInput is the input of SetCardLabels.
 type SetCardLabelsInput struct {
 	CardInput
 	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of labels of the board to add." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of labels to remove." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
 }
 
-// SetCardLabels puts labels on a card and takes others off. What it carries
-// already, and what it does not carry, changes nothing.
+// SetCardLabels adds labels to a card and removes others. Labels to add that
+// the card already has, and labels to remove that it does not have, are
+// ignored.
 func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -330,14 +337,15 @@ func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (bo
 	return card, tx.TouchCard(ctx, &card)
 }
 
-// SetCardAssigneesInput is whom to add and whom to take off.
+// SetCardAssigneesInput is the input of SetCardAssignees.
 type SetCardAssigneesInput struct {
 	CardInput
 	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of people who can see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of people to unassign." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
 }
 
-// SetCardAssignees assigns a card to people and takes others off.
+// SetCardAssignees assigns people to a card and unassigns others. People
+// already assigned, or not assigned, are ignored.
 func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -363,18 +371,18 @@ func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInpu
 	return card, tx.TouchCard(ctx, &card)
 }
 
-// difference is what really changes in a set.
+// difference holds the ids to add to a set and to remove from it.
 type difference struct{ added, removed []string }
 
 func (d difference) empty() bool { return len(d.added) == 0 && len(d.removed) == 0 }
 
-// differ compares what is asked for with what is there. An id that is both
-// added and removed is refused.
+// differ returns the difference that the requested changes make to the set
+// have. It returns an error if add and remove have an id in common.
 func differ(have, add, remove []string) (difference, error) {
 	d := difference{added: []string{}, removed: []string{}}
 	for _, id := range add {
 		if slices.Contains(remove, id) {
-			return d, board.Invalid("add and remove must not both hold %q.", id)
+			return d, board.Invalid("add and remove must not both contain %q.", id)
 		}
 		if !slices.Contains(have, id) && !slices.Contains(d.added, id) {
 			d.added = append(d.added, id)
@@ -405,7 +413,7 @@ func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, add, remove 
 	for _, id := range d.added {
 		l, ok := known[id]
 		if !ok {
-			return nil, d, board.Invalid("labels must be labels of the card's board; %q is none.", id)
+			return nil, d, board.Invalid("labels must be labels of the card's board; %q is not.", id)
 		}
 		out = append(out, l)
 	}
@@ -430,7 +438,7 @@ func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, add, remo
 	for _, id := range d.added {
 		u, ok := known[id]
 		if !ok {
-			return nil, d, board.Invalid("assignees must be people who see the board; %q is none.", id)
+			return nil, d, board.Invalid("assignees must be people who can see the board; %q is not.", id)
 		}
 		out = append(out, u)
 	}

@@ -9,17 +9,17 @@ import (
 	"cardwall/internal/store"
 )
 
-// CardFilter is the filter vocabulary with the choice of a view.
+// CardFilter is the card filter with a choice of the view.
 type CardFilter struct {
 	query.Filter
 	View string `json:"view,omitempty" enum:"compact,full" doc:"compact omits descriptions; full when absent." example:"compact"`
 }
 
-// parse resolves the filter for the caller: relative words count in the
-// filter's time zone, else in the caller's own.
+// parse resolves the filter for the caller. Relative days are days of the
+// filter's time zone, or else of the caller's own.
 func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage) (query.Query, error) {
 	if f.Filter == (query.Filter{Sort: f.Sort}) {
-		return f.Filter.Parse(query.Env{}) // nothing in it depends on who asks or when
+		return f.Filter.Parse(query.Env{}) // the result does not depend on the caller or the time
 	}
 	env, err := environment(ctx, v, f.TimeZone, in)
 	if err != nil {
@@ -28,8 +28,8 @@ func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage)
 	return f.Filter.Parse(env)
 }
 
-// environment is what a query of the caller on a page of cards is resolved
-// against, in a time zone or the caller's own.
+// environment returns the environment in which a query of the caller is
+// resolved, in the given time zone or the caller's own.
 func environment(ctx context.Context, v *store.View, timeZone string, in store.CardPage) (query.Env, error) {
 	if timeZone == "" {
 		me, err := v.User(ctx)
@@ -44,7 +44,7 @@ func environment(ctx context.Context, v *store.View, timeZone string, in store.C
 	}, err
 }
 
-// cards reads the page of an operation that lists cards.
+// cards reads one page for an operation that lists cards.
 func (f CardFilter) cards(ctx context.Context, v *store.View, page op.Paging, p store.CardPage) (op.Page[board.Card], error) {
 	if err := page.After(&p.Mark); err != nil {
 		return op.Page[board.Card]{}, err
@@ -57,15 +57,15 @@ func (f CardFilter) cards(ctx context.Context, v *store.View, page op.Paging, p 
 	return op.Page[board.Card]{Items: cards[:page.Size()], Next: marks[page.Size()-1]}, nil
 }
 
-// ListCardsInput says which cards of a board.
+// ListCardsInput is the input of ListCards.
 type ListCardsInput struct {
 	BoardInput
 	CardFilter
 	op.Paging
 }
 
-// ListCards lists the cards of a board, in the order of its lists unless
-// another is asked for.
+// ListCards returns the cards of a board. The default order is the order of the
+// lists and of the cards in them.
 func ListCards(ctx context.Context, v *store.View, in ListCardsInput) (op.Page[board.Card], error) {
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Card]{}, err
@@ -79,15 +79,15 @@ func ListCards(ctx context.Context, v *store.View, in ListCardsInput) (op.Page[b
 	return in.cards(ctx, v, in.Paging, page)
 }
 
-// ListMyCardsInput says which of the caller's cards.
+// ListMyCardsInput is the input of ListMyCards.
 type ListMyCardsInput struct {
 	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CardFilter
 	op.Paging
 }
 
-// ListMyCards lists the cards assigned to the caller on every open board that
-// the caller sees, by due date unless another order is asked for.
+// ListMyCards returns the cards assigned to the caller on every open board that
+// the caller can see. The default order is by due date.
 func ListMyCards(ctx context.Context, v *store.View, in ListMyCardsInput) (op.Page[board.Card], error) {
 	if in.WorkspaceID != "" {
 		if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {

@@ -8,16 +8,16 @@ import (
 	"cardwall/internal/board"
 )
 
-// The JSON of records that answers hold by the thousand, the same as their fields
-// would be written.
+// JSON encoders for the records that responses hold by the thousand. Their
+// output is the same as the generic encoder's.
 
-// text is a JSON object in the making, up to the first error.
+// text is a JSON object under construction. It stops at the first error.
 type text struct {
 	b   []byte
 	err error
 }
 
-// name begins a member; before the first, it begins the object.
+// name starts a member, and the object itself if the member is the first.
 func (t *text) name(name string) {
 	t.b = append(t.b, ',', '"')
 	t.b = append(append(t.b, name...), '"', ':')
@@ -73,11 +73,11 @@ func (t *text) due(d *board.Due) {
 	t.maybeQuoted("timeZone", d.TimeZone)
 }
 
-// object writes an object, whose members write adds.
+// object writes an object. The function write adds its members.
 func (t *text) object(write func()) {
 	at := len(t.b)
 	write()
-	t.b[at] = '{' // in place of the first comma
+	t.b[at] = '{' // replaces the first comma
 	t.b = append(t.b, '}')
 }
 
@@ -94,7 +94,7 @@ func (t *text) array(name string, n int, write func(i int)) {
 	t.b = append(t.b, ']')
 }
 
-// appendCard appends a card as its fields say.
+// appendCard appends the JSON of a card.
 func appendCard(b []byte, c *board.Card) ([]byte, error) {
 	t := text{b: b}
 	t.object(func() {
@@ -134,7 +134,7 @@ func appendCard(b []byte, c *board.Card) ([]byte, error) {
 	return t.b, t.err
 }
 
-// appendCalendarCard appends a card as its fields say.
+// appendCalendarCard appends the JSON of a card in a calendar.
 func appendCalendarCard(b []byte, c *board.CalendarCard) ([]byte, error) {
 	t := text{b: b}
 	t.object(func() {

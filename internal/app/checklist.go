@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListChecklists lists the checklists of a card, oldest first.
+// ListChecklists returns the checklists of a card, oldest first.
 func ListChecklists(ctx context.Context, v *store.View, in CardInput) ([]board.Checklist, error) {
 	if _, err := v.Card(ctx, in.CardID, board.View); err != nil {
 		return nil, err
@@ -15,14 +15,14 @@ func ListChecklists(ctx context.Context, v *store.View, in CardInput) ([]board.C
 	return v.Checklists(ctx, in.CardID)
 }
 
-// AddChecklistInput is what a checklist is made of.
+// AddChecklistInput holds the fields of a new checklist.
 type AddChecklistInput struct {
 	CardInput
 	Title string   `json:"title" maxLength:"512" doc:"Its title." example:"Before sending"`
 	Items []string `json:"items,omitempty" maxItems:"200" doc:"The titles of its items, in order." example:"[\"Check the names\",\"Check the date\"]"`
 }
 
-// AddChecklist adds a checklist with its first items to a card.
+// AddChecklist adds a checklist with its initial items to a card.
 func AddChecklist(ctx context.Context, tx *store.Tx, in AddChecklistInput) (board.Checklist, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -64,12 +64,12 @@ func itemTitle(s string) (string, error) {
 	return title("items", s)
 }
 
-// ChecklistInput names a checklist.
+// ChecklistInput identifies a checklist.
 type ChecklistInput struct {
 	ChecklistID string `json:"checklistId" maxLength:"64" doc:"The checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// UpdateChecklistInput is what changes.
+// UpdateChecklistInput holds the fields to change.
 type UpdateChecklistInput struct {
 	ChecklistInput
 	Title *string `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Before printing"`
@@ -94,7 +94,7 @@ func UpdateChecklist(ctx context.Context, tx *store.Tx, in UpdateChecklistInput)
 	return list, tx.TouchCard(ctx, &card)
 }
 
-// DeleteChecklist takes a checklist off its card.
+// DeleteChecklist deletes a checklist with its items.
 func DeleteChecklist(ctx context.Context, tx *store.Tx, in ChecklistInput) (Deleted, error) {
 	list, card, err := tx.Checklist(ctx, in.ChecklistID, board.Edit)
 	if err != nil {
@@ -113,7 +113,7 @@ func DeleteChecklist(ctx context.Context, tx *store.Tx, in ChecklistInput) (Dele
 	return Deleted{list.ID}, tx.TouchCard(ctx, &card)
 }
 
-// AddChecklistItemInput is what an item is made of.
+// AddChecklistItemInput holds the fields of a new item.
 type AddChecklistItemInput struct {
 	ChecklistInput
 	Title    string         `json:"title" maxLength:"512" doc:"The title." example:"Check the names"`
@@ -142,12 +142,13 @@ func AddChecklistItem(ctx context.Context, tx *store.Tx, in AddChecklistItemInpu
 	return item, tx.TouchCard(ctx, &card)
 }
 
-// ItemInput names an item of a checklist.
+// ItemInput identifies a checklist item.
 type ItemInput struct {
 	ItemID string `json:"itemId" maxLength:"64" doc:"The item." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// UpdateChecklistItemInput is what changes; what is absent stays.
+// UpdateChecklistItemInput holds the fields to change. Absent fields stay
+// unchanged.
 type UpdateChecklistItemInput struct {
 	ItemInput
 	Title    *string         `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Check all names"`
@@ -155,8 +156,8 @@ type UpdateChecklistItemInput struct {
 	Position *board.Position `json:"position,omitempty" doc:"The new position in the checklist."`
 }
 
-// UpdateChecklistItem changes an item. Its title and place are one change,
-// whether it is done is another.
+// UpdateChecklistItem changes an item. A changed title or position and a
+// changed done state are two events.
 func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistItemInput) (board.ChecklistItem, error) {
 	item, card, err := tx.Item(ctx, in.ItemID, board.Edit)
 	if err != nil {
@@ -204,7 +205,7 @@ func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistIt
 	return item, tx.TouchCard(ctx, &card)
 }
 
-// DeleteChecklistItem takes an item out of its checklist.
+// DeleteChecklistItem deletes a checklist item.
 func DeleteChecklistItem(ctx context.Context, tx *store.Tx, in ItemInput) (Deleted, error) {
 	item, card, err := tx.Item(ctx, in.ItemID, board.Edit)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListCommentsInput pages through the comments of a card.
+// ListCommentsInput is the input of ListComments.
 type ListCommentsInput struct {
 	CardInput
 	op.Paging
 }
 
-// ListComments lists the comments of a card, oldest first.
+// ListComments returns the comments of a card, oldest first.
 func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.Page[board.Comment], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -27,13 +27,13 @@ func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.
 	return op.Cut(comments, in.Size(), func(m board.Comment) any { return m.ID }), err
 }
 
-// AddCommentInput is what is said.
+// AddCommentInput holds the fields of a new comment.
 type AddCommentInput struct {
 	CardInput
 	Text string `json:"text" maxLength:"16384" doc:"The text, in Markdown." example:"The printer wants it by Friday."`
 }
 
-// AddComment says something on a card.
+// AddComment adds a comment to a card.
 func AddComment(ctx context.Context, tx *store.Tx, in AddCommentInput) (board.Comment, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Discuss)
 	if err != nil {
@@ -68,18 +68,18 @@ func commentText(s string) (string, error) {
 	return s, nil
 }
 
-// CommentInput names a comment.
+// CommentInput identifies a comment.
 type CommentInput struct {
 	CommentID string `json:"commentId" maxLength:"64" doc:"The comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// EditCommentInput is what is said instead.
+// EditCommentInput is the input of EditComment.
 type EditCommentInput struct {
 	CommentInput
 	Text string `json:"text" maxLength:"16384" doc:"The new text, in Markdown." example:"The printer wants it by Thursday."`
 }
 
-// EditComment changes one's own comment; nobody changes another's.
+// EditComment changes the text of the caller's own comment.
 func EditComment(ctx context.Context, tx *store.Tx, in EditCommentInput) (board.Comment, error) {
 	m, card, err := tx.Comment(ctx, in.CommentID, board.Discuss)
 	if err != nil {
@@ -101,7 +101,8 @@ func EditComment(ctx context.Context, tx *store.Tx, in EditCommentInput) (board.
 	return m, tx.TouchCard(ctx, &card)
 }
 
-// DeleteComment takes one's own comment away; a board admin's may be anybody's.
+// DeleteComment deletes a comment. Its author and the admins of the board may
+// do this.
 func DeleteComment(ctx context.Context, tx *store.Tx, in CommentInput) (Deleted, error) {
 	m, card, err := tx.Comment(ctx, in.CommentID, board.Discuss)
 	if err != nil {

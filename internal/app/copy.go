@@ -8,11 +8,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// A copy of a card or a list is work to be done again: it is not done, and
-// neither are its items. A copy of a board is the board as it stands: what is
-// done there is done in the copy.
+// The copy of a card or a list is new work: neither the card nor its checklist
+// items are done. The copy of a board keeps the state of its cards.
 
-// CopyCardInput says what to copy where to.
+// CopyCardInput is the input of CopyCard.
 type CopyCardInput struct {
 	CardInput
 	ListID            string         `json:"listId,omitempty" maxLength:"64" doc:"The list for the copy, on this board or another; the card's own list when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -25,8 +24,7 @@ type CopyCardInput struct {
 	IncludeComments   bool           `json:"includeComments,omitempty" doc:"Whether to copy the comments with their authors and times; false when absent." example:"false"`
 }
 
-// CopyCard makes a card like another one. A copy on another board sends no
-// event.
+// CopyCard copies a card. A copy on another board sends no events.
 func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, error) {
 	if in.ListID != "" {
 		if err := tx.LockBoardsOf(ctx, in.CardID, in.ListID); err != nil {
@@ -80,7 +78,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 	return copies[0].Card, nil
 }
 
-// leaveOut takes off what the copy is to have no part of.
+// leaveOut removes what the copy should not include.
 func (in CopyCardInput) leaveOut(c *store.WholeCard) {
 	out := func(include *bool) bool { return include != nil && !*include }
 	if out(in.IncludeLabels) {
@@ -97,8 +95,8 @@ func (in CopyCardInput) leaveOut(c *store.WholeCard) {
 	}
 }
 
-// renew makes new cards of copied ones, for a list: with ids of their own, made
-// by the caller, open, and not done unless what is done stays so.
+// renew turns copied cards into new cards for a list. They get new ids, are
+// created by the caller, are open, and are not done unless keepDone is set.
 func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) {
 	now := tx.Now()
 	done := func(at *board.Instant) *board.Instant {
@@ -127,15 +125,15 @@ func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) 
 	}
 }
 
-// CopyListInput says what to call the copy, and where it goes.
+// CopyListInput is the input of CopyList.
 type CopyListInput struct {
 	ListInput
 	Name     *string         `json:"name,omitempty" maxLength:"512" doc:"The copy's name; the list's own when absent." example:"Next week"`
 	Position *board.Position `json:"position,omitempty" doc:"The position on the board; directly after the list when absent."`
 }
 
-// CopyList makes a list like another one of the same board, with its open
-// cards but for their comments.
+// CopyList copies a list on its board, with its open cards but without their
+// comments.
 func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, error) {
 	list, err := tx.List(ctx, in.ListID, board.Edit)
 	if err != nil {
@@ -162,7 +160,7 @@ func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, 
 	return list, addList(ctx, tx, &list, cards, at)
 }
 
-// addList puts a new list with new cards on a board.
+// addList inserts a new list with its cards into a board.
 func addList(ctx context.Context, tx *store.Tx, l *board.List, cards []store.WholeCard, at board.Position) error {
 	after, err := tx.InsertList(ctx, l, at)
 	if err != nil {
@@ -188,7 +186,7 @@ func addList(ctx context.Context, tx *store.Tx, l *board.List, cards []store.Who
 	return nil
 }
 
-// CopyBoardInput says what to call the copy, and where it goes.
+// CopyBoardInput is the input of CopyBoard.
 type CopyBoardInput struct {
 	BoardInput
 	Name         string `json:"name" maxLength:"512" doc:"The copy's name." example:"Launch in May"`
@@ -196,10 +194,10 @@ type CopyBoardInput struct {
 	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether to copy the open cards, without comments; false when absent." example:"true"`
 }
 
-// CopyBoard makes a board like another one: description, colour, visibility, features,
-// labels, open lists with their WIP limits and, when asked for, the open cards
-// in them. Its members are not copied; the caller becomes its admin. Nor is
-// that the board had a page for the public. A copy sends no events.
+// CopyBoard copies a board's description, colour, visibility, features, labels,
+// open lists with their WIP limits and, on request, the open cards. Members are
+// not copied; the caller becomes the copy's admin. The public page is not
+// copied either. A copy sends no events.
 func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.BoardDetail, error) {
 	source, err := tx.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -254,13 +252,13 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 	return freshBoard(ctx, tx, b)
 }
 
-// listWithCards is a list on its way to another board.
+// listWithCards is a list with cards to insert into another board.
 type listWithCards struct {
 	board.List
 	cards []store.WholeCard
 }
 
-// sourceOf reads what of a board is copied or kept in a template.
+// sourceOf reads the parts of a board that are copied or stored in a template.
 func sourceOf(ctx context.Context, tx *store.Tx, boardID string, cards bool) ([]board.Label, []listWithCards, error) {
 	count, err := tx.CountLabels(ctx, boardID)
 	if err != nil {
@@ -287,11 +285,11 @@ func sourceOf(ctx context.Context, tx *store.Tx, boardID string, cards bool) ([]
 	return labels, out, nil
 }
 
-// addBoard makes a board of the caller's in a workspace, of a name, description,
-// colour, visibility and features.
+// addBoard creates a board of the caller in a workspace, with the name,
+// description, colour, visibility and features of b.
 func addBoard(ctx context.Context, tx *store.Tx, b *board.Board, w board.Workspace) error {
 	b.ID, b.WorkspaceID, b.CreatedBy = tx.NewID("brd_"), w.ID, tx.Caller().Person()
-	b.Features.PublicPage = false // nobody asked to publish this one
+	b.Features.PublicPage = false // the copy was not published by anyone
 	if err := tx.InsertBoard(ctx, b, w); err != nil {
 		return err
 	}
@@ -299,7 +297,7 @@ func addBoard(ctx context.Context, tx *store.Tx, b *board.Board, w board.Workspa
 	return nil
 }
 
-// addLabels makes new labels of copied ones on a new board.
+// addLabels creates copies of labels on a new board.
 func addLabels(ctx context.Context, tx *store.Tx, boardID string, labels []board.Label) error {
 	if err := board.Room("labels on a board", 0, len(labels), tx.Limits().Labels); err != nil {
 		return err
@@ -315,7 +313,7 @@ func addLabels(ctx context.Context, tx *store.Tx, boardID string, labels []board
 	return nil
 }
 
-// freshBoard is the answer to who made a board with things on it.
+// freshBoard returns the details of a new board with contents.
 func freshBoard(ctx context.Context, tx *store.Tx, b board.Board) (board.BoardDetail, error) {
 	b.Version, b.OpenCards = tx.BoardVersion(), tx.On(b.ID).OpenCards
 	return boardDetail(ctx, tx.View, b)

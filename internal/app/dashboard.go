@@ -14,19 +14,19 @@ import (
 
 const (
 	dashboardWeeks = 12
-	dashboardTop   = 10 // parts of each breakdown, and lists over their limit
-	firstFew       = 5  // cards or boards of a group
+	dashboardTop   = 10 // groups of each breakdown, and lists over their limit
+	firstFew       = 5  // cards or boards listed for a group
 	staleAfter     = board.Instant(14 * 24 * 60 * 60 * 1000)
 )
 
-// GetWorkspaceDashboardInput names the workspace.
+// GetWorkspaceDashboardInput is the input of GetWorkspaceDashboard.
 type GetWorkspaceDashboardInput struct {
 	WorkspaceInput
 	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of days and weeks, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
-// GetWorkspaceDashboard tells how the open boards of a workspace that the
-// caller sees are doing.
+// GetWorkspaceDashboard returns the figures of a workspace, counted over the
+// open boards that the caller can see.
 func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDashboardInput) (board.Dashboard, error) {
 	if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
 		return board.Dashboard{}, err
@@ -51,7 +51,8 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 	return out, err
 }
 
-// readDashboard reads what a dashboard counts, and hands on how to count it.
+// readDashboard reads the records of a dashboard and passes functions that
+// count them to then.
 func readDashboard(ctx context.Context, v *store.View, workspaceID string, cut store.ReportCut, count *dashboardCount, then func(func() error)) error {
 	oldest, newest := "", ""
 	err := v.ReportLists(ctx, workspaceID, cut, func(l store.ReportList) {
@@ -80,18 +81,18 @@ func readDashboard(ctx context.Context, v *store.View, workspaceID string, cut s
 	})
 }
 
-// dashboardCount adds a dashboard up: first the lists, then the rest.
+// dashboardCount sums up a dashboard: first the lists, then the rest.
 type dashboardCount struct {
 	boards   []store.ReportBoard
-	features map[string]board.Features // by board, as byBoard
+	features map[string]board.Features // by board id, like byBoard
 	byBoard  map[string]*board.Tally
 	byList   []part[board.ListTally]
 	byMember []part[board.MemberTally]
 	byLabel  map[labelKind]*board.Tally
-	cards    map[string]*counted // by id
+	cards    map[string]*counted // by card id
 	breaches []board.Breach
 	stale    int
-	longest  []store.ReportCard // the first few stale ones, longest unchanged first
+	longest  []store.ReportCard // the first few stale cards, longest unchanged first
 	weeks    weeks
 }
 
@@ -141,7 +142,7 @@ func (n *dashboardCount) list(l store.ReportList) error {
 	return nil
 }
 
-// keepStale counts a stale card and keeps it when it is among the first few.
+// keepStale counts a stale card, and keeps it if it is among the first few.
 func (n *dashboardCount) keepStale(c store.ReportCard) {
 	n.stale++
 	if len(n.longest) == firstFew && n.longest[firstFew-1].UpdatedAt < c.UpdatedAt {
@@ -161,7 +162,7 @@ func (n *dashboardCount) longestStale() (ids []string) {
 	return ids
 }
 
-// tally counts those of the ids that are cards of the report.
+// tally counts the cards of the report among the ids.
 func (n *dashboardCount) tally(ids string, each func(*counted)) (t board.Tally) {
 	for id := range strings.SplitSeq(ids, " ") {
 		if c := n.cards[id]; c != nil {
@@ -172,7 +173,7 @@ func (n *dashboardCount) tally(ids string, each func(*counted)) (t board.Tally) 
 	return t
 }
 
-// member counts the cards of which some are assigned to a person.
+// member counts a person's cards.
 func (n *dashboardCount) member(u board.UserRef, ids string) {
 	t := n.tally(ids, func(c *counted) { c.assigned = true })
 	if t.Open+t.Done > 0 {
@@ -180,7 +181,7 @@ func (n *dashboardCount) member(u board.UserRef, ids string) {
 	}
 }
 
-// label counts the cards that carry a label of one board.
+// label counts the cards with a label of one board.
 func (n *dashboardCount) label(name string, color board.Color, ids string) {
 	t := n.tally(ids, func(*counted) {})
 	if t.Open+t.Done == 0 {
@@ -193,7 +194,7 @@ func (n *dashboardCount) label(name string, color board.Color, ids string) {
 	n.byLabel[k].Add(t)
 }
 
-// sum writes what was counted, all but the stale cards themselves.
+// sum writes the result, except the stale cards themselves.
 func (n *dashboardCount) sum(out *board.Dashboard) {
 	var byBoard []part[board.BoardTally]
 	for _, b := range n.boards {
@@ -219,16 +220,17 @@ func (n *dashboardCount) sum(out *board.Dashboard) {
 	out.Weeks, out.LeadTime, out.CycleTime = n.weeks.of, board.MedianOf(n.weeks.lead), board.MedianOf(n.weeks.cycle)
 }
 
-// part is a record of a breakdown.
+// part is a group of a breakdown.
 type part[T any] struct {
 	record T
-	tally  *board.Tally // the record's own
+	tally  *board.Tally // points into the record
 	name   string
 	id     string
 }
 
-// topOf are the parts with the most open cards, then the most overdue ones,
-// then by name and id; and all others in one.
+// topOf returns the groups with the most open cards, then the most overdue
+// cards, then by name and id. It returns the sum of all other groups as the
+// rest.
 func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 	slices.SortFunc(parts, func(a, b part[T]) int {
 		return cmp.Or(cmp.Compare(b.tally.Open, a.tally.Open), cmp.Compare(b.tally.Overdue, a.tally.Overdue), cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
@@ -245,14 +247,14 @@ func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 	return top, rest
 }
 
-// weeks count what came and what went, week by week, and how long it took.
+// weeks counts created and completed cards by week, and how long they took.
 type weeks struct {
-	edges       []board.Instant // the beginning of each, and the end of the last
+	edges       []board.Instant // the start of each week, and the end of the last
 	of          []board.Week
 	lead, cycle []int64 // milliseconds
 }
 
-// weeksOf are the last twelve, of which the last has today in it.
+// weeksOf returns the last twelve weeks, ending with the current one.
 func weeksOf(d days) weeks {
 	w := weeks{edges: make([]board.Instant, dashboardWeeks+1), of: make([]board.Week, dashboardWeeks)}
 	monday := -(int(d.today.Weekday()) + 6) % 7
@@ -268,7 +270,8 @@ func weeksOf(d days) weeks {
 	return w
 }
 
-// at is the week of an instant, -1 before the first.
+// at returns the index of the week that contains an instant, or -1 before the
+// first.
 func (w *weeks) at(at board.Instant) int {
 	return min(sort.Search(len(w.edges), func(i int) bool { return w.edges[i] > at })-1, dashboardWeeks-1)
 }

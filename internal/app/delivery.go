@@ -8,14 +8,15 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListDeliveriesInput pages through a delivery log.
+// ListDeliveriesInput is the input of ListDeliveries.
 type ListDeliveriesInput struct {
 	WebhookInput
 	Status board.DeliveryStatus `json:"status,omitempty" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"Only entries with this status." example:"failed"`
 	op.Paging
 }
 
-// ListDeliveries lists the last 100 deliveries of the last 30 days, newest first.
+// ListDeliveries returns the last 100 deliveries of the last 30 days, newest
+// first.
 func ListDeliveries(ctx context.Context, v *store.View, in ListDeliveriesInput) (op.Page[board.Delivery], error) {
 	var before string
 	if err := in.After(&before); err != nil {
@@ -29,18 +30,19 @@ func ListDeliveries(ctx context.Context, v *store.View, in ListDeliveriesInput) 
 	return op.Cut(all, in.Size(), func(d board.Delivery) any { return d.ID }), err
 }
 
-// DeliveryInput names a delivery.
+// DeliveryInput identifies a delivery.
 type DeliveryInput struct {
 	DeliveryID string `json:"deliveryId" maxLength:"64" doc:"The delivery." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
 }
 
-// GetDelivery answers a delivery with its attempts and its body.
+// GetDelivery returns a delivery with its attempts and its body.
 func GetDelivery(ctx context.Context, v *store.View, in DeliveryInput) (board.DeliveryDetail, error) {
 	return v.Delivery(ctx, in.DeliveryID)
 }
 
-// SendDeliveryAgain has a delivery that failed, gave up or was skipped sent
-// again, with the same id and body. It counts against the organization's day.
+// SendDeliveryAgain sends a delivery again that failed, was given up or was
+// skipped, with the same id and body. It counts against the organization's
+// daily limit.
 func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (board.Delivery, error) {
 	d, err := tx.Delivery(ctx, in.DeliveryID)
 	if err != nil {
@@ -53,7 +55,8 @@ func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (boa
 		return board.Delivery{}, err
 	}
 	if !d.Status.CanSendAgain() {
-		return board.Delivery{}, board.Invalid("deliveryId: the delivery is %s; failed, gave up and skipped ones can be sent again.", d.Status)
+		return board.Delivery{}, board.Invalid("deliveryId: the delivery is %s. Only deliveries that failed, gave up "+
+			"or were skipped can be sent again.", d.Status)
 	}
 	if err := tx.SendAgain(ctx, d.ID); err != nil {
 		return board.Delivery{}, err
@@ -62,34 +65,34 @@ func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (boa
 	return d.Delivery, err
 }
 
-// sendsAgain refuses for a webhook that would send nothing.
+// sendsAgain returns an error if the webhook is not sending.
 func sendsAgain(ctx context.Context, tx *store.Tx, webhookID string) error {
 	w, err := tx.Webhook(ctx, webhookID, false)
 	if err != nil {
 		return err
 	}
 	if !w.On {
-		return board.Invalid("The webhook is off; switch it on first.")
+		return board.Invalid("The webhook is off. Switch it on first.")
 	}
 	noteWebhook(tx, w, w)
 	return canSend(ctx, tx, w)
 }
 
-// SendDeliveriesAgainInput says which of a log.
+// SendDeliveriesAgainInput is the input of SendDeliveriesAgain.
 type SendDeliveriesAgainInput struct {
 	WebhookInput
 	DeliveryIDs []string             `json:"deliveryIds,omitempty" minItems:"1" maxItems:"100" doc:"The deliveries to send again; all eligible deliveries of the log when absent." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 	Status      board.DeliveryStatus `json:"status,omitempty" enum:"failed,gave up,skipped" doc:"Only entries with this status." example:"gave up"`
 }
 
-// SentAgain says what is sent again.
+// SentAgain lists the deliveries to be sent again.
 type SentAgain struct {
 	DeliveryIDs []string `json:"deliveryIds" doc:"The deliveries to be sent again, newest first." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 }
 
-// SendDeliveriesAgain has many deliveries of a webhook's log sent again: those
-// that are named and can be, or all that can be. All of them count against the
-// organization's day; when they don't fit, none is sent.
+// SendDeliveriesAgain sends many deliveries of a webhook's log again: the given
+// ones that are eligible, or all eligible ones. All count against the
+// organization's daily limit. If they exceed it, none is sent.
 func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAgainInput) (SentAgain, error) {
 	out := SentAgain{DeliveryIDs: []string{}}
 	if err := sendsAgain(ctx, tx, in.WebhookID); err != nil {
@@ -120,8 +123,8 @@ func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAga
 	return out, nil
 }
 
-// GetDeliveryQuota answers how many deliveries the organization of a workspace
-// has caused today, and may.
+// GetDeliveryQuota returns how many deliveries the organization of a workspace
+// has caused today, and its daily limit.
 func GetDeliveryQuota(ctx context.Context, v *store.View, in WorkspaceInput) (board.DeliveryQuota, error) {
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewDirectory)
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package app is what the service can do. Each noun has a file; each operation
-// has an input type and a function. Operations lists them all: routes, tools,
-// checks and many tests follow from that list.
+// Package app implements the operations of the service. Each noun has a file,
+// and each operation has an input type and a function. Operations registers
+// them all; from a registration follow its route, its MCP tool, its checks and
+// its tests.
 //
-// Transactions, scopes and idempotency are the business of package op, not of the
-// functions here.
+// The functions don't deal with transactions, scopes or idempotency: package op
+// does.
 package app

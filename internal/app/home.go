@@ -12,20 +12,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// Home is where a person begins: the workspaces with their boards.
+// Home lists the caller's workspaces with their boards.
 type Home struct {
 	Workspaces []HomeWorkspace          `json:"workspaces" doc:"The caller's workspaces, oldest first."`
 	Trashed    []board.TrashedWorkspace `json:"trashed" doc:"The workspaces in the trash that the caller may restore, oldest first."`
 	Owned      board.Usage              `json:"owned" doc:"The number of workspaces that the caller owns, and the limit."`
 }
 
-// HomeWorkspace is a workspace with the boards that the caller sees.
+// HomeWorkspace is a workspace with the boards that the caller can see.
 type HomeWorkspace struct {
 	board.Workspace
 	Boards []HomeBoard `json:"boards" doc:"Its boards, including archived ones, oldest first."`
 }
 
-// HomeBoard is a board with what it is to the caller.
+// HomeBoard is a board with the caller's own state of it.
 type HomeBoard struct {
 	board.Board
 	Starred    bool           `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
@@ -33,15 +33,15 @@ type HomeBoard struct {
 	Room       board.Usage    `json:"room" doc:"The number of open cards, and the limit."`
 }
 
-// homeMost is how many workspaces, and how many boards of all of them, a home
-// shows at most; the lists of each page through all.
+// homeMost is the maximum number of workspaces, and of boards in total, that a
+// home shows. The list operations return all, page by page.
 const homeMost = 1000
 
-// collapsedMost is how many lists of a board, archived ones too, are looked
-// through for those that a person has collapsed.
+// collapsedMost is the maximum number of lists of a board, including archived
+// ones, that are searched for collapsed lists.
 const collapsedMost = 2000
 
-// GetHome answers the caller's workspaces with their boards.
+// GetHome returns the caller's workspaces with their boards.
 func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 	spaces, err := v.Workspaces(ctx, "", homeMost)
 	if err != nil {
@@ -80,18 +80,18 @@ func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 	return home, nil
 }
 
-// Star says whether a board is a favourite.
+// Star is whether a board is a favourite of the caller.
 type Star struct {
 	BoardID string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Starred bool   `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
 }
 
-// StarBoard makes a board a favourite of the caller.
+// StarBoard adds a board to the caller's favourites.
 func StarBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Star, error) {
 	return star(ctx, tx, in, true)
 }
 
-// UnstarBoard makes it none any more.
+// UnstarBoard removes a board from the caller's favourites.
 func UnstarBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Star, error) {
 	return star(ctx, tx, in, false)
 }
@@ -104,20 +104,20 @@ func star(ctx context.Context, tx *store.Tx, in BoardInput, starred bool) (Star,
 	return Star{b.ID, starred}, tx.SetStarred(ctx, b.ID, starred)
 }
 
-// SetCollapsedListsInput says which lists.
+// SetCollapsedListsInput is the input of SetCollapsedLists.
 type SetCollapsedListsInput struct {
 	BoardInput
 	ListIDs []string `json:"listIds" maxItems:"500" doc:"All lists of the board that are collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 }
 
-// CollapsedLists are the lists of a board that a person has collapsed.
+// CollapsedLists holds the lists of a board that a person has collapsed.
 type CollapsedLists struct {
 	BoardID string   `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListIDs []string `json:"listIds" doc:"The lists that the caller has collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 }
 
-// SetCollapsedLists notes which lists of a board the caller has collapsed, so
-// that they are so in every browser of the caller's, and in nobody else's.
+// SetCollapsedLists stores which lists of a board are collapsed for the caller.
+// The setting applies to all browsers of the caller.
 func SetCollapsedLists(ctx context.Context, tx *store.Tx, in SetCollapsedListsInput) (CollapsedLists, error) {
 	b, err := tx.View.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -142,14 +142,14 @@ type TrashedBoard struct {
 	PurgedAt board.Instant `json:"purgedAt" format:"date-time" doc:"When it will be deleted permanently." example:"2026-04-01T09:00:00.000Z"`
 }
 
-// ListTrashedBoardsInput says of which workspace.
+// ListTrashedBoardsInput is the input of ListTrashedBoards.
 type ListTrashedBoardsInput struct {
 	WorkspaceInput
 	op.Paging
 }
 
-// ListTrashedBoards lists the boards in a workspace's trash that the caller may
-// restore, in the order of their making.
+// ListTrashedBoards returns the boards in a workspace's trash that the caller
+// may restore, oldest first.
 func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsInput) (op.Page[TrashedBoard], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -167,14 +167,14 @@ func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsI
 	return op.Cut(out, in.Size(), func(b TrashedBoard) any { return b.ID }), err
 }
 
-// OpenBoard is all that a client needs to show a board.
+// OpenBoard holds everything a client needs to show a board.
 type OpenBoard struct {
 	board.BoardDetail
 	Cards []op.Written[board.Card] `json:"cards" doc:"The open cards of the open lists without descriptions, in the order of the lists."`
 	OpenedBy
 }
 
-// OpenedBy is what of an opened board depends on who opens it.
+// OpenedBy is the part of an opened board that depends on the caller.
 type OpenedBy struct {
 	Members []board.BoardMember `json:"members" doc:"The first 500 people who can see the board."`
 	Starred bool                `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
@@ -183,23 +183,23 @@ type OpenedBy struct {
 	CollapsedLists []string `json:"collapsedLists" doc:"The lists that the caller has collapsed."`
 }
 
-// AppendJSON appends the board as its fields say.
+// AppendJSON appends the board in the encoder's format.
 func (o OpenBoard) AppendJSON(b []byte) ([]byte, error) {
 	detail, err := json.Marshal(o.BoardDetail)
 	if err != nil {
-		return nil, fmt.Errorf("write the board: %w", err)
+		return nil, fmt.Errorf("encode board: %w", err)
 	}
 	by, err := json.Marshal(o.OpenedBy)
 	if err != nil {
-		return nil, fmt.Errorf("write who opened the board: %w", err)
+		return nil, fmt.Errorf("encode the caller's state of the board: %w", err)
 	}
-	b = append(b, detail[:len(detail)-1]...) // one object of all
+	b = append(b, detail[:len(detail)-1]...) // joins the parts into one object
 	b = op.AppendArray(append(b, `,"cards":`...), o.Cards)
 	return append(append(b, ','), by[1:]...), nil
 }
 
-// ReadOpenBoard answers a board with its lists, labels, cards and members, all
-// of one version.
+// ReadOpenBoard returns a board with its lists, labels, cards and members, all
+// at the same boardVersion.
 func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard, error) {
 	b, err := v.Board(ctx, in.BoardID, board.View)
 	if err != nil {

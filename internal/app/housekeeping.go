@@ -11,10 +11,10 @@ import (
 
 const (
 	housekeepingLease = 5 * time.Minute
-	purgeAtOnce       = 500 // cards of a board that is gone, in one transaction
+	purgeAtOnce       = 500 // cards of a deleted board per transaction
 )
 
-// Housekept says what was forgotten.
+// Housekept counts what was deleted.
 type Housekept struct {
 	Boards        int
 	Workspaces    int
@@ -23,16 +23,18 @@ type Housekept struct {
 	Reranks       int64
 	Deliveries    int64
 	Runs          int64 // of automation rules
-	Connections   int64 // codes, devices and programs whose time is over
+	Connections   int64 // expired codes, device requests and programs
 	Notifications int64
-	Accounts      int64             // sessions, sign-ups and links whose time is over
+	Accounts      int64             // expired sessions, sign-ups and links
 	Parts         store.Partitioned // of large tables on PostgreSQL
 }
 
-// Housekeep forgets what has had its time: boards and workspaces after 30 days in the trash,
-// answers to idempotency keys after 24 hours, deliveries and runs of rules after 30 days, notifications after 90, sessions,
-// the links of letters and what connects programs when they have expired. Of several servers one does
-// it at a time; for the others it does nothing. Holder is the server's own name.
+// Housekeep deletes expired data: boards and workspaces after 30 days in the
+// trash, responses stored for idempotency keys after 24 hours, deliveries and
+// rule runs after 30 days, notifications after 90 days, and sessions, links
+// from emails and tokens of connected programs when they expire. Only one of
+// several servers does this at a time; for the others it does nothing. Holder
+// is the server's own name.
 func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, error) {
 	var done Housekept
 	held, err := db.Lease(ctx, "housekeeping", holder, housekeepingLease)
@@ -69,7 +71,7 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		}
 		return tx.PurgeLeases(ctx)
 	}); err != nil {
-		return done, fmt.Errorf("forget what is old: %w", err)
+		return done, fmt.Errorf("delete expired data: %w", err)
 	}
 	for {
 		var id string
@@ -90,7 +92,7 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return done, err
 		}
 	}
-	// Their boards are gone by now.
+	// Their boards are already deleted.
 	if err := db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
 		done.Workspaces, err = tx.PurgeWorkspaces(ctx)
 		return err
@@ -98,12 +100,13 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		return done, fmt.Errorf("purge workspaces: %w", err)
 	}
 	if done.Parts, err = db.KeepPartitions(ctx); err != nil {
-		return done, fmt.Errorf("keep the parts of large tables: %w", err)
+		return done, fmt.Errorf("maintain partitions of large tables: %w", err)
 	}
 	return done, nil
 }
 
-// purgeBoard ends a board in pieces; what was begun goes on next time.
+// purgeBoard deletes a board in several transactions. After an interruption the
+// next call continues.
 func purgeBoard(ctx context.Context, db *store.DB, id string) error {
 	for more := true; more; {
 		if err := db.Write(ctx, board.System(), func(tx *store.Tx) error {

@@ -9,20 +9,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// CreateInvitationInput says who is asked in, and as what.
+// CreateInvitationInput is the input of CreateInvitation.
 type CreateInvitationInput struct {
 	WorkspaceInput
 	Email string              `json:"email" maxLength:"254" doc:"The email address to invite." example:"grace@example.com"`
 	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace. Only owners can invite owners." example:"member"`
 }
 
-// letterPause is how long an address is left alone after an invitation, so
-// that nobody can flood it.
+// letterPause is the minimum time between two invitation emails to an address,
+// so that it cannot be flooded.
 const letterPause = 5 * time.Minute
 
-// CreateInvitation invites an address, or renews its open invitation: another
-// role, another fortnight, another letter. Links of the letters before keep
-// working. It refuses the address of a member.
+// CreateInvitation invites an email address, or renews its open invitation with
+// a new role, another 14 days and another email. Links from earlier emails keep
+// working. It returns an error if the address belongs to a member.
 func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInput) (board.Invitation, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
@@ -37,7 +37,7 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	}
 	if _, err := tx.MemberByEmail(ctx, w.ID, email); !board.IsCode(err, board.CodeNotFound) {
 		if err == nil {
-			err = board.Invalid("email: %s belongs to a member of the workspace already.", email)
+			err = board.Invalid("email: %s already belongs to a member of the workspace.", email)
 		}
 		return board.Invitation{}, err
 	}
@@ -87,9 +87,9 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	return i, tx.InsertLetter(ctx, board.LetterInvitation, i.ID, last+board.Instant(letterPause.Milliseconds()))
 }
 
-// countInvitation counts an email that an invitation causes, and refuses one too
-// many: from the caller within a day by the plan, or to the address. An email that
-// still waits to be sent is not sent twice and not counted again.
+// countInvitation counts the email for an invitation. It returns an error above
+// the limits: per caller and day by the plan, and per address. An email that is
+// still waiting to be sent is not sent or counted twice.
 func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i board.Invitation) error {
 	if tx.Caller().System {
 		return nil
@@ -111,32 +111,34 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 		return f
 	}
 	if most := w.Plan.Limits().InvitationsPerDay; sent.Count >= most {
-		return refuse(sent.Frees, "You sent %d invitations in the last 24 hours, the most that the %s plan allows. You can send the next one at %s UTC.",
+		return refuse(sent.Frees, "You have sent %d invitations in the last 24 hours, the limit of the %s plan. You "+
+			"can send the next one at %s UTC.",
 			sent.Count, w.Plan, sent.Frees.Time().Format("2006-01-02 15:04"))
 	}
 	if received.Count >= board.InvitationsToAddress {
-		return refuse(received.Frees, "%s got %d invitations in the last 24 hours, the most that one address gets. You can send the next one at %s UTC.",
+		return refuse(received.Frees, "%s has received %d invitations in the last 24 hours, the limit for one "+
+			"address. You can send the next one at %s UTC.",
 			i.Email, received.Count, received.Frees.Time().Format("2006-01-02 15:04"))
 	}
 	return tx.CountInvitationEmail(ctx, i.Email)
 }
 
-// canGive refuses to make somebody what the caller's role does not allow.
+// canGive returns an error if the caller's role does not allow giving a role.
 func canGive(tx *store.Tx, w board.Workspace, role board.WorkspaceRole) error {
 	if tx.Caller().System || w.Role.CanGive(role) {
 		return nil
 	}
-	return board.Forbidden("Your role in this workspace is %s; only an owner decides who is an owner.", w.Role)
+	return board.Forbidden("Your role in this workspace is %s. Only owners can decide who is an owner.", w.Role)
 }
 
-// ListInvitationsInput pages through the invitations of a workspace.
+// ListInvitationsInput is the input of ListInvitations.
 type ListInvitationsInput struct {
 	WorkspaceInput
 	op.Paging
 }
 
-// ListInvitations lists the open invitations, expired ones too, in the order of
-// their making.
+// ListInvitations returns the open invitations, including expired ones, oldest
+// first.
 func ListInvitations(ctx context.Context, v *store.View, in ListInvitationsInput) (op.Page[board.Invitation], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -150,14 +152,14 @@ func ListInvitations(ctx context.Context, v *store.View, in ListInvitationsInput
 	return op.Cut(all, in.Size(), func(i board.Invitation) any { return i.ID }), err
 }
 
-// WithdrawInvitationInput names an invitation.
+// WithdrawInvitationInput identifies an invitation.
 type WithdrawInvitationInput struct {
 	WorkspaceInput
 	InvitationID string `json:"invitationId" maxLength:"64" doc:"The invitation." example:"inv_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// WithdrawInvitation ends an open invitation: its links stop working, and a
-// letter that waits is not sent. One that has ended is not found.
+// WithdrawInvitation withdraws an open invitation. Its links stop working, and
+// a waiting email is not sent. It returns not_found for any other invitation.
 func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitationInput) (Deleted, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
@@ -175,11 +177,12 @@ func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitation
 }
 
 // AcceptInvitation makes the caller, who is signed in, a member of the
-// workspace by the secret of a link, and answers the workspace. The account's
-// address need not be the invited one: people have several, and who holds the
-// link got it from the invited mailbox. So the link is good for one person.
-// An absent invitation is not found; one that has ended, and a caller who is a
-// member already, are refused by name. Accepting twice is no mistake.
+// workspace with the secret of a link, and returns the workspace. The account's
+// email address may differ from the invited one, because people have several
+// addresses, and a person who has the link received it from the invited
+// mailbox. A link works for one person. It returns not_found for an unknown
+// secret, and an invalid_request that says why if the invitation has ended or
+// the caller is already a member. Accepting again has no effect.
 func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Workspace, error) {
 	i, err := tx.InvitationOf(ctx, token)
 	if err != nil {
@@ -188,7 +191,7 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 	if err := lockForJoining(ctx, tx, i.WorkspaceID); err != nil {
 		return board.Workspace{}, err
 	}
-	if i, err = tx.InvitationOf(ctx, token); err != nil { // now it stays as it is
+	if i, err = tx.InvitationOf(ctx, token); err != nil { // locked from here on
 		return board.Workspace{}, err
 	}
 	_, err = tx.Member(ctx, i.WorkspaceID, tx.Caller().UserID)
@@ -198,13 +201,16 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 	case member && i.AcceptedBy == tx.Caller().UserID:
 		return tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
 	case i.Status == board.InvitationAccepted:
-		return board.Workspace{}, board.Invalid("secret: the invitation was accepted already; ask for another one.")
+		return board.Workspace{}, board.Invalid("secret: the invitation was already accepted. Ask for another one.")
 	case i.Status == board.InvitationWithdrawn:
-		return board.Workspace{}, board.Invalid("secret: the invitation was withdrawn; ask the people of the workspace.")
+		return board.Workspace{}, board.Invalid("secret: the invitation was withdrawn. Contact the people of the " +
+			"workspace.")
 	case i.Status == board.InvitationExpired:
-		return board.Workspace{}, board.Invalid("secret: the invitation expired on %s; ask for another one.", i.ExpiresAt.Time().Format(board.DateLayout))
+		return board.Workspace{}, board.Invalid("secret: the invitation expired on %s. Ask for "+
+			"another one.", i.ExpiresAt.Time().Format(board.DateLayout))
 	case member:
-		return board.Workspace{}, board.Invalid("secret: you are in this workspace already; the invitation stays open for whom it is meant for.")
+		return board.Workspace{}, board.Invalid("secret: you are already in this workspace. The invitation stays " +
+			"open for the person it is meant for.")
 	}
 	if err := tx.AcceptInvitation(ctx, i); err != nil {
 		return board.Workspace{}, err
@@ -218,7 +224,7 @@ type InvitationSecretInput struct {
 	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"The secret: the part of the link after the #." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
 }
 
-// InvitationLook is what an invitation tells who holds its link.
+// InvitationLook is what an invitation shows to anyone who has its link.
 type InvitationLook struct {
 	Workspace string                 `json:"workspace" doc:"The name of the workspace." example:"Analytical Engines"`
 	InvitedBy *string                `json:"invitedBy" doc:"The name of the person who sent the invitation; null if it was not a person." example:"Ada Lovelace"`
@@ -228,8 +234,8 @@ type InvitationLook struct {
 	ExpiresAt board.Instant          `json:"expiresAt" format:"date-time" doc:"When the invitation expires." example:"2026-03-15T09:00:00.000Z"`
 }
 
-// LookAtInvitation answers what a secret invites to, in whatever state that is.
-// A secret that stands for nothing is not found.
+// LookAtInvitation returns the invitation for a secret, in any state. It
+// returns not_found for an unknown secret.
 func LookAtInvitation(ctx context.Context, v *store.View, in InvitationSecretInput) (InvitationLook, error) {
 	i, err := v.InvitationOf(ctx, in.Secret)
 	if err != nil {
@@ -243,14 +249,15 @@ func LookAtInvitation(ctx context.Context, v *store.View, in InvitationSecretInp
 	return look, err
 }
 
-// JoinByLink is AcceptInvitation for the pages.
+// JoinByLink runs AcceptInvitation for the pages.
 func JoinByLink(ctx context.Context, tx *store.Tx, in InvitationSecretInput) (board.Workspace, error) {
 	return AcceptInvitation(ctx, tx, in.Secret)
 }
 
-// AcceptInvitationsOf makes the caller, who just signed up with an address that
-// is verified, a member wherever that address is invited, and returns the
-// workspaces' ids. What cannot be accepted now stays open.
+// AcceptInvitationsOf makes the caller, who has just signed up with a verified
+// email address, a member of all workspaces to which that address is invited.
+// It returns the ids of the workspaces. Invitations that cannot be accepted now
+// stay open.
 func AcceptInvitationsOf(ctx context.Context, tx *store.Tx, email string) ([]string, error) {
 	email, err := board.NormalEmail(email)
 	if err != nil {
@@ -288,20 +295,21 @@ func AcceptInvitationsOf(ctx context.Context, tx *store.Tx, email string) ([]str
 	return joined, nil
 }
 
-// lockForJoining locks a workspace that the caller is not in yet; on a
-// read-only plan nobody joins.
+// lockForJoining locks a workspace that the caller is about to join. It returns
+// an error if the organization is read-only.
 func lockForJoining(ctx context.Context, tx *store.Tx, workspaceID string) error {
 	return tx.AsSystem(func() error {
 		w, err := tx.OnWorkspace(ctx, workspaceID, board.ViewWorkspace)
 		if err == nil && w.ReadOnly {
-			err = board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; nobody can join its workspaces until its operator lifts that.")
+			err = board.Refuse(board.CodePlanReadOnly, "The organization is read-only. Its workspaces cannot be "+
+				"joined until an operator of this server lifts that.")
 		}
 		return err
 	})
 }
 
-// invitationLetter fills in a letter. The link has its secret behind a #, which
-// browsers send to nobody: it is in no server's log.
+// invitationLetter completes an invitation email. The link has the secret in
+// its fragment, which browsers do not send, so that no server logs it.
 func invitationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, invitationID string) (ready bool, err error) {
 	i, err := tx.InvitationAbout(ctx, invitationID)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && i.Status != board.InvitationPending {

@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListLabelsInput pages through the labels of a board.
+// ListLabelsInput is the input of ListLabels.
 type ListLabelsInput struct {
 	BoardInput
 	op.Paging
@@ -20,7 +20,7 @@ type labelKey struct {
 	ID   string `json:"i"`
 }
 
-// ListLabels lists the labels of a board by name.
+// ListLabels returns the labels of a board, sorted by name.
 func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page[board.Label], error) {
 	var behind labelKey
 	if err := in.After(&behind); err != nil {
@@ -33,14 +33,14 @@ func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page
 	return op.Cut(labels, in.Size(), func(l board.Label) any { return labelKey{l.Name, l.ID} }), err
 }
 
-// CreateLabelInput is what a label is made of.
+// CreateLabelInput holds the fields of a new label.
 type CreateLabelInput struct {
 	BoardInput
 	Name  string      `json:"name,omitempty" maxLength:"512" doc:"Its name; may be empty for a label with only a colour." example:"Bug"`
 	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
 }
 
-// CreateLabel makes a label on a board.
+// CreateLabel creates a label on a board.
 func CreateLabel(ctx context.Context, tx *store.Tx, in CreateLabelInput) (board.Label, error) {
 	if _, err := tx.Board(ctx, in.BoardID, board.Edit); err != nil {
 		return board.Label{}, err
@@ -71,19 +71,19 @@ func labelName(s string) (string, error) {
 	return title("name", s)
 }
 
-// LabelInput names a label.
+// LabelInput identifies a label.
 type LabelInput struct {
 	LabelID string `json:"labelId" maxLength:"64" doc:"The label." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// UpdateLabelInput is what changes; what is absent stays.
+// UpdateLabelInput holds the fields to change. Absent fields stay unchanged.
 type UpdateLabelInput struct {
 	LabelInput
 	Name  *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Defect"`
 	Color *board.Color `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new colour." example:"orange"`
 }
 
-// UpdateLabel changes a label wherever it is carried.
+// UpdateLabel changes a label on all cards that have it.
 func UpdateLabel(ctx context.Context, tx *store.Tx, in UpdateLabelInput) (board.Label, error) {
 	l, err := tx.Label(ctx, in.LabelID, board.Edit)
 	if err != nil {
@@ -109,11 +109,11 @@ func UpdateLabel(ctx context.Context, tx *store.Tx, in UpdateLabelInput) (board.
 	return l, tx.UpdateLabel(ctx, &l)
 }
 
-// labelSlice is how many cards a deleted label is taken off in one transaction.
+// labelSlice is how many cards per transaction lose a deleted label.
 const labelSlice = 200
 
-// DeleteLabel deletes a label, and takes it off the cards that carry it: of each
-// open card that is a change of its own.
+// DeleteLabel deletes a label and removes it from its cards. Each open card
+// changes with its own event.
 func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, error) {
 	l, err := tx.Label(ctx, in.LabelID, board.Edit)
 	if err != nil {
@@ -128,10 +128,10 @@ func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, err
 	return Deleted{l.ID}, tx.DeleteLabel(ctx, l.ID)
 }
 
-// takeManyOff takes a label that is to be deleted off its cards in transactions
-// of their own while more carry it than one should change: thousands of changes
-// in one would keep everyone else from writing. When it is interrupted, what it
-// did is true and recorded, and the next attempt goes on.
+// takeManyOff removes a label that is to be deleted from most of its cards in
+// separate transactions. Thousands of changes in one transaction would block
+// other writers. If it is interrupted, its changes so far are valid and
+// recorded, and the next attempt continues.
 func takeManyOff(ctx context.Context, db *store.DB, caller board.Caller, in *LabelInput) error {
 	for {
 		many := false
@@ -157,8 +157,8 @@ func takeManyOff(ctx context.Context, db *store.DB, caller board.Caller, in *Lab
 	}
 }
 
-// takeLabelOff takes a label off the first open cards that carry it. It reports
-// whether others may.
+// takeLabelOff removes a label from the first open cards that have it. It
+// reports whether there may be more.
 func takeLabelOff(ctx context.Context, tx *store.Tx, l board.Label) (more bool, err error) {
 	cards, err := tx.LabelledCards(ctx, l.ID, labelSlice)
 	if err != nil {

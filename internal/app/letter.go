@@ -10,9 +10,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// NextLetter takes the letter that is due longest, for as long as the lease,
-// and makes it ready: a secret in it is made now, and only its fingerprint is
-// kept. It returns nil when none is due. What has become pointless is dropped.
+// NextLetter returns the email that has been due for longest and leases it. It
+// completes the email: a secret in it is created now, and only its hash is
+// stored. It returns nil if no email is due. Emails that have become pointless
+// are deleted.
 func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.Letter, error) {
 	for {
 		l, about, found, err := tx.ClaimLetter(ctx, lease)
@@ -46,9 +47,10 @@ func NextLetter(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.
 	}
 }
 
-// signUpLetter asks a new address whether it is its owner who signed up, or tells
-// the owner of an account that somebody did. That this is found out here, and
-// not where somebody signed up, keeps the answer there and its time alike.
+// signUpLetter asks the owner of a new address to confirm a sign-up, or tells
+// the owner of an existing account that someone tried to sign up. This is
+// decided here and not at sign-up, so that the response of a sign-up and its
+// duration do not reveal whether an account exists.
 func signUpLetter(ctx context.Context, tx *store.Tx, l *board.Letter, signUpID string) (ready bool, err error) {
 	s, err := tx.SignUp(ctx, signUpID)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -59,7 +61,8 @@ func signUpLetter(ctx context.Context, tx *store.Tx, l *board.Letter, signUpID s
 	}
 	l.To = s.Email
 	if _, err := tx.UserByEmail(ctx, s.Email); err == nil {
-		// The sign-up stays, without a secret, to count against the next.
+		// The sign-up is kept without a secret, because it counts against the
+		// limit.
 		l.Kind, l.Link = board.LetterExists, tx.Link("/sign-in")
 		return true, nil
 	} else if !board.IsCode(err, board.CodeNotFound) {
@@ -70,11 +73,12 @@ func signUpLetter(ctx context.Context, tx *store.Tx, l *board.Letter, signUpID s
 	return true, tx.AddVerifySecret(ctx, s, secret)
 }
 
-// resetsPerHour is how many letters with a way back in an account gets.
+// resetsPerHour is the maximum number of password reset emails per account and
+// hour.
 const resetsPerHour = 5
 
-// resetLetter sends a way back in to an address, if there is an account: that is
-// found out here for the same reason.
+// resetLetter sends a link for a password reset to an address if it has an
+// account. This is decided here for the same reason.
 func resetLetter(ctx context.Context, tx *store.Tx, l *board.Letter, email string) (ready bool, err error) {
 	u, err := tx.UserByEmail(ctx, email)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -92,8 +96,8 @@ func resetLetter(ctx context.Context, tx *store.Tx, l *board.Letter, email strin
 	return true, tx.AddResetSecret(ctx, u.ID, secret)
 }
 
-// noticeLetter tells the owner of an account what was done with it, unless that
-// is gone by now.
+// noticeLetter tells the owner of an account about a change to it, unless the
+// account no longer exists.
 func noticeLetter(ctx context.Context, tx *store.Tx, l *board.Letter, about string) (ready bool, err error) {
 	to, notice, err := tx.AccountNotice(ctx, l.Kind, about)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -104,10 +108,10 @@ func noticeLetter(ctx context.Context, tx *store.Tx, l *board.Letter, about stri
 	return err == nil, err
 }
 
-// webhookLetter tells the owner of a webhook that the service switched it off, and
-// why, unless a person has switched it on again or the owner's account is gone.
-// Its link leads to the last delivery that failed; an owner who can no longer
-// open that is led to the people of the workspace, of whom some can.
+// webhookLetter tells the owner of a webhook that the service switched it off,
+// and why, unless a person has switched it on again or the owner's account no
+// longer exists. Its link leads to the last failed delivery. An owner who can
+// no longer open that is directed to the people of the workspace.
 func webhookLetter(ctx context.Context, tx *store.Tx, l *board.Letter, webhookID string) (ready bool, err error) {
 	w, err := tx.View.Webhook(ctx, webhookID)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && (w.OffReason == nil || *w.OffReason == board.OffPaused) {

@@ -8,14 +8,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListListsInput pages through the lists of a board.
+// ListListsInput is the input of ListLists.
 type ListListsInput struct {
 	BoardInput
 	IncludeArchived bool `json:"includeArchived,omitempty" doc:"Include archived lists." example:"false"`
 	op.Paging
 }
 
-// ListLists lists the lists of a board in their order.
+// ListLists returns the lists of a board in order.
 func ListLists(ctx context.Context, v *store.View, in ListListsInput) (op.Page[board.List], error) {
 	var at store.Shelfmark
 	if err := in.After(&at); err != nil {
@@ -32,12 +32,12 @@ func ListLists(ctx context.Context, v *store.View, in ListListsInput) (op.Page[b
 	return op.Cut(lists, in.Size(), func(l board.List) any { return store.Shelfmark{Rank: l.Rank, Epoch: at.Epoch} }), err
 }
 
-// ListInput names a list.
+// ListInput identifies a list.
 type ListInput struct {
 	ListID string `json:"listId" maxLength:"64" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// CreateListInput is what a list is made of.
+// CreateListInput holds the fields of a new list.
 type CreateListInput struct {
 	BoardInput
 	Name     string         `json:"name" maxLength:"512" doc:"Its name." example:"In progress"`
@@ -46,7 +46,7 @@ type CreateListInput struct {
 	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
 }
 
-// CreateList makes a list at a place on its board.
+// CreateList creates a list at a position on its board.
 func CreateList(ctx context.Context, tx *store.Tx, in CreateListInput) (board.List, error) {
 	if _, err := tx.Board(ctx, in.BoardID, board.Edit); err != nil {
 		return board.List{}, err
@@ -76,7 +76,7 @@ func CreateList(ctx context.Context, tx *store.Tx, in CreateListInput) (board.Li
 	return l, nil
 }
 
-// UpdateListInput is what changes; what is absent stays.
+// UpdateListInput holds the fields to change. Absent fields stay unchanged.
 type UpdateListInput struct {
 	ListInput
 	Name     *string          `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Doing"`
@@ -119,13 +119,13 @@ func UpdateList(ctx context.Context, tx *store.Tx, in UpdateListInput) (board.Li
 	return l, tx.UpdateList(ctx, &l)
 }
 
-// MoveListInput says where to.
+// MoveListInput is the input of MoveList.
 type MoveListInput struct {
 	ListInput
 	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
 }
 
-// MoveList puts a list at another place on its board.
+// MoveList moves a list to another position on its board.
 func MoveList(ctx context.Context, tx *store.Tx, in MoveListInput) (board.List, error) {
 	l, err := tx.List(ctx, in.ListID, board.Edit)
 	if err != nil {
@@ -138,8 +138,8 @@ func MoveList(ctx context.Context, tx *store.Tx, in MoveListInput) (board.List, 
 	return l, err
 }
 
-// ArchiveList archives a list and, with it, the cards in it. They are open again
-// when the list is restored.
+// ArchiveList archives a list together with its cards. They are open again when
+// the list is restored.
 func ArchiveList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, error) {
 	l, err := tx.List(ctx, in.ListID, board.Edit)
 	if err != nil {
@@ -156,8 +156,8 @@ func ArchiveList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, e
 	return l, tx.RecountOpenCards(ctx, l.BoardID)
 }
 
-// RestoreList brings an archived list back to its place; one that is open
-// stays as it is.
+// RestoreList restores an archived list to its former position. An open list
+// stays unchanged.
 func RestoreList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, error) {
 	l, err := tx.List(ctx, in.ListID, board.Unarchive)
 	if err != nil || l.ArchivedAt == nil {

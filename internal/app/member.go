@@ -7,17 +7,17 @@ import (
 	"cardwall/internal/store"
 )
 
-// ChangeMemberInput says who, and as what.
+// ChangeMemberInput is the input of ChangeMember.
 type ChangeMemberInput struct {
 	WorkspaceInput
 	UserID string              `json:"userId" maxLength:"64" doc:"A person of the workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Role   board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's new role. Only owners can make someone an owner." example:"admin"`
 }
 
-// ChangeMember gives a person of a workspace another role. Only owners change
-// owners, and the last one stays. Who becomes a guest is taken off the cards of
-// boards that a guest does not see; open invitations that the person may not
-// give any more are withdrawn.
+// ChangeMember changes a person's role in a workspace. Only owners can change
+// an owner's role, and the last owner must stay. A person who becomes a guest
+// is unassigned from the cards of boards that the person can no longer see.
+// Open invitations to roles that the person may no longer give are withdrawn.
 func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (board.Member, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
@@ -53,20 +53,21 @@ func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (boar
 	})
 }
 
-// RemoveMemberInput says who.
+// RemoveMemberInput is the input of RemoveMember.
 type RemoveMemberInput struct {
 	WorkspaceInput
 	UserID string `json:"userId" maxLength:"64" doc:"A person of the workspace. Give your own id to leave it." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// RemoveMember takes a person out of a workspace, or lets the caller leave it.
-// Only owners remove owners, and the last one stays. The person's roles on
-// boards go, cards are unassigned, tokens limited to the workspace and open
-// invitations end; what the person made stays.
+// RemoveMember removes a person from a workspace, or lets the caller leave it.
+// Only owners can remove owners, and the last owner must stay. The person's
+// board roles are removed, cards are unassigned, and tokens limited to the
+// workspace and open invitations end. Everything the person created stays.
 //
-// Who leaves a private board without an admin is refused until another one is
-// made. When somebody else removes its last admin, who cannot know of it, the
-// workspace's owner takes the board over.
+// A caller who would leave a private board without an admin gets an error until
+// there is another one. If someone else removes the last admin of such a board,
+// which that person may be unable to see, the workspace's owner becomes its
+// admin.
 func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Deleted, error) {
 	need, leaving := board.ManageMembers, in.UserID == tx.Caller().UserID
 	if leaving {
@@ -107,21 +108,22 @@ func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Dele
 	return Deleted{m.ID}, tx.RemoveMember(ctx, w.ID, m.ID)
 }
 
-// ownerLeft refuses when a workspace would have no owner without a person.
+// ownerLeft returns an error if the workspace would have no owner without a
+// person.
 func ownerLeft(ctx context.Context, tx *store.Tx, workspaceID string, m board.Member) error {
 	if m.Role != board.WorkspaceOwner {
 		return nil
 	}
 	other, err := tx.OtherOwner(ctx, workspaceID, m.ID)
 	if err == nil && other == "" {
-		err = board.Forbidden("This is the workspace's last owner; make somebody else an owner first.")
+		err = board.Forbidden("This is the workspace's last owner. Make someone else an owner first.")
 	}
 	return err
 }
 
-// eachBoard locks the boards on which a person of the workspace has a role or
-// cards, in the order of their ids, and calls fn for each with what the person
-// is there now. It reaches boards that the caller does not see.
+// eachBoard locks, in the order of their ids, all boards on which a person of
+// the workspace has a role or cards. It calls fn for each with the person's
+// role there. It includes boards that the caller cannot see.
 func eachBoard(ctx context.Context, tx *store.Tx, workspaceID, userID string, fn func(boardID string, on board.BoardMember) error) error {
 	return tx.AsSystem(func() error {
 		boards, err := tx.MemberBoards(ctx, workspaceID, userID)
@@ -129,7 +131,7 @@ func eachBoard(ctx context.Context, tx *store.Tx, workspaceID, userID string, fn
 			return err
 		}
 		for _, id := range boards {
-			if _, err := tx.Board(ctx, id, board.Reopen); err != nil { // in the archive and the trash too
+			if _, err := tx.Board(ctx, id, board.Reopen); err != nil { // includes archived and trashed boards
 				return err
 			}
 			on, err := tx.BoardMember(ctx, id, userID)
@@ -144,8 +146,8 @@ func eachBoard(ctx context.Context, tx *store.Tx, workspaceID, userID string, fn
 	})
 }
 
-// leaveBoard takes a person's role on a board away, and sees to it that the
-// board has an admin.
+// leaveBoard removes a person's role on a board and makes sure that the board
+// has an admin.
 func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, on board.BoardMember, leaving bool) error {
 	if on.Given == nil {
 		return nil
@@ -162,7 +164,7 @@ func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, 
 		return err
 	}
 	if leaving && !tx.On(boardID).Trashed {
-		return board.Forbidden("You are the last admin of the board %s; make somebody else its admin first.", boardID)
+		return board.Forbidden("You are the last admin of the board %s. Make someone else its admin first.", boardID)
 	}
 	heir, err := tx.OtherOwner(ctx, workspaceID, on.ID)
 	if err != nil || heir == "" {

@@ -8,30 +8,32 @@ import (
 	"cardwall/internal/store"
 )
 
-// MovedCard is a card on its new board, and what it could not take along.
+// MovedCard is a card on its new board, with the labels and assignees that were
+// dropped.
 type MovedCard struct {
 	Card             board.Card       `json:"card" doc:"The card on the target board."`
 	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped because the target board has none with the same name and colour."`
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned because they cannot see the target board."`
 }
 
-// MovedList is a list on its new board, and what its cards could not take along.
+// MovedList is a list on its new board, with the labels and assignees that were
+// dropped from its cards.
 type MovedList struct {
 	List             board.List       `json:"list" doc:"The list on the target board."`
 	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped from cards because the target board has none with the same name and colour."`
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned from cards because they cannot see the target board."`
 }
 
-// MoveCardToBoardInput says where to.
+// MoveCardToBoardInput is the input of MoveCardToBoard.
 type MoveCardToBoardInput struct {
 	CardInput
 	ListID   string         `json:"listId" maxLength:"64" doc:"A list of another board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Position board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
 }
 
-// MoveCardToBoard puts a card at a place in a list of another board. It keeps
-// its id and all that hangs on it, gets a number of that board, and carries the
-// labels of that board that are called and coloured as its own were.
+// MoveCardToBoard moves a card to a position in a list of another board. It
+// keeps its id and contents, gets a number of the target board, and gets the
+// labels there that have the same name and colour as its own.
 func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput) (MovedCard, error) {
 	if err := tx.LockBoardsOf(ctx, in.CardID, in.ListID); err != nil {
 		return MovedCard{}, err
@@ -45,7 +47,8 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 		return MovedCard{}, err
 	}
 	if list.BoardID == card.BoardID {
-		return MovedCard{}, board.Invalid("listId must be a list of another board; move_card moves on the card's own board.")
+		return MovedCard{}, board.Invalid("listId must be a list of another board. Use move_card to move a card on " +
+			"its own board.")
 	}
 	if err := takeOut(tx, card.BoardID, "listId"); err != nil {
 		return MovedCard{}, err
@@ -75,16 +78,16 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	return MovedCard{Card: moved.Card, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
 }
 
-// MoveListToBoardInput says where to.
+// MoveListToBoardInput is the input of MoveListToBoard.
 type MoveListToBoardInput struct {
 	ListInput
 	BoardID  string         `json:"boardId" maxLength:"64" doc:"The target board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
 }
 
-// MoveListToBoard puts a list with all its cards, archived ones too, at a place
-// on another board. What happens to a card is what MoveCardToBoard does to it.
-// The list's own WIP limit does not refuse what it held before.
+// MoveListToBoard moves a list with all its cards, including archived ones, to
+// a position on another board. Each card changes as in MoveCardToBoard. The
+// list's own WIP limit does not prevent the move.
 func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (MovedList, error) {
 	if err := tx.LockBoardsOf(ctx, in.ListID, in.BoardID); err != nil {
 		return MovedList{}, err
@@ -97,7 +100,8 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 		return MovedList{}, err
 	}
 	if list.BoardID == in.BoardID {
-		return MovedList{}, board.Invalid("boardId must be another board; move_list moves on the list's own board.")
+		return MovedList{}, board.Invalid("boardId must be another board. Use move_list to move a list on its " +
+			"own board.")
 	}
 	if err := takeOut(tx, list.BoardID, "boardId"); err != nil {
 		return MovedList{}, err
@@ -137,9 +141,9 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 	return MovedList{List: list, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
 }
 
-// takeOut refuses to bring content of a confidential board to another board,
-// whoever sees that one, without the scope admin: it is sharing. Field is where
-// the input names the other board.
+// takeOut returns an error if content of a confidential board would move to
+// another board without the scope admin, because that shares it. Field is the
+// input field of the other board.
 func takeOut(tx *store.Tx, fromBoardID, field string) error {
 	if tx.On(fromBoardID).Visibility != board.Confidential {
 		return nil
@@ -147,8 +151,8 @@ func takeOut(tx *store.Tx, fromBoardID, field string) error {
 	return tx.Caller().Needs(board.ScopeAdmin, field+": taking content out of a confidential board")
 }
 
-// named is a board's id as the other board may say it: not at all for a
-// confidential one.
+// named returns a board's id as the other board may show it: "" for a
+// confidential board.
 func named(tx *store.Tx, boardID string) string {
 	if tx.On(boardID).Visibility == board.Confidential {
 		return ""
@@ -156,8 +160,8 @@ func named(tx *store.Tx, boardID string) string {
 	return boardID
 }
 
-// roomForList refuses another open list, with so many open cards and cards in
-// all, on a board where a cap is reached.
+// roomForList returns an error if a board has no room for another list with a
+// number of open cards and of cards in total.
 func roomForList(tx *store.Tx, boardID string, open, all int) error {
 	a, limits := tx.On(boardID), tx.Limits()
 	if err := board.Room("open lists on a board", a.OpenLists, 1, limits.OpenLists); err != nil {
@@ -166,17 +170,17 @@ func roomForList(tx *store.Tx, boardID string, open, all int) error {
 	if err := board.Room("open cards on a board", a.OpenCards, open, limits.OpenCards); err != nil {
 		return err
 	}
-	return board.Room("cards on a board, archived ones counted in", a.AllCards, all, limits.AllCards)
+	return board.Room("cards on a board, including archived ones", a.AllCards, all, limits.AllCards)
 }
 
-// dropped is what cards could not take to another board.
+// dropped holds the labels and assignees that cards lose on another board.
 type dropped struct {
 	labels []board.LabelRef
 	people []board.UserRef
 }
 
-// refit gives cards that come to another board its labels of the same name and
-// colour, and leaves assigned who sees it.
+// refit gives cards the labels of their new board with the same name and
+// colour, and keeps only assignees who can see that board.
 func refit(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) (d dropped, err error) {
 	if d.labels, err = matchLabels(ctx, tx, cards, boardID); err != nil {
 		return d, err
@@ -185,8 +189,8 @@ func refit(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID s
 	return d, err
 }
 
-// matchLabels gives cards the labels of another board that are called and
-// coloured as theirs, and returns those of theirs that none is like.
+// matchLabels gives cards the labels of another board with the same name and
+// colour. It returns the labels without a match.
 func matchLabels(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.LabelRef, error) {
 	count, err := tx.CountLabels(ctx, boardID)
 	if err != nil {
@@ -201,7 +205,7 @@ func matchLabels(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boa
 		color board.Color
 	}
 	like := map[look]board.LabelRef{}
-	for _, l := range have { // of several that look alike, the oldest
+	for _, l := range have { // the oldest of several matches
 		if _, ok := like[look{l.Name, l.Color}]; !ok {
 			like[look{l.Name, l.Color}] = board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}
 		}
@@ -218,7 +222,7 @@ func matchLabels(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boa
 	return lost, nil
 }
 
-// relabel gives cards other labels for their own.
+// relabel replaces the labels of cards.
 func relabel(cards []store.WholeCard, other func(board.LabelRef) (board.LabelRef, bool)) {
 	for i := range cards {
 		labels := []board.LabelRef{}
@@ -232,7 +236,7 @@ func relabel(cards []store.WholeCard, other func(board.LabelRef) (board.LabelRef
 	}
 }
 
-// keepSeeing leaves assigned to cards who sees a board, and returns the others.
+// keepSeeing keeps only assignees who can see a board. It returns the others.
 func keepSeeing(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.UserRef, error) {
 	var people []string
 	for _, c := range cards {
@@ -262,8 +266,8 @@ func keepSeeing(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boar
 	return lost, nil
 }
 
-// unassign takes who does not see the other board off a card, or off the cards
-// of a list.
+// unassign unassigns people who cannot see the other board from a card, or from
+// the cards of a list.
 func unassign(ctx context.Context, tx *store.Tx, cardOrListID string, d dropped) error {
 	for _, u := range d.people {
 		if err := tx.Unassign(ctx, cardOrListID, u.ID); err != nil {

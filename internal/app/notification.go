@@ -8,14 +8,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListNotificationsInput pages through the caller's notifications.
+// ListNotificationsInput is the input of ListNotifications.
 type ListNotificationsInput struct {
 	Unread bool `json:"unread,omitempty" doc:"Only unread notifications." example:"true"`
 	op.Paging
 }
 
-// ListNotifications lists what the caller was told of and may still see, newest
-// first.
+// ListNotifications returns the caller's notifications about objects that the
+// caller can still see, newest first.
 func ListNotifications(ctx context.Context, v *store.View, in ListNotificationsInput) (op.Page[board.Notification], error) {
 	var before string
 	if err := in.After(&before); err != nil {
@@ -25,25 +25,26 @@ func ListNotifications(ctx context.Context, v *store.View, in ListNotificationsI
 	return op.Cut(all, in.Size(), func(n board.Notification) any { return n.ID }), err
 }
 
-// NotificationCount is how many notifications wait to be read.
+// NotificationCount is the number of unread notifications.
 type NotificationCount struct {
 	Unread int `json:"unread" doc:"The number of unread notifications; 100 means 100 or more." example:"3"`
 }
 
-// GetNotificationCount counts what the caller has not read and may still see.
+// GetNotificationCount counts the caller's unread notifications about objects
+// that the caller can still see.
 func GetNotificationCount(ctx context.Context, v *store.View, _ Nothing) (NotificationCount, error) {
 	n, _, err := v.Unread(ctx)
 	return NotificationCount{n}, err
 }
 
-// MarkNotificationInput says which and as what.
+// MarkNotificationInput is the input of MarkNotification.
 type MarkNotificationInput struct {
 	NotificationID string `json:"notificationId" maxLength:"64" doc:"The notification." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Read           bool   `json:"read" doc:"Whether it is read." example:"true"`
 }
 
-// MarkNotification makes a notification of the caller read, or unread again; any
-// other is not found.
+// MarkNotification marks a notification of the caller as read or unread. It
+// returns not_found for any other notification.
 func MarkNotification(ctx context.Context, tx *store.Tx, in MarkNotificationInput) (board.Notification, error) {
 	n, err := tx.Notification(ctx, in.NotificationID)
 	if err != nil || (n.ReadAt != nil) == in.Read {
@@ -55,12 +56,13 @@ func MarkNotification(ctx context.Context, tx *store.Tx, in MarkNotificationInpu
 	return tx.Notification(ctx, n.ID)
 }
 
-// MarkAllNotificationsInput says up to which.
+// MarkAllNotificationsInput is the input of MarkAllNotifications.
 type MarkAllNotificationsInput struct {
 	UpTo string `json:"upTo,omitempty" maxLength:"64" doc:"The newest notification that the caller has seen. Later ones stay unread. All when absent." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// MarkAllNotifications makes what the caller was shown read.
+// MarkAllNotifications marks all notifications that the caller has seen as
+// read.
 func MarkAllNotifications(ctx context.Context, tx *store.Tx, in MarkAllNotificationsInput) (NotificationCount, error) {
 	if err := tx.MarkNotifications(ctx, in.UpTo); err != nil {
 		return NotificationCount{}, err
@@ -68,12 +70,12 @@ func MarkAllNotifications(ctx context.Context, tx *store.Tx, in MarkAllNotificat
 	return GetNotificationCount(ctx, tx.View, Nothing{})
 }
 
-// GetNotificationSettings answers how the caller wants to be told.
+// GetNotificationSettings returns the caller's notification settings.
 func GetNotificationSettings(ctx context.Context, v *store.View, _ Nothing) (board.NotificationSettings, error) {
 	return v.NotificationSettings(ctx)
 }
 
-// SetNotificationSettingsInput is all of the settings.
+// SetNotificationSettingsInput holds all settings.
 type SetNotificationSettingsInput struct {
 	Ways       board.NotificationWays `json:"ways" doc:"How the caller is notified, by kind."`
 	Mail       bool                   `json:"mail" doc:"Whether notification emails are sent at all." example:"true"`
@@ -84,7 +86,7 @@ type SetNotificationSettingsInput struct {
 	RemindHour int                    `json:"remindHour" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which reminders are sent for cards due on a day without a time." example:"9"`
 }
 
-// SetNotificationSettings replaces how the caller wants to be told.
+// SetNotificationSettings replaces the caller's notification settings.
 func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificationSettingsInput) (board.NotificationSettings, error) {
 	have, err := tx.NotificationSettings(ctx)
 	if err != nil {
@@ -103,23 +105,24 @@ func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificati
 	return s, tx.SetNotificationSettings(ctx, s)
 }
 
-// UnsubscribeInput is what a letter's address ends with.
+// UnsubscribeInput holds the secret from the link of an email.
 type UnsubscribeInput struct {
 	Token string `json:"token" maxLength:"200" doc:"The value of token= in the link of the email." example:"Zm9yLXRoZS1leGFtcGxl"`
 }
 
-// Unsubscribed says what is so now.
+// Unsubscribed is the state after Unsubscribe.
 type Unsubscribed struct {
 	Mail bool `json:"mail" doc:"Whether notification emails are still sent; always false." example:"false"`
 }
 
-// Unsubscribe ends a person's letters about notifications, by who holds one of
-// them. Doing it twice is no mistake, and neither is it for an account that is
-// gone.
+// Unsubscribe stops a person's notification emails for anyone who has one of
+// them. It succeeds if they are already stopped or the account no longer
+// exists.
 func Unsubscribe(ctx context.Context, tx *store.Tx, in UnsubscribeInput) (Unsubscribed, error) {
 	userID, ok := tx.UnsubscribedUser(in.Token)
 	if !ok {
-		return Unsubscribed{}, board.Invalid("The address is not one of an email from here; open it as it stands in the email.")
+		return Unsubscribed{}, board.Invalid("The link is not valid. Use the unsubscribe link exactly as it is in " +
+			"the email.")
 	}
 	_, err := tx.EndLetters(ctx, userID)
 	return Unsubscribed{}, err

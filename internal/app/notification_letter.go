@@ -7,9 +7,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// notificationLetter tells a person what is unread since the last letter of its
-// kind; it is not ready when that is nothing, when the person wants no letters,
-// or is gone.
+// notificationLetter completes an email with the notifications that are unread
+// since the last email of its kind. It is not ready if there are none, if the
+// person wants no emails, or if the account no longer exists.
 func notificationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, userID string) (ready bool, err error) {
 	p, err := tx.ProfileOf(ctx, userID)
 	if board.IsCode(err, board.CodeNotFound) {

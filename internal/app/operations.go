@@ -31,7 +31,8 @@ func registerAccount(r *op.Registry) {
 	op.Query(r, "get_me", "GET /me",
 		"Get the token's owner. Returns the account and, under token, what the token itself may do.", GetMe)
 	op.Query(r, "list_my_cards", "GET /me/cards",
-		"List the cards assigned to the token's owner. Takes the filters of list_cards, and workspaceId.", ListMyCards)
+		"List the cards assigned to the token's owner. Takes the filters of list_cards, and "+
+			"workspaceId.", ListMyCards)
 	op.Query(r, "get_my_overview", "GET /me/overview",
 		"Get a summary of the caller's work. Returns cards that are overdue, due today, due this week and "+
 			"recently assigned, and boards with their latest status. Each group has a count and its first five "+
@@ -47,7 +48,8 @@ func registerAccount(r *op.Registry) {
 
 func registerWorkspaces(r *op.Registry) {
 	r.In("Workspaces", "Groups of people who share boards.")
-	op.Query(r, "list_workspaces", "GET /workspaces", "List the workspaces that the caller belongs to.", ListWorkspaces)
+	op.Query(r, "list_workspaces", "GET /workspaces", "List the workspaces that the caller "+
+		"belongs to.", ListWorkspaces)
 	op.Query(r, "get_workspace", "GET /workspaces/{workspaceId}", "Get a workspace.", GetWorkspace)
 	op.Query(r, "list_workspace_members", "GET /workspaces/{workspaceId}/members",
 		"List the people of a workspace. Not available to guests. Only owners and admins see email addresses.",
@@ -188,7 +190,8 @@ func registerBoards(r *op.Registry) {
 		DraftStatusUpdate, op.Application)
 }
 
-// registerBoardPages adds to the area of addBoards what only the application needs.
+// registerBoardPages registers the operations of the area Boards that are only
+// for the application.
 func registerBoardPages(r *op.Registry) {
 	op.Query(r, "open_board", "GET /boards/{boardId}/open",
 		"Get everything a client needs to show a board. Returns its lists, labels, members and open cards, "+
@@ -228,7 +231,8 @@ func registerLists(r *op.Registry) {
 	op.Command(r, "copy_list", "POST /lists/{listId}/copy",
 		"Copy a list with its open cards on the same board. The copied cards are not done.", CopyList, op.Creates)
 	op.Command(r, "archive_list", "POST /lists/{listId}/archive",
-		"Archive a list together with its cards. The cards cannot be changed until the list is restored.", ArchiveList)
+		"Archive a list together with its cards. The cards cannot be changed until the list is "+
+			"restored.", ArchiveList)
 	op.Command(r, "restore_list", "POST /lists/{listId}/restore",
 		"Restore an archived list together with its cards.", RestoreList)
 }
@@ -348,7 +352,8 @@ func registerWebhooks(r *op.Registry) {
 	op.Command(r, "update_webhook", "PATCH /webhooks/{webhookId}",
 		"Change a webhook's name, URL or events.", UpdateWebhook, op.Admin, op.Application)
 	op.Command(r, "pause_webhook", "POST /webhooks/{webhookId}/pause",
-		"Switch a webhook off. Deliveries that are still pending are skipped.", PauseWebhook, op.Admin, op.Application)
+		"Switch a webhook off. Deliveries that are still pending are "+
+			"skipped.", PauseWebhook, op.Admin, op.Application)
 	op.Command(r, "switch_on_webhook", "POST /webhooks/{webhookId}/switch-on",
 		"Send a test event, and switch the webhook on if the receiver accepts it. This resets its count of "+
 			"failures and makes the caller its owner.",
@@ -367,7 +372,8 @@ func registerWebhooks(r *op.Registry) {
 	op.Query(r, "get_delivery", "GET /deliveries/{deliveryId}",
 		"Get a delivery with its attempts and its body.", GetDelivery, op.Admin, op.Application)
 	op.Command(r, "send_delivery_again", "POST /deliveries/{deliveryId}/send-again",
-		"Send a delivery again that failed, was given up or was skipped.", SendDeliveryAgain, op.Admin, op.Application)
+		"Send a delivery again that failed, was given up or was "+
+			"skipped.", SendDeliveryAgain, op.Admin, op.Application)
 	op.Query(r, "get_delivery_quota", "GET /workspaces/{workspaceId}/delivery-quota",
 		"Get how many deliveries the workspace's organization has caused today, and its daily limit.",
 		GetDeliveryQuota, op.Admin, op.Application)
@@ -438,7 +444,7 @@ func registerAudit(r *op.Registry) {
 		ExportAuditNDJSON, op.Admin, op.Application, op.Media("application/x-ndjson"))
 }
 
-// Deleted is the answer to an operation that takes something away.
+// Deleted is the result of an operation that deletes an object.
 type Deleted struct {
 	ID string `json:"id" doc:"The id of the deleted object." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }

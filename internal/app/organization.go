@@ -9,12 +9,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// OrganizationInput names an organization.
+// OrganizationInput identifies an organization.
 type OrganizationInput struct {
 	OrganizationID string `json:"organizationId" maxLength:"64" doc:"The organization." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// PlanNumbers are what a plan allows.
+// PlanNumbers holds the limits of a plan.
 type PlanNumbers struct {
 	Plan              board.Plan `json:"plan" enum:"free,team,business" doc:"The plan." example:"team"`
 	RequestsPerMinute int        `json:"requestsPerMinute" doc:"REST and MCP requests per minute and person." example:"300"`
@@ -23,7 +23,7 @@ type PlanNumbers struct {
 	DeliveriesPerDay  int        `json:"deliveriesPerDay" doc:"Webhook deliveries of the organization per day, in UTC." example:"10000"`
 }
 
-// OrganizationOverview is an organization with its plan and what it uses of it.
+// OrganizationOverview is an organization with its plan and its usage.
 type OrganizationOverview struct {
 	board.Organization
 	Owned      bool                          `json:"owned" doc:"Whether the caller owns one of its workspaces." example:"true"`
@@ -34,8 +34,8 @@ type OrganizationOverview struct {
 	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to."`
 }
 
-// GetOrganization answers the plan of an organization and what it uses of it,
-// to who may see the directory of one of its workspaces.
+// GetOrganization returns an organization's plan and its usage, to anyone who
+// may see the directory of one of its workspaces.
 func GetOrganization(ctx context.Context, v *store.View, in OrganizationInput) (OrganizationOverview, error) {
 	o, owned, err := v.Organization(ctx, in.OrganizationID, board.ViewDirectory)
 	if err != nil {
@@ -58,14 +58,14 @@ func GetOrganization(ctx context.Context, v *store.View, in OrganizationInput) (
 	return out, err
 }
 
-// ListOrganizationMembersInput pages through the people of an organization.
+// ListOrganizationMembersInput is the input of ListOrganizationMembers.
 type ListOrganizationMembersInput struct {
 	OrganizationInput
 	op.Paging
 }
 
-// ListOrganizationMembers lists the people in all workspaces of an organization
-// to who owns one of them.
+// ListOrganizationMembers returns the people in all workspaces of an
+// organization, to owners of any of them.
 func ListOrganizationMembers(ctx context.Context, v *store.View, in ListOrganizationMembersInput) (op.Page[board.OrganizationMember], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -79,7 +79,7 @@ func ListOrganizationMembers(ctx context.Context, v *store.View, in ListOrganiza
 	return op.Cut(members, in.Size(), func(m board.OrganizationMember) any { return m.ID }), err
 }
 
-// ListOrganizationsInput says which organizations of the server.
+// ListOrganizationsInput is the input of ListOrganizations.
 type ListOrganizationsInput struct {
 	Q        string     `json:"q,omitempty" maxLength:"512" doc:"Only organizations with this text in their name or id, or in the name or email address of an owner." example:"ada@example.com"`
 	Plan     board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"Only organizations on this plan." example:"free"`
@@ -87,7 +87,7 @@ type ListOrganizationsInput struct {
 	op.Paging
 }
 
-// ListOrganizations lists the organizations of the server to its operators,
+// ListOrganizations returns the organizations of the server to its operators,
 // newest first.
 func ListOrganizations(ctx context.Context, v *store.View, in ListOrganizationsInput) (op.Page[board.OperatedOrganization], error) {
 	var before string
@@ -103,15 +103,16 @@ func ListOrganizations(ctx context.Context, v *store.View, in ListOrganizationsI
 	return op.Cut(all, in.Size(), func(o board.OperatedOrganization) any { return o.ID }), err
 }
 
-// UpdateOrganizationInput is what changes; what is absent stays.
+// UpdateOrganizationInput holds the fields to change. Absent fields stay
+// unchanged.
 type UpdateOrganizationInput struct {
 	OrganizationInput
 	Plan     *board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"The new plan. Anything over its limits is kept, but nothing can be added." example:"business"`
 	ReadOnly *bool       `json:"readOnly,omitempty" doc:"Whether its workspaces are read-only." example:"true"`
 }
 
-// UpdateOrganization changes the plan of an organization, or whether it may
-// write, for an operator. The audit of each of its workspaces tells it.
+// UpdateOrganization changes an organization's plan, or whether it is
+// read-only, for an operator. The audit logs of all its workspaces record it.
 func UpdateOrganization(ctx context.Context, tx *store.Tx, in UpdateOrganizationInput) (board.OperatedOrganization, error) {
 	o, err := tx.OnOrganization(ctx, in.OrganizationID)
 	if err != nil {

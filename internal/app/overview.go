@@ -8,16 +8,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// recentlyAssigned is how long an assignment is recent.
+// recentlyAssigned is how long an assignment counts as recent.
 const recentlyAssigned = board.Instant(7 * 24 * 60 * 60 * 1000)
 
-// GetMyOverviewInput says in which zone today is meant.
+// GetMyOverviewInput is the input of GetMyOverview.
 type GetMyOverviewInput struct {
 	TimeZone string `json:"timeZone,omitempty" doc:"The time zone that decides what today is, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 }
 
-// GetMyOverview shows what is on the caller's desk: the cards that the filters
-// of list_my_cards find.
+// GetMyOverview summarizes the caller's work. Its groups hold the same cards as
+// the filters of list_my_cards.
 func GetMyOverview(ctx context.Context, v *store.View, in GetMyOverviewInput) (board.Overview, error) {
 	days, err := reportDays(ctx, v, in.TimeZone)
 	if err != nil {

@@ -10,20 +10,22 @@ import (
 	"cardwall/internal/store"
 )
 
-// GetPublicPage answers the public page of a board to its admins, for who knows
-// its address can open it.
+// GetPublicPage returns the public page of a board. Only the board's admins may
+// read it, because anyone who knows the address can open the page.
 func GetPublicPage(ctx context.Context, v *store.View, in BoardInput) (board.PublicPageSettings, error) {
-	b, err := v.Board(ctx, in.BoardID, board.View) // of an archived board too
+	b, err := v.Board(ctx, in.BoardID, board.View) // also for an archived board
 	if err != nil {
 		return board.PublicPageSettings{}, err
 	}
 	if !b.Role.Can(board.Administer) {
-		return board.PublicPageSettings{}, board.Forbidden("Your role on this board is %s; its public page is for its admins to see to.", b.Role)
+		return board.PublicPageSettings{}, board.Forbidden("Your role on this board is %s. Only its admins can see "+
+			"and change its public page.", b.Role)
 	}
 	return v.PublicPage(ctx, b.ID)
 }
 
-// UpdatePublicPageInput is what changes; what is absent stays.
+// UpdatePublicPageInput holds the fields to change. Absent fields stay
+// unchanged.
 type UpdatePublicPageInput struct {
 	BoardInput
 	On       *bool               `json:"on,omitempty" doc:"Whether the page can be opened. Confidential boards have no public page." example:"true"`
@@ -36,8 +38,8 @@ type UpdatePublicPageInput struct {
 	Welcome  *string             `json:"welcome,omitempty" maxLength:"4000" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
 }
 
-// UpdatePublicPage changes the public page of a board, or switches it on or off.
-// It keeps its address while it is off.
+// UpdatePublicPage changes the public page of a board, or switches it on or
+// off. The page keeps its address while it is off.
 func UpdatePublicPage(ctx context.Context, tx *store.Tx, in UpdatePublicPageInput) (board.PublicPageSettings, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {
@@ -92,7 +94,7 @@ func (in *UpdatePublicPageInput) apply(ctx context.Context, tx *store.Tx, p *boa
 		p.Lists = slices.Compact(slices.Sorted(slices.Values(*in.Lists)))
 	}
 	if p.Mode == board.PublicComment && !p.Comments {
-		return board.Invalid("comments must be true where the mode is comment; choose another mode, or show them.")
+		return board.Invalid("comments must be true if the mode is comment. Choose another mode, or show comments.")
 	}
 	return nil
 }
@@ -103,7 +105,8 @@ func set[T any](from *T, to *T) {
 	}
 }
 
-// listsOf refuses what is no list of a board, archived ones counted in.
+// listsOf returns an error for ids that are not lists of a board. Archived
+// lists are accepted.
 func listsOf(ctx context.Context, tx *store.Tx, boardID, field string, ids ...string) error {
 	lists, err := tx.Lists(ctx, boardID, true, "", collapsedMost)
 	if err != nil {
@@ -111,7 +114,7 @@ func listsOf(ctx context.Context, tx *store.Tx, boardID, field string, ids ...st
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(lists, func(l board.List) bool { return l.ID == id }) {
-			return board.Invalid("%s must be of this board; %q is none of its lists.", field, id)
+			return board.Invalid("%s must be a list of this board; %q is not.", field, id)
 		}
 	}
 	return nil
@@ -130,8 +133,8 @@ func pageChanges(from, to board.PublicPageSettings) board.Changes {
 	return c
 }
 
-// RenewPublicPage gives the public page of a board another address; the one
-// before stops working at once.
+// RenewPublicPage gives the public page of a board a new address. The old
+// address stops working at once.
 func RenewPublicPage(ctx context.Context, tx *store.Tx, in BoardInput) (board.PublicPageSettings, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {
@@ -144,7 +147,7 @@ func RenewPublicPage(ctx context.Context, tx *store.Tx, in BoardInput) (board.Pu
 	return p, tx.SetPublicPage(ctx, &p, true)
 }
 
-// publish gives a board whose page was switched on an address, unless it has one.
+// publish gives a board an address for its public page unless it has one.
 func publish(ctx context.Context, tx *store.Tx, boardID string) error {
 	p, err := tx.PublicPage(ctx, boardID)
 	if err != nil || p.URL != nil {
@@ -154,5 +157,6 @@ func publish(ctx context.Context, tx *store.Tx, boardID string) error {
 }
 
 func confidentialPage(field string) error {
-	return board.Invalid("%s: the board is confidential, so nothing of it is public; change its visibility first.", field)
+	return board.Invalid("%s: the board is confidential and cannot have a public page. Change its "+
+		"visibility first.", field)
 }

@@ -9,13 +9,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListRecentActivityInput pages through what happened.
+// ListRecentActivityInput is the input of ListRecentActivity.
 type ListRecentActivityInput struct {
 	op.Paging
 }
 
-// ListRecentActivity tells what happened on every board that the caller sees,
-// archived ones too, newest first.
+// ListRecentActivity returns the activity on every board that the caller can
+// see, including archived ones, newest first.
 func ListRecentActivity(ctx context.Context, v *store.View, in ListRecentActivityInput) (op.Page[board.Entry], error) {
 	mark := store.ActivityMark{At: math.MaxInt64}
 	if err := in.After(&mark); err != nil {

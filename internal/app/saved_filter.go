@@ -13,14 +13,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListSavedFiltersInput pages through the filters of a workspace.
+// ListSavedFiltersInput is the input of ListSavedFilters.
 type ListSavedFiltersInput struct {
 	WorkspaceInput
 	op.Paging
 }
 
-// ListSavedFilters lists the caller's own filters of a workspace and those that
-// others share, in the order of their making. Guests see their own alone.
+// ListSavedFilters returns the caller's own filters of a workspace and the
+// shared filters of others, oldest first. Guests see only their own.
 func ListSavedFilters(ctx context.Context, v *store.View, in ListSavedFiltersInput) (op.Page[board.SavedFilter], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -38,7 +38,7 @@ func ListSavedFilters(ctx context.Context, v *store.View, in ListSavedFiltersInp
 	return page, judge(ctx, v, w, page.Items)
 }
 
-// CreateSavedFilterInput is what a filter is made of.
+// CreateSavedFilterInput holds the fields of a new filter.
 type CreateSavedFilterInput struct {
 	WorkspaceInput
 	Name   string `json:"name" maxLength:"512" doc:"Its name." example:"My bugs this week"`
@@ -46,8 +46,9 @@ type CreateSavedFilterInput struct {
 	Shared bool   `json:"shared,omitempty" doc:"Whether the filter is shared with the members of the workspace. Guests cannot share filters." example:"false"`
 }
 
-// CreateSavedFilter keeps a query. What the grammar refuses is refused, and
-// names its offset; an id that names nothing is kept, and the filter broken.
+// CreateSavedFilter stores a query. It returns an error with an offset if the
+// query is invalid. A query with an unknown id is stored, and the filter is
+// marked as broken.
 func CreateSavedFilter(ctx context.Context, tx *store.Tx, in CreateSavedFilterInput) (board.SavedFilter, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ViewWorkspace)
 	if err != nil {
@@ -74,7 +75,8 @@ func CreateSavedFilter(ctx context.Context, tx *store.Tx, in CreateSavedFilterIn
 	return judged(ctx, tx.View, w, f)
 }
 
-// fill checks what a caller gives a filter; nil leaves it as it is.
+// fill validates and sets the given fields of a filter. Nil fields stay
+// unchanged.
 func fill(ctx context.Context, tx *store.Tx, w board.Workspace, f *board.SavedFilter, name, text *string, shared *bool) (err error) {
 	if name != nil {
 		if f.Name, err = title("name", *name); err != nil {
@@ -87,25 +89,26 @@ func fill(ctx context.Context, tx *store.Tx, w board.Workspace, f *board.SavedFi
 			return err
 		}
 		if _, err := (query.Filter{}).Within(*text, env); err != nil {
-			return err // its offsets count in the caller's own text
+			return err // offsets refer to the caller's own text
 		}
 		f.Query = strings.TrimSpace(*text)
 	}
 	if shared != nil {
 		if *shared && !w.Role.Can(board.ViewDirectory) {
-			return board.Forbidden("Your role in this workspace is %s; guests keep filters for themselves alone.", w.Role)
+			return board.Forbidden("Your role in this workspace is %s. Guests cannot share filters.", w.Role)
 		}
 		f.Shared = *shared
 	}
 	return nil
 }
 
-// SavedFilterInput names a filter.
+// SavedFilterInput identifies a filter.
 type SavedFilterInput struct {
 	FilterID string `json:"filterId" maxLength:"64" doc:"The saved filter." example:"flt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// UpdateSavedFilterInput is what changes; what is absent stays.
+// UpdateSavedFilterInput holds the fields to change. Absent fields stay
+// unchanged.
 type UpdateSavedFilterInput struct {
 	SavedFilterInput
 	Name   *string `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Bugs of the week"`
@@ -113,8 +116,8 @@ type UpdateSavedFilterInput struct {
 	Shared *bool   `json:"shared,omitempty" doc:"Whether the filter is shared with the members of the workspace. Guests cannot share filters." example:"true"`
 }
 
-// UpdateSavedFilter changes a filter: its owner any, owners and admins of the
-// workspace those that are shared.
+// UpdateSavedFilter changes a filter. Owners can change their own filters;
+// owners and admins of the workspace can change any shared one.
 func UpdateSavedFilter(ctx context.Context, tx *store.Tx, in UpdateSavedFilterInput) (board.SavedFilter, error) {
 	f, err := tx.SavedFilter(ctx, in.FilterID)
 	if err != nil {
@@ -136,7 +139,8 @@ func UpdateSavedFilter(ctx context.Context, tx *store.Tx, in UpdateSavedFilterIn
 	return judged(ctx, tx.View, w, f)
 }
 
-// DeleteSavedFilter forgets a filter; who may is as for a change.
+// DeleteSavedFilter deletes a filter. It requires the same permissions as a
+// change.
 func DeleteSavedFilter(ctx context.Context, tx *store.Tx, in SavedFilterInput) (Deleted, error) {
 	f, err := tx.SavedFilter(ctx, in.FilterID)
 	if err != nil {
@@ -145,24 +149,24 @@ func DeleteSavedFilter(ctx context.Context, tx *store.Tx, in SavedFilterInput) (
 	return Deleted{f.ID}, tx.DeleteSavedFilter(ctx, f.ID)
 }
 
-// ListFilterCardsInput says which cards of a filter.
+// ListFilterCardsInput is the input of ListFilterCards.
 type ListFilterCardsInput struct {
 	SavedFilterInput
 	CardFilter
 	op.Paging
 }
 
-// filterMark is a card's mark with a fingerprint of the query that found it.
+// filterMark is the position of a card with a hash of the query.
 type filterMark struct {
 	store.CardMark
 	Query string `json:"q"`
 }
 
-// ListFilterCards runs a filter over all boards of its workspace that the
-// caller sees; the other parameters narrow it. What changed last comes first
-// unless one of the two says otherwise. Archived boards are left
-// out like archived cards, unless those are asked for. A cursor is no good
-// once the filter has another query.
+// ListFilterCards returns the cards that match a filter, on all boards of its
+// workspace that the caller can see. The other parameters narrow the result.
+// The default order is most recently changed first. Archived boards are left
+// out like archived cards, unless the query includes archived ones. A cursor
+// becomes invalid when the filter's query changes.
 func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput) (op.Page[board.Card], error) {
 	f, err := v.SavedFilter(ctx, in.FilterID)
 	if err != nil {
@@ -175,7 +179,8 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 		return op.Page[board.Card]{}, err
 	}
 	if mark.Query != is {
-		return op.Page[board.Card]{}, board.Invalid("cursor: the filter has changed since the page before; begin again without it.")
+		return op.Page[board.Card]{}, board.Invalid("cursor: the filter has changed since the previous page. Start " +
+			"again without a cursor.")
 	}
 	env, err := environment(ctx, v, in.TimeZone, store.CardPage{WorkspaceID: f.WorkspaceID})
 	if err != nil {
@@ -206,8 +211,9 @@ func judged(ctx context.Context, v *store.View, w board.Workspace, f board.Saved
 	return one[0], err
 }
 
-// things are what a query can name by id, in the order of a sentence.
-var things = [...]struct {
+// referenceKinds lists what a query can refer to by id, in the order used in
+// messages.
+var referenceKinds = [...]struct {
 	ref  query.Ref
 	name string
 }{
@@ -215,9 +221,10 @@ var things = [...]struct {
 	{query.RefMember, "a person"}, {query.RefCreator, "a person"}, {query.RefCommenter, "a person"},
 }
 
-// judge marks the filters of a workspace that are broken for the caller: whose
-// ids, or names of people, name what is not there, or what the caller cannot
-// see. A broken filter still runs, and what it names finds nothing.
+// judge marks the filters of a workspace that are broken for the caller: those
+// whose ids or names of people refer to something that does not exist or that
+// the caller cannot see. A broken filter still runs; its unknown references
+// match nothing.
 func judge(ctx context.Context, v *store.View, w board.Workspace, filters []board.SavedFilter) error {
 	if len(filters) == 0 {
 		return nil
@@ -253,11 +260,11 @@ func judge(ctx context.Context, v *store.View, w board.Workspace, filters []boar
 	return nil
 }
 
-// missing says what kinds of things are named and not known; it is empty when
-// all are.
+// missing returns a message about the kinds of unknown objects, or "" if all
+// are known.
 func missing(named map[query.Ref][]string, known map[string]bool) string {
 	var kinds []string
-	for _, thing := range things {
+	for _, thing := range referenceKinds {
 		unknown := func(id string) bool { return !known[id] }
 		if slices.ContainsFunc(named[thing.ref], unknown) && !slices.Contains(kinds, thing.name) {
 			kinds = append(kinds, thing.name)
@@ -268,7 +275,8 @@ func missing(named map[query.Ref][]string, known map[string]bool) string {
 	case 0:
 		return ""
 	case 1:
-		return "The query names " + kinds[0] + " that is not there, or that you cannot see."
+		return "The query refers to " + kinds[0] + " that does not exist or that you cannot see."
 	}
-	return "The query names " + strings.Join(kinds[:n-1], ", ") + " and " + kinds[n-1] + " that are not there, or that you cannot see."
+	return "The query refers to " + strings.Join(kinds[:n-1], ", ") + " and " + kinds[n-1] +
+		" that do not exist or that you cannot see."
 }

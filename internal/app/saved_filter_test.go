@@ -170,12 +170,12 @@ func TestBrokenFilter(t *testing.T) {
 		is(h.bob, label, "")
 		private := h.save(h.ada, "board:"+h.private, true).ID()
 		is(h.ada, private, "")
-		is(h.bob, private, "a board that is not there, or that you cannot see")
+		is(h.bob, private, "a board that does not exist or that you cannot see")
 		h.finds(t, h.bob, private, nil)
 
 		absent := func(prefix string) string { return store.NewID(prefix) }
 		several := h.save(h.ada, "list:"+absent("lst_")+" label:"+absent("lbl_")+","+absent("lbl_")+" creator:"+absent("usr_")+" commenter:"+absent("usr_"), true)
-		if several.Get("broken") != true || several.Text("problem") != "The query names a list, a label and a person that are not there, or that you cannot see." {
+		if several.Get("broken") != true || several.Text("problem") != "The query refers to a list, a label and a person that do not exist or that you cannot see." {
 			t.Errorf("the filter is %s", several.Raw)
 		}
 		names := h.save(h.ada, "label:nosuch board:nosuch", true)

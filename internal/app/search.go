@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// SearchCardsInput is what to search for.
+// SearchCardsInput is the input of SearchCards.
 type SearchCardsInput struct {
 	Q           string `json:"q" maxLength:"16384" doc:"The search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open release"`
 	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -18,9 +18,9 @@ type SearchCardsInput struct {
 	op.Paging
 }
 
-// SearchCards finds cards on every board that the caller sees, what changed
-// last first unless the text has a sort. Archived boards are left out like
-// archived cards; a text that asks for is:archived sees both.
+// SearchCards returns matching cards on every board that the caller can see.
+// The default order is most recently changed first. Archived boards are left
+// out like archived cards; is:archived includes both.
 func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Page[board.Card], error) {
 	if in.WorkspaceID != "" {
 		if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
@@ -41,7 +41,7 @@ func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Pa
 	return page, err
 }
 
-// SearchedQuery is a search text as it was understood.
+// SearchedQuery is the parsed search text.
 type SearchedQuery struct {
 	Text  string       `json:"text" doc:"The whole query in the search grammar, as a saved filter stores it." example:"is:open release"`
 	Terms []query.Term `json:"terms" doc:"The terms of the query."`

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	draftDays = 7    // that a draft tells of
-	draftCost = 1000 // cards of each kind that are counted
-	draftMost = 10   // cards of each kind that are named
+	draftDays = 7    // days covered by a draft
+	draftCost = 1000 // maximum count of cards of each kind
+	draftMost = 10   // maximum number of cards listed for each kind
 
-	draftTitle = 120 // characters of a title: all fit into one update
+	draftTitle = 120 // maximum characters of a title, so that all titles fit into one update
 )
 
-// StatusDraft is a status update to begin from: what changed on a board in the
-// last seven days, in Markdown.
+// StatusDraft is a draft of a status update: the changes of a board in the last
+// seven days, in Markdown.
 type StatusDraft struct {
 	From       string       `json:"from" format:"date" doc:"The first day covered." example:"2026-03-06"`
 	To         string       `json:"to" format:"date" doc:"The last day covered: today in the caller's time zone." example:"2026-03-12"`
@@ -37,8 +37,8 @@ type StatusDraft struct {
 	Overdue    int          `json:"overdue" doc:"Open cards that are overdue now, at most 1,000." example:"2"`
 }
 
-// DraftStatusUpdate writes what a person would look up for a status update.
-// Nothing is posted.
+// DraftStatusUpdate returns a draft with the changes that are usually reported
+// in a status update. Nothing is posted.
 func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (StatusDraft, error) {
 	b, err := v.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -96,13 +96,13 @@ func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (Statu
 	return d, nil
 }
 
-// draftText is the text of a draft while it is written.
+// draftText is the text of a draft under construction.
 type draftText struct {
 	strings.Builder
-	counts []string // of the sections, in words
+	counts []string // the sizes of the sections, such as "3 completed"
 }
 
-// section names the first of so many cards; without any it is left out.
+// section lists the first of count cards. It writes nothing if there are none.
 func (t *draftText) section(name string, count int, line func(i int) string) {
 	if count == 0 {
 		return
@@ -124,7 +124,7 @@ func (t *draftText) section(name string, count int, line func(i int) string) {
 	}
 }
 
-// cardLink is a link to a card in Markdown, its title cut to a line's length.
+// cardLink returns a Markdown link to a card. Long titles are truncated.
 func cardLink(title, url string) string {
 	if runes := []rune(title); len(runes) > draftTitle {
 		title = string(runes[:draftTitle]) + "…"
@@ -132,7 +132,8 @@ func cardLink(title, url string) string {
 	return "[" + escapeMarkdown(title) + "](" + url + ")"
 }
 
-// escapeMarkdown is the text as Markdown that shows it as it is (CommonMark, 2.4).
+// escapeMarkdown escapes a text so that Markdown shows it literally
+// (CommonMark, 2.4).
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(s), " ") {

@@ -9,14 +9,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListStatusUpdatesInput pages through what was said of a board.
+// ListStatusUpdatesInput is the input of ListStatusUpdates.
 type ListStatusUpdatesInput struct {
 	BoardInput
 	op.Paging
 }
 
-// ListStatusUpdates tells how a board was said to be doing, newest first. What
-// was posted stays readable when the feature is off.
+// ListStatusUpdates returns the status updates of a board, newest first. They
+// stay readable when the feature is off.
 func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesInput) (op.Page[board.StatusUpdate], error) {
 	mark := store.StatusUpdateMark{At: math.MaxInt64}
 	if err := in.After(&mark); err != nil {
@@ -29,7 +29,7 @@ func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesI
 	return op.Cut(all, in.Size(), func(s board.StatusUpdate) any { return store.StatusUpdateMark{At: s.CreatedAt, ID: s.ID} }), err
 }
 
-// PostStatusUpdateInput is what somebody says of a board.
+// PostStatusUpdateInput holds the fields of a new status update.
 type PostStatusUpdateInput struct {
 	BoardInput
 	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"How the board is doing." example:"on_track"`
@@ -39,8 +39,8 @@ type PostStatusUpdateInput struct {
 	TargetDate string       `json:"targetDate,omitempty" doc:"The day by which the work should be complete, YYYY-MM-DD; not before startDate." example:"2026-04-15"`
 }
 
-// PostStatusUpdate says how a board is doing, and keeps its figures of the
-// moment beside it. Nobody can change it afterwards.
+// PostStatusUpdate posts a status update and stores the board's current figures
+// with it. It cannot be changed afterwards.
 func PostStatusUpdate(ctx context.Context, tx *store.Tx, in PostStatusUpdateInput) (board.StatusUpdate, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Edit)
 	if err != nil {
@@ -84,7 +84,7 @@ func PostStatusUpdate(ctx context.Context, tx *store.Tx, in PostStatusUpdateInpu
 	return s, nil
 }
 
-// optionalDate checks a date that may be absent.
+// optionalDate validates a date that may be absent.
 func optionalDate(field, s string) (*string, error) {
 	if s == "" {
 		return nil, nil

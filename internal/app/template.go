@@ -8,7 +8,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// SaveBoardAsTemplateInput says what to keep, and what to call it.
+// SaveBoardAsTemplateInput is the input of SaveBoardAsTemplate.
 type SaveBoardAsTemplateInput struct {
 	BoardInput
 	Name         *string `json:"name,omitempty" maxLength:"512" doc:"The template's name; the board's own when absent." example:"Product launch"`
@@ -16,10 +16,11 @@ type SaveBoardAsTemplateInput struct {
 	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether the template includes the open cards; false when absent." example:"true"`
 }
 
-// SaveBoardAsTemplate keeps a board's features, labels, open lists and, when
-// asked for, open cards with their checklists for who makes boards in its
-// workspace. It keeps neither people nor dates, and what is done is not done in
-// it. Since the whole workspace sees a template, a confidential board makes none.
+// SaveBoardAsTemplate saves a board's features, labels, open lists and, on
+// request, open cards with their checklists as a template. It is available to
+// everyone who may create boards in the workspace. People and dates are left
+// out, and nothing is done. The whole workspace can see a template, so a
+// confidential board cannot become one.
 func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTemplateInput) (board.BoardTemplate, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Edit)
 	if err != nil {
@@ -29,7 +30,8 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 		return board.BoardTemplate{}, err
 	}
 	if b.Visibility == board.Confidential {
-		return board.BoardTemplate{}, board.Forbidden("A confidential board cannot be saved as a template, which the whole workspace would see; copy the board instead.")
+		return board.BoardTemplate{}, board.Forbidden("A confidential board cannot be saved as a template, because " +
+			"the whole workspace could see it. Copy the board instead.")
 	}
 	if in.Name != nil {
 		if b.Name, err = title("name", *in.Name); err != nil {
@@ -49,7 +51,7 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 	return t, tx.InsertTemplate(ctx, &t, content)
 }
 
-// templateContent forgets of a board whatever is about people and days.
+// templateContent returns the contents of a board without people and dates.
 func templateContent(f board.Features, labels []board.Label, lists []listWithCards) board.TemplateContent {
 	f.PublicPage = false
 	c := board.TemplateContent{Version: board.TemplateVersion, Features: f, Labels: make([]board.TemplateLabel, len(labels)), Lists: make([]board.TemplateColumn, len(lists))}
@@ -78,14 +80,14 @@ func templateContent(f board.Features, labels []board.Label, lists []listWithCar
 	return c
 }
 
-// ListBoardTemplatesInput pages through templates.
+// ListBoardTemplatesInput is the input of ListBoardTemplates.
 type ListBoardTemplatesInput struct {
 	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Include the templates of this workspace; only built-in templates when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
-// ListBoardTemplates lists the built-in templates and, behind them, those of a
-// workspace in which the caller makes boards, in the order of their making.
+// ListBoardTemplates returns the built-in templates, followed by those of a
+// workspace in which the caller may create boards, oldest first.
 func ListBoardTemplates(ctx context.Context, v *store.View, in ListBoardTemplatesInput) (op.Page[board.BoardTemplate], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -112,12 +114,12 @@ func ListBoardTemplates(ctx context.Context, v *store.View, in ListBoardTemplate
 	return op.Cut(all, in.Size(), func(t board.BoardTemplate) any { return t.ID }), nil
 }
 
-// BoardTemplateInput names a template.
+// BoardTemplateInput identifies a template.
 type BoardTemplateInput struct {
 	TemplateID string `json:"templateId" maxLength:"64" doc:"The template." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// GetBoardTemplate answers a template with the first cards of its lists.
+// GetBoardTemplate returns a template with the first cards of its lists.
 func GetBoardTemplate(ctx context.Context, v *store.View, in BoardTemplateInput) (board.BoardTemplatePreview, error) {
 	for _, t := range board.BuiltInTemplates() {
 		if t.ID == in.TemplateID {
@@ -132,12 +134,13 @@ func GetBoardTemplate(ctx context.Context, v *store.View, in BoardTemplateInput)
 	return content.Preview(t), err
 }
 
-// DeleteBoardTemplate forgets a template of a workspace, for its owners and
-// admins. What was made from it stays; those that come with the service stay too.
+// DeleteBoardTemplate deletes a template of a workspace. It requires an owner
+// or admin of the workspace. Boards created from it are kept. Built-in
+// templates cannot be deleted.
 func DeleteBoardTemplate(ctx context.Context, tx *store.Tx, in BoardTemplateInput) (Deleted, error) {
 	for _, t := range board.BuiltInTemplates() {
 		if t.ID == in.TemplateID {
-			return Deleted{}, board.Invalid("templateId: this template comes with the service and cannot be deleted.")
+			return Deleted{}, board.Invalid("templateId: a built-in template cannot be deleted.")
 		}
 	}
 	workspaceID, err := tx.TemplateWorkspace(ctx, in.TemplateID)
@@ -150,7 +153,7 @@ func DeleteBoardTemplate(ctx context.Context, tx *store.Tx, in BoardTemplateInpu
 	return Deleted{in.TemplateID}, tx.DeleteTemplate(ctx, workspaceID, in.TemplateID)
 }
 
-// CreateBoardFromTemplateInput says which template, and what the board is to be.
+// CreateBoardFromTemplateInput is the input of CreateBoardFromTemplate.
 type CreateBoardFromTemplateInput struct {
 	TemplateID  string           `json:"templateId" maxLength:"64" doc:"A built-in template, or a template of the workspace." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace to create the board in." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -158,8 +161,8 @@ type CreateBoardFromTemplateInput struct {
 	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who sees the board; workspace when absent." example:"workspace"`
 }
 
-// CreateBoardFromTemplate makes a board with all that a template holds; the
-// caller becomes its admin. Like a copy it sends no events.
+// CreateBoardFromTemplate creates a board from a template. The caller becomes
+// its admin. Like a copy, it sends no events.
 func CreateBoardFromTemplate(ctx context.Context, tx *store.Tx, in CreateBoardFromTemplateInput) (board.BoardDetail, error) {
 	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
 	if err != nil {
@@ -207,8 +210,8 @@ func CreateBoardFromTemplate(ctx context.Context, tx *store.Tx, in CreateBoardFr
 	return freshBoard(ctx, tx, b)
 }
 
-// template finds a template for a workspace: the name and description of a
-// board made from it, and what is on that board.
+// template returns the name, description and contents of a board to create from
+// a template.
 func template(ctx context.Context, tx *store.Tx, workspaceID, id string) (b board.Board, c board.TemplateContent, err error) {
 	for _, t := range board.BuiltInTemplates() {
 		if t.ID == id {
@@ -219,8 +222,8 @@ func template(ctx context.Context, tx *store.Tx, workspaceID, id string) (b boar
 	return b, c, err
 }
 
-// fromTemplate makes a card of one in a template. The labels are those that
-// stand for the template's.
+// fromTemplate returns a new card from a template's card. The labels are those
+// created for the template's labels.
 func fromTemplate(c board.TemplateCard, labels []board.Label) (w store.WholeCard) {
 	w.Title, w.Description, w.Assignees, w.Labels = c.Title, &c.Description, []board.UserRef{}, make([]board.LabelRef, len(c.Labels))
 	for i, n := range c.Labels {

@@ -2,8 +2,8 @@ package app
 
 import "cardwall/internal/board"
 
-// title checks a name or title, as board.Line.
+// title validates a name or title with board.Line.
 func title(field, s string) (string, error) { return board.Line(field, s) }
 
-// Title is title for names that other packages take.
+// Title is title for other packages.
 func Title(field, s string) (string, error) { return title(field, s) }

@@ -7,19 +7,19 @@ import (
 	"cardwall/internal/store"
 )
 
-// BoardWatch says whether a board is watched.
+// BoardWatch is whether the caller watches a board.
 type BoardWatch struct {
 	BoardID  string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Watching bool   `json:"watching" doc:"Whether the caller watches the board." example:"true"`
 }
 
-// WatchBoard has the caller told of new cards, of what becomes of them and of
-// comments and status updates on a board.
+// WatchBoard notifies the caller of new cards, their changes, comments and
+// status updates on a board.
 func WatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
 	return watchBoard(ctx, tx, in, true)
 }
 
-// UnwatchBoard ends that.
+// UnwatchBoard stops these notifications.
 func UnwatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
 	return watchBoard(ctx, tx, in, false)
 }
@@ -32,14 +32,14 @@ func watchBoard(ctx context.Context, tx *store.Tx, in BoardInput, watching bool)
 	return BoardWatch{b.ID, watching}, tx.SetBoardWatched(ctx, b.ID, watching)
 }
 
-// CardWatch says whether a card is watched.
+// CardWatch is whether the caller watches a card.
 type CardWatch struct {
 	CardID   string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Watching bool   `json:"watching" doc:"Whether the caller is notified of comments on the card, because the caller watches the card or its board, is assigned to it, or has commented." example:"true"`
 	Asked    bool   `json:"asked" doc:"Whether the caller watches the card itself, and so is also notified of its other changes." example:"true"`
 }
 
-// GetCardWatch answers whether the caller hears of a card.
+// GetCardWatch returns whether the caller is notified about a card.
 func GetCardWatch(ctx context.Context, v *store.View, in CardInput) (CardWatch, error) {
 	c, err := v.Card(ctx, in.CardID, board.View)
 	if err != nil {
@@ -53,12 +53,13 @@ func cardWatch(ctx context.Context, v *store.View, c board.Card) (CardWatch, err
 	return CardWatch{c.ID, watching, asked}, err
 }
 
-// WatchCard has the caller told of comments on a card and of what becomes of it.
+// WatchCard notifies the caller of comments on a card and of its changes.
 func WatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
 	return watchCard(ctx, tx, in, true)
 }
 
-// UnwatchCard ends that, also for who works on the card or has commented.
+// UnwatchCard stops these notifications, even for a caller who is assigned to
+// the card or has commented on it.
 func UnwatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
 	return watchCard(ctx, tx, in, false)
 }

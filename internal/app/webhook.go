@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// CreateWebhookInput says what is sent where.
+// CreateWebhookInput holds the fields of a new webhook.
 type CreateWebhookInput struct {
 	URL         string       `json:"url" maxLength:"2048" format:"uri" doc:"The URL that receives deliveries: https, the standard port, a public host." example:"https://hooks.example.com/cardwall"`
 	Events      []board.Kind `json:"events" minItems:"1" maxItems:"50" doc:"The kinds of events to send." example:"[\"card.created\",\"card.moved\"]"`
@@ -21,13 +21,13 @@ type CreateWebhookInput struct {
 	Name        string       `json:"name,omitempty" maxLength:"512" doc:"A display name." example:"Deploy bot"`
 }
 
-// Outbound is the address that the service is to send to; the engine has it
-// checked before the transaction.
+// Outbound returns the outbound URL. The engine checks it before the
+// transaction.
 func (in CreateWebhookInput) Outbound() string { return in.URL }
 
-// CreateWebhook subscribes an address to the events of a board, or of every
-// board that the whole workspace sees. The signing secret is in this answer
-// alone.
+// CreateWebhook subscribes a URL to the events of a board, or of every board
+// that the whole workspace can see. Only this response contains the signing
+// secret.
 func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (board.WebhookSecret, error) {
 	w := board.Webhook{ID: tx.NewID("whk_"), On: true, OwnerID: tx.Caller().UserID}
 	space, err := covered(ctx, tx, in, &w)
@@ -39,7 +39,8 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 		return board.WebhookSecret{}, err
 	}
 	if most := space.Plan.Limits().Webhooks; count >= most {
-		return board.WebhookSecret{}, board.Refuse(board.CodePlanLimit, "The organization's plan (%s) has %d webhooks; there are %d.", space.Plan, most, count)
+		return board.WebhookSecret{}, board.Refuse(board.CodePlanLimit, "The organization's plan (%s) is limited to "+
+			"%d webhooks; there are %d.", space.Plan, most, count)
 	}
 	if err := describeWebhook(tx, &w, &in.Name, in.Events, in.URL); err != nil {
 		return board.WebhookSecret{}, err
@@ -50,7 +51,8 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
 }
 
-// covered authorizes what a new webhook is to cover, and answers the workspace.
+// covered checks that the caller may subscribe to the board or workspace, and
+// returns the workspace.
 func covered(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.Webhook) (board.Workspace, error) {
 	if (in.BoardID == "") == (in.WorkspaceID == "") {
 		return board.Workspace{}, board.Invalid("boardId, workspaceId: give exactly one of the two.")
@@ -64,7 +66,7 @@ func covered(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.
 		return board.Workspace{}, err
 	}
 	if b.Visibility == board.Confidential {
-		return board.Workspace{}, board.Invalid("boardId: the board is confidential, and so never sends anything.")
+		return board.Workspace{}, board.Invalid("boardId: a confidential board cannot have webhooks.")
 	}
 	count, err := tx.CountBoardWebhooks(ctx, b.ID)
 	if err != nil {
@@ -77,8 +79,8 @@ func covered(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.
 	return tx.View.Workspace(ctx, b.WorkspaceID, board.ViewWorkspace)
 }
 
-// describeWebhook sets what people say of a webhook; a nil name, no events and
-// an empty address leave that as it is.
+// describeWebhook sets the name, the events and the URL of a webhook. A nil
+// name, no events and an empty URL leave the field unchanged.
 func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []board.Kind, address string) error {
 	if name != nil && *name != "" {
 		text, err := title("name", *name)
@@ -100,7 +102,7 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return board.Invalid("url is not an address.")
+		return board.Invalid("url is not a valid URL.")
 	}
 	w.Host, w.LastFour = u.Host, address[max(0, len(address)-4):]
 	if p := board.PlatformOf(tx.Caller().UserAgent, u.Hostname()); p != "" {
@@ -109,8 +111,8 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	return nil
 }
 
-// noteWebhook says for the audit what changed of a webhook. One that is new or
-// gone has no events on the other side.
+// noteWebhook records the changes of a webhook for the audit log. A webhook
+// that was created or deleted has no events on the other side of the change.
 func noteWebhook(tx *store.Tx, from, to board.Webhook) {
 	on := ""
 	if to.BoardID != nil {
@@ -133,21 +135,22 @@ func noteWebhook(tx *store.Tx, from, to board.Webhook) {
 	tx.Note(on, c)
 }
 
-// newSigningSecret makes the secret of a webhook, as Standard Webhooks writes it.
+// newSigningSecret returns a new signing secret in the format of Standard
+// Webhooks.
 func newSigningSecret() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails (crypto/rand)
 	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
-// ListWebhooksInput says of which workspace.
+// ListWebhooksInput is the input of ListWebhooks.
 type ListWebhooksInput struct {
 	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
-// ListWebhooks lists the webhooks of a workspace that the caller manages, in
-// the order of their making.
+// ListWebhooks returns the webhooks of a workspace that the caller manages,
+// oldest first.
 func ListWebhooks(ctx context.Context, v *store.View, in ListWebhooksInput) (op.Page[board.Webhook], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -161,17 +164,17 @@ func ListWebhooks(ctx context.Context, v *store.View, in ListWebhooksInput) (op.
 	return op.Cut(all, in.Size(), func(w board.Webhook) any { return w.ID }), err
 }
 
-// WebhookInput names a webhook.
+// WebhookInput identifies a webhook.
 type WebhookInput struct {
 	WebhookID string `json:"webhookId" maxLength:"64" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// GetWebhook answers a webhook.
+// GetWebhook returns a webhook.
 func GetWebhook(ctx context.Context, v *store.View, in WebhookInput) (board.Webhook, error) {
 	return v.Webhook(ctx, in.WebhookID)
 }
 
-// DeleteWebhook ends a subscription; its log goes with it.
+// DeleteWebhook deletes a webhook and its delivery log.
 func DeleteWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (Deleted, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, true)
 	if err != nil {
@@ -181,7 +184,7 @@ func DeleteWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (Deleted,
 	return Deleted{w.ID}, tx.DeleteWebhook(ctx, w.ID)
 }
 
-// UpdateWebhookInput is what changes; what is absent stays.
+// UpdateWebhookInput holds the fields to change. Absent fields stay unchanged.
 type UpdateWebhookInput struct {
 	WebhookInput
 	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Deploy bot"`
@@ -189,11 +192,10 @@ type UpdateWebhookInput struct {
 	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The new kinds of events." example:"[\"card.created\"]"`
 }
 
-// Outbound is the address that the service is to send to, if there is another.
+// Outbound returns the new outbound URL, or "" if it does not change.
 func (in UpdateWebhookInput) Outbound() string { return in.URL }
 
-// UpdateWebhook changes a webhook. What is on its way then goes to the new
-// address.
+// UpdateWebhook changes a webhook. Pending deliveries go to the new URL.
 func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (board.Webhook, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, false)
 	if err != nil {
@@ -211,11 +213,10 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 	return w, err
 }
 
-// PauseWebhook switches a webhook off. What is on its way then is skipped when
-// its turn comes.
+// PauseWebhook switches a webhook off. Pending deliveries are skipped.
 func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Webhook, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, true)
-	if err != nil || !w.On && *w.OffReason != board.OffTrash { // that one stays paused when its board is restored
+	if err != nil || !w.On && *w.OffReason != board.OffTrash { // such a webhook stays paused when its board is restored
 		return w, err
 	}
 	before := w
@@ -225,14 +226,14 @@ func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Web
 	return w, err
 }
 
-// SwitchOnWebhook sends a test event, and when the receiver takes it the
-// webhook is on, its failures are forgotten and the caller is its owner. It
-// answers the test's delivery, by which that can be followed.
+// SwitchOnWebhook sends a test event. If the receiver accepts it, the webhook
+// is on, its count of failures is reset, and the caller is its owner. It
+// returns the delivery of the test event, so that the caller can follow it.
 func SwitchOnWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
 	return testWebhook(ctx, tx, in.WebhookID, tx.Caller().UserID)
 }
 
-// TestWebhook sends a test event, also while the webhook is off. It is
+// TestWebhook sends a test event, even while the webhook is off. It is
 // attempted once.
 func TestWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
 	return testWebhook(ctx, tx, in.WebhookID, "")
@@ -260,36 +261,38 @@ func testWebhook(ctx context.Context, tx *store.Tx, id, switchesOn string) (boar
 	return d.Delivery, err
 }
 
-// canSend refuses for the webhook of a confidential board.
+// canSend returns an error for the webhook of a confidential board.
 func canSend(ctx context.Context, tx *store.Tx, w board.Webhook) error {
 	if w.BoardID == nil {
 		return nil
 	}
 	b, err := tx.View.Board(ctx, *w.BoardID, board.View)
 	if err == nil && b.Visibility == board.Confidential {
-		err = board.Invalid("webhookId: the webhook's board is confidential, and so never sends anything.")
+		err = board.Invalid("webhookId: the webhook's board is confidential, so nothing can be sent.")
 	}
 	return err
 }
 
-// RotateWebhookSecretInput names a webhook.
+// RotateWebhookSecretInput is the input of RotateWebhookSecret.
 type RotateWebhookSecretInput struct {
 	WebhookInput
 	Force bool `json:"force,omitempty" doc:"Rotate even if the last rotation was less than 24 hours ago. The older of the two valid secrets stops working at once." example:"false"`
 }
 
-// RotateWebhookSecret makes another signing secret, which is in this answer
-// alone. For 24 hours deliveries carry a signature by the one before too. Within
-// that time another rotation is refused, because it would end the older secret
-// early, unless the caller says that it may.
+// RotateWebhookSecret creates a new signing secret. Only this response contains
+// it. For 24 hours, deliveries are also signed with the previous secret. Within
+// that time another rotation would end the older secret early, so it is refused
+// unless the caller gives force.
 func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecretInput) (board.WebhookSecret, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, false)
 	if err != nil {
 		return board.WebhookSecret{}, err
 	}
 	if w.OldSecretUntil != nil && !in.Force {
-		return board.WebhookSecret{}, board.Refuse(board.CodeLimitReached, "Two secrets are active until %s, and there are never more. "+
-			"Rotate after that, or give force: true to end the older one now.", w.OldSecretUntil.Time().Format("2006-01-02 15:04:05 UTC"))
+		return board.WebhookSecret{}, board.Refuse(board.CodeLimitReached, "Two secrets are active until %s, which "+
+			"is the maximum."+
+			"Rotate after that, or give force: true to end the older "+
+			"one now.", w.OldSecretUntil.Time().Format("2006-01-02 15:04:05 UTC"))
 	}
 	before, secret := w, newSigningSecret()
 	err = tx.RotateSecret(ctx, &w, secret)
@@ -297,12 +300,12 @@ func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecr
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
 }
 
-// WebhookSampleInput names a kind of event.
+// WebhookSampleInput selects a kind of event.
 type WebhookSampleInput struct {
 	Event string `json:"event" maxLength:"64" doc:"The kind of event." example:"card.created"`
 }
 
-// GetWebhookSample answers a made-up delivery of a kind of event, for the
+// GetWebhookSample returns a sample delivery for a kind of event, for the
 // editors of automation platforms.
 func GetWebhookSample(_ context.Context, v *store.View, in WebhookSampleInput) (board.Outgoing, error) {
 	sample, ok := board.SampleOf(board.Kind(in.Event), v.Link(""))

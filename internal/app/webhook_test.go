@@ -31,7 +31,7 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 		}{
 			"neither board nor workspace": {fields{"url": receiver, "events": []string{"card.created"}}, board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
 			"both":                        {with(good, "workspaceId", w.workspace), board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
-			"a confidential board":        {with(good, "boardId", secret), board.CodeInvalidRequest, "boardId: the board is confidential"},
+			"a confidential board":        {with(good, "boardId", secret), board.CodeInvalidRequest, "boardId: a confidential board cannot have webhooks"},
 			"an unknown kind":             {with(good, "events", []string{"card.eaten"}), board.CodeInvalidRequest, "events"},
 			"no kinds":                    {with(good, "events", []string{}), board.CodeInvalidRequest, "events"},
 			"no address":                  {fields{"events": []string{"card.created"}, "boardId": w.board}, board.CodeInvalidRequest, "url is required"},

@@ -9,12 +9,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// ListWorkspacesInput pages through the caller's workspaces.
+// ListWorkspacesInput is the input of ListWorkspaces.
 type ListWorkspacesInput struct {
 	op.Paging
 }
 
-// ListWorkspaces lists the caller's workspaces in the order of their making.
+// ListWorkspaces returns the caller's workspaces, oldest first.
 func ListWorkspaces(ctx context.Context, v *store.View, in ListWorkspacesInput) (op.Page[board.Workspace], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -24,24 +24,24 @@ func ListWorkspaces(ctx context.Context, v *store.View, in ListWorkspacesInput) 
 	return op.Cut(all, in.Size(), func(w board.Workspace) any { return w.ID }), err
 }
 
-// WorkspaceInput names a workspace.
+// WorkspaceInput identifies a workspace.
 type WorkspaceInput struct {
 	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// GetWorkspace answers one workspace.
+// GetWorkspace returns a workspace.
 func GetWorkspace(ctx context.Context, v *store.View, in WorkspaceInput) (board.Workspace, error) {
 	return v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
 }
 
-// ListWorkspaceMembersInput pages through the people of a workspace.
+// ListWorkspaceMembersInput is the input of ListWorkspaceMembers.
 type ListWorkspaceMembersInput struct {
 	WorkspaceInput
 	op.Paging
 }
 
-// ListWorkspaceMembers lists the people of a workspace to those who may see
-// its directory; addresses only to those who manage it.
+// ListWorkspaceMembers returns the people of a workspace to callers who may see
+// its directory. Only callers who manage the workspace see email addresses.
 func ListWorkspaceMembers(ctx context.Context, v *store.View, in ListWorkspaceMembersInput) (op.Page[board.Member], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -60,17 +60,17 @@ func ListWorkspaceMembers(ctx context.Context, v *store.View, in ListWorkspaceMe
 	return op.Cut(members, in.Size(), func(m board.Member) any { return m.ID }), err
 }
 
-// maxOwned is how many workspaces a person can own, and so make.
+// maxOwned is the maximum number of workspaces that a person can own.
 const maxOwned = 50
 
-// CreateWorkspaceInput names a new workspace.
+// CreateWorkspaceInput holds the fields of a new workspace.
 type CreateWorkspaceInput struct {
 	Name string `json:"name" minLength:"1" maxLength:"512" doc:"Its name." example:"Analytical Engines"`
 }
 
-// CreateWorkspace makes a workspace with an organization of its own, which gets
-// the plan that the operator set for new organizations. It refuses the caller
-// who owns too many.
+// CreateWorkspace creates a workspace with an organization of its own, on the
+// operator's plan for new organizations. It returns an error if the caller owns
+// too many.
 func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput) (board.Workspace, error) {
 	owned, err := tx.CountOwned(ctx)
 	if err == nil {
@@ -82,7 +82,7 @@ func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput)
 	return AddWorkspace(ctx, tx, NewWorkspace{Name: in.Name})
 }
 
-// UpdateWorkspaceInput changes a workspace.
+// UpdateWorkspaceInput is the input of UpdateWorkspace.
 type UpdateWorkspaceInput struct {
 	WorkspaceInput
 	Name string `json:"name" minLength:"1" maxLength:"512" doc:"The new name." example:"Difference Engines"`
@@ -104,15 +104,15 @@ func UpdateWorkspace(ctx context.Context, tx *store.Tx, in UpdateWorkspaceInput)
 	return w, tx.UpdateWorkspace(ctx, w)
 }
 
-// NewWorkspace is what a workspace is made of. Without an organization it gets
-// a new one of its own, on the plan.
+// NewWorkspace holds the fields of a new workspace. Without an organization it
+// gets a new one on the given plan.
 type NewWorkspace struct {
 	Name           string
 	OrganizationID string
-	Plan           board.Plan // "" is the operator's plan for new organizations
+	Plan           board.Plan // "" for the operator's plan for new organizations
 }
 
-// AddWorkspace makes a workspace whose owner is the caller.
+// AddWorkspace creates a workspace owned by the caller.
 func AddWorkspace(ctx context.Context, tx *store.Tx, in NewWorkspace) (board.Workspace, error) {
 	name, err := title("name", in.Name)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// DeleteWorkspace puts a workspace where nobody but its owners finds it, for 30
-// days. Its open invitations are withdrawn; tokens that are limited to it work
-// again once it is restored.
+// DeleteWorkspace moves a workspace to the trash for 30 days. Only its owners
+// can restore it. Its open invitations are withdrawn. Tokens limited to it work
+// again after it is restored.
 func DeleteWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (Deleted, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.OwnWorkspace)
 	if err != nil {
@@ -18,9 +18,10 @@ func DeleteWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (Dele
 	return Deleted{w.ID}, tx.TrashWorkspace(ctx, w.ID)
 }
 
-// RestoreWorkspace brings a workspace back from the trash for one who owned it,
-// with its people as they were. It refuses the caller who by then owns too many
-// others. Whose account ended meanwhile leaves its boards.
+// RestoreWorkspace restores a workspace from the trash, for one of its owners,
+// with the members it had. It returns an error if the caller meanwhile owns too
+// many other workspaces. People whose accounts were deleted meanwhile are
+// removed from its boards.
 func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (board.Workspace, error) {
 	if err := tx.TrashedWorkspace(ctx, in.WorkspaceID); err != nil {
 		return board.Workspace{}, err
@@ -60,10 +61,10 @@ func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (boa
 	return tx.View.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
 }
 
-// clearAway takes somebody whose account is gone off a board. A board that had
-// no other admin goes to the heir.
+// clearAway removes a person with a deleted account from a board. If the board
+// has no other admin, heir becomes its admin.
 func clearAway(ctx context.Context, tx *store.Tx, boardID, userID, heir string) error {
-	if _, err := tx.Board(ctx, boardID, board.Reopen); err != nil { // in the archive and the trash too
+	if _, err := tx.Board(ctx, boardID, board.Reopen); err != nil { // includes archived and trashed boards
 		return err
 	}
 	if err := takeOffCards(ctx, tx, boardID, userID); err != nil {
@@ -88,7 +89,8 @@ func clearAway(ctx context.Context, tx *store.Tx, boardID, userID, heir string) 
 	return makeAdmin(ctx, tx, boardID, heir, before)
 }
 
-// makeAdmin gives somebody the role admin on a board in place of one before.
+// makeAdmin gives a person the role admin on a board, in place of a previous
+// role.
 func makeAdmin(ctx context.Context, tx *store.Tx, boardID, userID string, before *board.Role) error {
 	kind := board.Kind("board_member.updated")
 	if before == nil {

@@ -1,14 +1,15 @@
 package board
 
-// Access is what the store knows of a board and of the caller's relation to it
-// when it loads anything on that board. It decides every question of who may.
+// Access holds what the store knows about a board and about the caller's
+// relation to it. It is loaded with everything on the board, and every
+// permission check uses it.
 type Access struct {
 	BoardID        string
 	WorkspaceID    string
 	OrganizationID string
 	Visibility     Visibility
 	Features       Features
-	WorkspaceRole  WorkspaceRole // empty for a stranger
+	WorkspaceRole  WorkspaceRole // empty for someone outside the workspace
 	BoardRole      Role          // the role given on the board itself
 	ReadOnly       bool          // the organization's plan is read-only
 	Archived       bool
@@ -17,10 +18,10 @@ type Access struct {
 	OpenCards      int
 	AllCards       int
 	OpenLists      int
-	NextNumber     int // the number of the next card
+	NextNumber     int // the number that the next card gets
 }
 
-// Role is the caller's role on the board.
+// Role returns the caller's role on the board.
 func (a *Access) Role(c Caller) Role {
 	if c.System {
 		return RoleAdmin
@@ -31,8 +32,8 @@ func (a *Access) Role(c Caller) Role {
 	return RoleOn(a.WorkspaceRole, a.BoardRole, a.Visibility)
 }
 
-// can tells whether the caller has a capability on the board, in whatever
-// state it is.
+// can reports whether the caller has a capability on the board, whatever the
+// board's state.
 func (a *Access) can(c Caller, need Capability) bool {
 	if c.Guest != nil {
 		return c.Guest.can(a, need)
@@ -40,12 +41,13 @@ func (a *Access) can(c Caller, need Capability) bool {
 	return a.Role(c).Can(need)
 }
 
-// Sees tells whether the caller sees the board, in whatever state it is.
+// Sees reports whether the caller can see the board, whatever the board's
+// state.
 func (a *Access) Sees(c Caller) bool { return a.can(c, View) }
 
-// Allow refuses what the caller may not do: not_found for who may not even
-// see the board, forbidden for a role that is too weak, plan_read_only and
-// board_archived for a board that takes no changes.
+// Allow returns an error unless the caller may use the capability now. The code
+// is not_found if the caller cannot see the board, forbidden if the role is too
+// weak, and plan_read_only or board_archived if the board cannot be changed.
 func (a *Access) Allow(c Caller, need Capability) error {
 	if !a.can(c, View) {
 		return NotFound()
@@ -60,23 +62,26 @@ func (a *Access) Allow(c Caller, need Capability) error {
 	}
 	if !a.can(c, need) {
 		if c.Guest != nil {
-			return Forbidden("The public page of this board does not take this.")
+			return Forbidden("The public page of this board does not allow this.")
 		}
-		return Forbidden("Your role on this board is %s; this needs the role %s.", a.Role(c), capabilities[need])
+		return Forbidden("Your role on this board is %s; this action requires the "+
+			"role %s.", a.Role(c), capabilities[need])
 	}
 	if a.ReadOnly && !c.System {
-		return Refuse(CodePlanReadOnly, "The organization's plan is read-only; nothing on its boards can be changed until its operator lifts that.")
+		return Refuse(CodePlanReadOnly, "The organization is read-only. Nothing on its boards can be changed until "+
+			"an operator of this server lifts that.")
 	}
 	if a.Archived && need != Reopen {
-		return Refuse(CodeBoardArchived, "The board is archived; restore it before changing anything on it.")
+		return Refuse(CodeBoardArchived, "The board is archived. Restore it before changing anything on it.")
 	}
 	return nil
 }
 
-// Needs refuses with powerup_disabled when the board's feature is off.
+// Needs returns powerup_disabled if the feature is off on the board.
 func (a *Access) Needs(f Feature) error {
 	if a.Features.Has(f) {
 		return nil
 	}
-	return Refuse(CodePowerupDisabled, "The feature %s is off on this board; a board admin can switch it on under features.", f)
+	return Refuse(CodePowerupDisabled, "The feature %s is off on this board. A board admin can switch it on under "+
+		"features.", f)
 }

@@ -1,7 +1,7 @@
 package board
 
-// AuditEntry is an operation that somebody did, for those who must answer for
-// it. Of a board that the reader does not see it tells ids alone.
+// AuditEntry records an operation and who called it. For a board that the
+// reader cannot see it holds only ids.
 type AuditEntry struct {
 	ID           string  `json:"id" doc:"The entry's id." example:"aud_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	At           Instant `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
@@ -19,8 +19,8 @@ type AuditEntry struct {
 	RequestID    *string `json:"requestId" doc:"The request's id, as in the server's log." example:"req_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// Join adds what changed after to what changed before: of a field that changed
-// twice the first value and the last stay.
+// Join merges later changes into earlier ones. A field that changed twice keeps
+// its first old value and its last new value.
 func (c Changes) Join(after Changes) {
 	for field, change := range after {
 		if before, ok := c[field]; ok {

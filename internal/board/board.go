@@ -2,7 +2,7 @@ package board
 
 import "cmp"
 
-// Board is a wall of lists, as it stands in a list of boards.
+// Board is a board without its lists and cards, as in a list of boards.
 type Board struct {
 	ID          string     `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string     `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -22,7 +22,7 @@ type Board struct {
 	URL         string     `json:"url" format:"uri" doc:"The URL of the board in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// BoardLimits shows each cap of a board with its use.
+// BoardLimits holds each cap of a board with its usage.
 type BoardLimits struct {
 	OpenCards         Usage `json:"openCards" doc:"Open cards on the board."`
 	AllCards          Usage `json:"allCards" doc:"All cards on the board, including archived ones."`
@@ -37,7 +37,7 @@ type BoardLimits struct {
 	TextLength        int   `json:"textLength" doc:"The most characters of a description or comment." example:"16384"`
 }
 
-// BoardDetail is a board with all that a client needs before it reads cards.
+// BoardDetail is a board with everything a client needs before it reads cards.
 type BoardDetail struct {
 	Board
 	Lists  []List      `json:"lists" doc:"The open lists, in their order."`
@@ -45,8 +45,8 @@ type BoardDetail struct {
 	Limits BoardLimits `json:"limits" doc:"The caps of the board and how much of each is used."`
 }
 
-// BoardMember is a person that a board was shared with, or who has it through
-// the workspace.
+// BoardMember is a person who can see a board, through a role on the board or
+// through the workspace.
 type BoardMember struct {
 	ID    string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name  string `json:"name" doc:"The display name." example:"Ada Lovelace"`
@@ -66,10 +66,10 @@ type List struct {
 	CreatedAt  Instant  `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 	UpdatedAt  Instant  `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-02-01T10:00:00.000Z"`
 
-	Rank string `json:"-"` // the server's own; never in an answer
+	Rank string `json:"-"` // internal; never in a response
 }
 
-// Label is a coloured word that cards of one board can carry.
+// Label is a name with a colour that marks cards of one board.
 type Label struct {
 	ID        string  `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string  `json:"boardId" doc:"The board it belongs to." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -79,20 +79,21 @@ type Label struct {
 	UpdatedAt Instant `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-02-01T10:00:00.000Z"`
 }
 
-// Color is a colour of the palette that the application draws in light and dark.
+// Color is a colour of the palette. The application draws each in a light and a
+// dark variant.
 type Color string
 
 // Colors is the palette of labels.
 var Colors = [...]Color{"gray", "red", "orange", "yellow", "lime", "green", "teal", "sky", "blue", "purple", "pink", "brown"}
 
-// LabelRef is a label as a card shows it.
+// LabelRef is a label as it appears on a card.
 type LabelRef struct {
 	ID    string `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name  string `json:"name" doc:"Its name." example:"Bug"`
 	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
 }
 
-// Compare orders labels as cards show them: by name, then by id.
+// Compare orders labels by name, then by id.
 func (l LabelRef) Compare(o LabelRef) int {
 	return cmp.Or(cmp.Compare(l.Name, o.Name), cmp.Compare(l.ID, o.ID))
 }

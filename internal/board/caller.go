@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Scope is what a token was allowed by the person who made it.
+// Scope is a permission of an API token, granted by the person who created it.
 type Scope string
 
 // The scopes. Admin does not include write.
@@ -15,8 +15,8 @@ const (
 	ScopeAdmin Scope = "admin"
 )
 
-// ParseScopes reads a list of scopes; read is always part of the result, which
-// is sorted read, write, admin.
+// ParseScopes parses a list of scopes. The result always includes read and is
+// sorted read, write, admin.
 func ParseScopes(words []string) ([]Scope, error) {
 	out := []Scope{ScopeRead}
 	for _, s := range []Scope{ScopeWrite, ScopeAdmin} {
@@ -26,17 +26,17 @@ func ParseScopes(words []string) ([]Scope, error) {
 	}
 	for _, w := range words {
 		if !slices.Contains([]string{"read", "write", "admin"}, w) {
-			return nil, Invalid("scopes: %q is not a scope; use read, write, admin.", strings.ToValidUTF8(w, "?"))
+			return nil, Invalid("scopes: %q is not a scope. Use read, write or admin.", strings.ToValidUTF8(w, "?"))
 		}
 	}
 	return out, nil
 }
 
-// WorkScopes are the scopes that a program needs to work on boards. Programs are
-// not asked to request more (RFC 6750, 3).
+// WorkScopes returns the scopes that a program needs to work on boards.
+// Programs are not asked to request more (RFC 6750, 3).
 func WorkScopes() []Scope { return []Scope{ScopeRead, ScopeWrite} }
 
-// ScopeText writes scopes as OAuth does (RFC 6749, 3.3).
+// ScopeText formats scopes as OAuth does (RFC 6749, 3.3).
 func ScopeText(scopes []Scope) string {
 	words := make([]string, len(scopes))
 	for i, s := range scopes {
@@ -45,7 +45,7 @@ func ScopeText(scopes []Scope) string {
 	return strings.Join(words, " ")
 }
 
-// ActorType is what kind of being caused a change.
+// ActorType is the kind of actor that caused a change.
 type ActorType string
 
 // The kinds of actors.
@@ -56,56 +56,58 @@ const (
 	ActorSystem     ActorType = "system"
 )
 
-// Actor is who caused a change: a user id for a person, a rule id for
-// automation, nothing for a guest of a public page and for the system.
+// Actor is the originator of a change. ID is a user id for a person, a rule id
+// for automation, and nil for a guest of a public page and for the system.
 type Actor struct {
 	Type ActorType `json:"type" enum:"person,automation,guest,system" doc:"The kind of actor." example:"person"`
 	ID   *string   `json:"id" doc:"The id of the user or the automation rule; null for a guest and for the system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// Caller is who is asking, for one call.
+// Caller identifies the originator of one call, and what it may do.
 type Caller struct {
 	Actor       Actor
 	UserID      string  // empty for the system
-	TokenID     string  // empty where no token was used
-	TokenName   string  // as its owner called it
-	SessionID   string  // empty where the caller is not signed in
-	Scopes      []Scope // what the token allows
-	WorkspaceID string  // not empty: the token reaches this workspace alone
-	Plan        Plan    // decides the rate limits
-	Address     string  // of the network, that the request came from
-	Network     string  // that limits count it for; empty outside of requests
+	TokenID     string  // empty if no token was used
+	TokenName   string  // the name given by its owner
+	SessionID   string  // empty if the caller is not signed in
+	Scopes      []Scope // the scopes of the token
+	WorkspaceID string  // if not empty, the only workspace that the token can reach
+	Plan        Plan    // determines the rate limits
+	Address     string  // IP address of the request
+	Network     string  // network that limits count the request for; empty outside of requests
 	Device      []byte  // hash of the browser's device cookie; nil for none
-	Replaces    []byte  // hash of the session that a browser which signs in had before; nil for none
+	Replaces    []byte  // hash of the session that this sign-in replaces in the browser; nil for none
 	RequestID   string
 	UserAgent   string // of the request
-	Client      string // the tab of a browser that asks; "" for none
-	Cause       string // of automation: the first cause, and the rules since; "" for anybody else
-	Guest       *Guest // who came by the key of a public page; nil for anybody else
-	System      bool   // own work: passes every role, never a missing object
+	Client      string // the browser tab that sent the request; "" for none
+	Cause       string // for automation: the first cause and the rules triggered since; "" otherwise
+	Guest       *Guest // the guest, for a caller with the key of a public page; nil otherwise
+	System      bool   // internal work: has every role, but missing objects are still not found
 }
 
-// System is the service's own work. It is not reachable from outside.
+// System returns the caller for the service's own work. Requests never get it.
 func System() Caller {
 	return Caller{Actor: Actor{Type: ActorSystem}, Scopes: []Scope{ScopeRead, ScopeWrite, ScopeAdmin}, System: true}
 }
 
-// Nobody is a caller that is not signed in, and may call nothing but what is
-// open to all.
+// Nobody returns a caller that is not signed in. It may call only anonymous
+// operations.
 func Nobody() Caller { return Caller{Actor: Actor{Type: ActorGuest}} }
 
-// Person is a caller that is a person.
+// Person returns a caller for a person.
 func Person(userID string, scopes ...Scope) Caller {
 	return Caller{Actor: Actor{Type: ActorPerson, ID: &userID}, UserID: userID, Scopes: scopes}
 }
 
-// ByRule is a rule of automation at work, with the rights of its owner but never
-// more than to content. The cause is what set off the rules before, and these.
+// ByRule returns the caller for a run of an automation rule. It has the
+// permissions of the rule's owner, but no more than write access to content.
+// The cause names the first cause and the rules triggered since.
 func ByRule(ruleID, ownerID, workspaceID, cause string) Caller {
 	return Caller{Actor: Actor{Type: ActorAutomation, ID: &ruleID}, UserID: ownerID, WorkspaceID: workspaceID, Scopes: []Scope{ScopeRead, ScopeWrite}, Cause: cause}
 }
 
-// Person is the caller as the author of what it makes; nil when it is no person.
+// Person returns the caller's user id as the author of new objects, or nil if
+// the caller is not a person.
 func (c Caller) Person() *string {
 	if c.Actor.Type != ActorPerson {
 		return nil
@@ -113,7 +115,7 @@ func (c Caller) Person() *string {
 	return c.Actor.ID
 }
 
-// KeyOwner is whose the idempotency keys of a call are.
+// KeyOwner returns the owner of the call's idempotency keys.
 func (c Caller) KeyOwner() string {
 	if c.Guest != nil {
 		return c.Guest.keyOwner()
@@ -121,14 +123,14 @@ func (c Caller) KeyOwner() string {
 	return c.UserID
 }
 
-// Has tells whether the caller's token holds a scope.
+// Has reports whether the caller's token has a scope.
 func (c Caller) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
 
-// Needs refuses with insufficient_scope when the caller lacks a scope. What is
-// the field or the action that needs it, as the sentence's subject.
+// Needs returns insufficient_scope if the caller lacks a scope. What is the
+// field or action that requires it, used as the subject of the message.
 func (c Caller) Needs(s Scope, what string) error {
 	if c.Has(s) {
 		return nil
 	}
-	return Refuse(CodeInsufficientScope, "%s needs a token with the scope %s.", what, s)
+	return Refuse(CodeInsufficientScope, "%s requires a token with the scope %s.", what, s)
 }

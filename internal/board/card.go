@@ -1,12 +1,12 @@
 package board
 
-// ItemCount sums up the checklists of a card.
+// ItemCount is the progress of a card's checklists.
 type ItemCount struct {
 	Done  int `json:"done" doc:"The number of items that are done." example:"2"`
 	Total int `json:"total" doc:"The number of all items." example:"5"`
 }
 
-// Card is a piece of work.
+// Card is a single piece of work in a list.
 type Card struct {
 	ID          string     `json:"id" doc:"The card's id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID     string     `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -28,22 +28,23 @@ type Card struct {
 	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When the card, its comments or its checklists last changed." example:"2026-03-11T10:00:00.000Z"`
 	URL            string    `json:"url" format:"uri" doc:"The URL of the card in the application." example:"https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 
-	Rank           string   `json:"-"` // the server's own; never in an answer
-	ListArchivedAt *Instant `json:"-"` // the list's; SetArchived makes the two fields above of it
+	Rank           string   `json:"-"` // internal; never in a response
+	ListArchivedAt *Instant `json:"-"` // when the list was archived; SetArchived derives ArchivedAt and Archived from it
 }
 
-// Archived says why a card is archived.
+// Archived is the reason why a card is archived.
 type Archived string
 
-// The reasons for which a card is archived. One that was archived itself stays
-// so when its list is restored.
+// The reasons why a card is archived. A card that was archived itself stays
+// archived when its list is restored.
 const (
 	ArchivedByCard Archived = "card"
 	ArchivedByList Archived = "list"
 )
 
-// SetArchived sets when and why the card is archived. Own is when it was
-// archived itself, list is when its list was; nil when it was not.
+// SetArchived sets when and why the card is archived. Own is when the card
+// itself was archived, list is when its list was archived; nil means not
+// archived.
 func (c *Card) SetArchived(own, list *Instant) {
 	switch {
 	case own != nil:
@@ -55,7 +56,8 @@ func (c *Card) SetArchived(own, list *Instant) {
 	}
 }
 
-// OwnArchivedAt returns when the card was archived itself, nil if it was not.
+// OwnArchivedAt returns when the card itself was archived, or nil if it was
+// not.
 func (c *Card) OwnArchivedAt() *Instant {
 	if c.ArchivedBy != nil && *c.ArchivedBy == ArchivedByList {
 		return nil
@@ -69,7 +71,7 @@ type CardDetail struct {
 	Checklists []Checklist `json:"checklists" doc:"Its checklists with their items."`
 }
 
-// Checklist is a list of steps on a card.
+// Checklist is a list of items on a card.
 type Checklist struct {
 	ID        string          `json:"id" doc:"The checklist's id." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CardID    string          `json:"cardId" doc:"The card it is on." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -79,7 +81,7 @@ type Checklist struct {
 	UpdatedAt Instant         `json:"updatedAt" format:"date-time" doc:"When it or one of its items last changed." example:"2026-03-11T10:00:00.000Z"`
 }
 
-// ChecklistItem is one step.
+// ChecklistItem is one item of a checklist.
 type ChecklistItem struct {
 	ID          string   `json:"id" doc:"The item's id." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ChecklistID string   `json:"checklistId" doc:"The checklist it is in." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -89,10 +91,10 @@ type ChecklistItem struct {
 	CreatedAt   Instant  `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`
 	UpdatedAt   Instant  `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-03-11T10:00:00.000Z"`
 
-	Rank string `json:"-"` // the server's own; never in an answer
+	Rank string `json:"-"` // internal; never in a response
 }
 
-// Comment is what somebody said on a card.
+// Comment is a comment on a card.
 type Comment struct {
 	ID        string   `json:"id" doc:"The comment's id." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CardID    string   `json:"cardId" doc:"The card it is on." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`

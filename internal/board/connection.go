@@ -12,126 +12,129 @@ import (
 	"time"
 )
 
-// How long what connects a program lives.
+// Lifetimes of the tokens and codes of connected programs.
 const (
-	AccessLifetime  = time.Hour           // of an access token; RFC 9700, 2.2.1 wants it short
-	RefreshLifetime = 90 * 24 * time.Hour // of a refresh token that is not used
-	RefreshReuse    = time.Minute         // in which the refresh token before the last gets the last response again
-	CodeLifetime    = 5 * time.Minute     // of an authorization code; RFC 6749, 4.1.2 allows ten
-	CodeKept        = 24 * time.Hour      // during which a code that was used is known when it comes again
+	AccessLifetime  = time.Hour           // of an access token; RFC 9700, 2.2.1 recommends a short one
+	RefreshLifetime = 90 * 24 * time.Hour // of an unused refresh token
+	RefreshReuse    = time.Minute         // window in which the previous refresh token gets the last response again
+	CodeLifetime    = 5 * time.Minute     // of an authorization code; RFC 6749, 4.1.2 allows ten minutes
+	CodeKept        = 24 * time.Hour      // how long a used code is remembered, to detect reuse
 	DeviceLifetime  = 15 * time.Minute    // of a device code
-	DevicePause     = 5 * time.Second     // between two questions of a device (RFC 8628, 3.2)
+	DevicePause     = 5 * time.Second     // minimum pause between two polls of a device (RFC 8628, 3.2)
 )
 
-// How long a program that registered itself is remembered: without anybody's
-// consent, and after the last one's.
+// How long a program that registered itself is kept: without any consent, and
+// after its last consent ended.
 const (
 	ClientUnused = 7 * 24 * time.Hour
 	ClientKept   = 365 * 24 * time.Hour
 )
 
-// The kinds of grants that are served (RFC 6749, 4.1 and 6; RFC 8628, 3.4).
+// The supported grant types (RFC 6749, 4.1 and 6; RFC 8628, 3.4).
 const (
 	GrantCode    = "authorization_code"
 	GrantRefresh = "refresh_token"
 	GrantDevice  = "urn:ietf:params:oauth:grant-type:device_code"
 )
 
-// Client is a program that may ask people for access. All are public: they keep
-// no secret of their own (RFC 6749, 2.1).
+// Client is a program that may ask people for access. All clients are public:
+// they have no secret (RFC 6749, 2.1).
 type Client struct {
-	ID           string // made here, or the https address of its metadata document
-	Name         string // what it calls itself; may be empty
-	URI          string // of a page about it; may be empty
+	ID           string // created here, or the https URL of its metadata document
+	Name         string // the name it gives itself; may be empty
+	URI          string // URL of a page about it; may be empty
 	RedirectURIs []string
 	GrantTypes   []string
 }
 
-// May tells whether the client said that it uses a kind of grant.
+// May reports whether the client registered a grant type.
 func (c Client) May(grantType string) bool { return slices.Contains(c.GrantTypes, grantType) }
 
-// Consent is what a person allowed a program.
+// Consent is the access that a person granted to a program.
 type Consent struct {
 	ClientID    string
-	ClientName  string // as it was shown
-	Host        string // that the program was shown to belong to, or to return to
-	Resource    string // that was asked for (RFC 8707); empty for none
+	ClientName  string // the name at the time of consent
+	Host        string // shown to the person: the host that the program belongs to or redirects to
+	Resource    string // the requested resource (RFC 8707); empty for none
 	Scopes      []Scope
 	UserID      string
-	WorkspaceID string // empty for all of the person's
+	WorkspaceID string // empty for all workspaces of the person
 	Refreshes   bool   // whether the program gets refresh tokens
 }
 
-// AuthorizationCode is one without its text.
+// AuthorizationCode is an authorization code without its text.
 type AuthorizationCode struct {
 	Consent
 	RedirectURI string
-	Challenge   string // of PKCE, by S256 (RFC 7636, 4.2)
+	Challenge   string // the PKCE challenge, method S256 (RFC 7636, 4.2)
 	Expired     bool
-	TokenID     string // that it was redeemed for; empty for none yet
+	TokenID     string // the token it was redeemed for; empty if not yet redeemed
 }
 
-// DeviceState is how far the question of a device has come.
+// DeviceState is the state of a device's authorization request.
 type DeviceState string
 
-// The states of a device's question.
+// The states of a device's authorization request.
 const (
 	DeviceAsked   DeviceState = "asked"
 	DeviceAllowed DeviceState = "allowed"
 	DeviceDenied  DeviceState = "denied"
 )
 
-// Device is the question of a program without a browser (RFC 8628). Before it
-// was allowed its scopes are those that were asked for, and nobody is its user.
+// Device is the authorization request of a program without a browser (RFC
+// 8628). Until it is allowed, Scopes holds the requested scopes and UserID is
+// empty.
 type Device struct {
 	Consent
 	ID       string
 	State    DeviceState
-	Pause    time.Duration // that the program must keep between two questions
+	Pause    time.Duration // minimum pause between two polls
 	PolledAt Instant
 	Expired  bool
-	TokenID  string // that it was redeemed for; empty for none yet
+	TokenID  string // the token it was redeemed for; empty if not yet redeemed
 }
 
-// Grant is what a program has: the token of this id, and the right to renew it.
+// Grant is a program's access: the token with this id and the right to renew
+// it.
 type Grant struct {
 	TokenID  string
 	ClientID string
 	UserID   string
 	Resource string
 	Scopes   []Scope
-	Current  bool // whether the refresh token that was shown is the last one
-	Ended    bool // revoked or expired, or its owner gone
+	Current  bool // whether the presented refresh token is the current one
+	Ended    bool // revoked, expired, or the owner's account is gone
 
-	Refresh     []byte  // the hash of the last refresh token
-	RenewedAt   Instant // when that was given
+	Refresh     []byte  // hash of the current refresh token
+	RenewedAt   Instant // when the current refresh token was issued
 	TokenScopes []Scope // of the access token
-	TokenUntil  Instant // when that expires
+	TokenUntil  Instant // when the access token expires
 }
 
-// Repeats reports whether a refresh token that is not the last one was replaced
-// by the last one so recently that it gets the same response again: a client
-// whose response got lost, or two tabs that renew at once, are no thieves. The
-// successor is the hash of the token that replaced it.
+// Repeats reports whether an old refresh token was replaced so recently that it
+// gets the same response again. A client that lost the response, or two tabs
+// that renew at once, must not be treated as token theft. The successor is the
+// hash of the token that replaced it.
 func (g Grant) Repeats(successor []byte, now Instant) bool {
 	return now < g.RenewedAt+Instant(RefreshReuse.Milliseconds()) && subtle.ConstantTimeCompare(successor, g.Refresh) == 1
 }
 
-// Renewal makes the access token and the refresh token that replace a refresh
-// token. They follow from that token and a key of the server's, so that the same
-// request gets the same response without the server keeping what it gave.
+// Renewal derives the access token and the refresh token that replace a refresh
+// token. Both are derived from that token and a key of the server, so that a
+// repeated request gets the same response although the server stores neither.
 func Renewal(key []byte, refresh string) (access, next string) {
 	family, _ := FamilyOf(refresh)
 	random, err := hkdf.Key(sha256.New, key, nil, "oauth renewal "+refresh, 256)
 	if err != nil {
-		panic(err) // only for a length that HKDF does not reach
+		panic(err) // only for lengths beyond the limit of HKDF
 	}
 	source := bytes.NewBuffer(random)
 	secret := base32.StdEncoding.EncodeToString(source.Next(20))[:secretLength]
 	return tokenFrom(source), family + secret
 }
 
-// ConnectedApp is a program that a person let in, as the person sees it.
+// ConnectedApp is a program with access to an account, as the account's owner
+// sees it.
 type ConnectedApp struct {
 	ID          string   `json:"id" doc:"The id of its token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string   `json:"name" doc:"The name the program gives itself." example:"Example Assistant"`
@@ -143,18 +146,18 @@ type ConnectedApp struct {
 	ExpiresAt   Instant  `json:"expiresAt" format:"date-time" doc:"When it is disconnected unless it renews its token." example:"2026-05-31T09:00:00.000Z"`
 }
 
-// RefreshPrefix begins every refresh token.
+// RefreshPrefix starts every refresh token.
 const RefreshPrefix = "cwr_"
 
-// secretLength is that of NewSecret.
+// secretLength is the length of a secret from NewSecret.
 const secretLength = 26
 
-// NewFamily makes the part of refresh tokens that stays the same from the first
-// to the last of one consent: by it a used one is known when it comes again.
+// NewFamily returns the part of a refresh token that stays the same for all
+// tokens of one consent. It allows a reused token to be recognized.
 func NewFamily() string { return RefreshPrefix + NewSecret() }
 
-// FamilyOf is the part of a refresh token that all of its consent share. It is
-// false for text that cannot be a refresh token.
+// FamilyOf returns the part of a refresh token that all tokens of its consent
+// share. It returns false for a text that cannot be a refresh token.
 func FamilyOf(refresh string) (family string, ok bool) {
 	if len(refresh) != len(RefreshPrefix)+2*secretLength || !strings.HasPrefix(refresh, RefreshPrefix) {
 		return "", false
@@ -162,15 +165,16 @@ func FamilyOf(refresh string) (family string, ok bool) {
 	return refresh[:len(RefreshPrefix)+secretLength], true
 }
 
-// userCodeAlphabet has no vowels, so that no code is a word, and is typed on any
-// keyboard (RFC 8628, 6.1).
+// userCodeAlphabet has no vowels, so that no code spells a word, and only
+// letters that any keyboard has (RFC 8628, 6.1).
 const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 
-// userCodeLength gives 20^8 codes (34.5 bits): RFC 8628, 5.2 wants them and the
-// limit of guesses looked at together.
+// userCodeLength gives 20^8 codes (34.5 bits). RFC 8628, 5.2 asks to choose it
+// together with the limit on guesses.
 const userCodeLength = 8
 
-// NewUserCode makes what a person types for a device, as WDJB-MJHT.
+// NewUserCode returns a code that a person types for a device, such as
+// WDJB-MJHT.
 func NewUserCode() string {
 	var b strings.Builder
 	for b.Len() < userCodeLength+1 {
@@ -186,8 +190,9 @@ func NewUserCode() string {
 	return b.String()
 }
 
-// UserCodeHash is the fingerprint of what a person typed, whatever its case and
-// whatever stands between the letters. It is false for what cannot be a code.
+// UserCodeHash returns the hash of a code that a person typed. It ignores case
+// and any characters between the letters. It returns false for a text that
+// cannot be a code.
 func UserCodeHash(typed string) ([]byte, bool) {
 	var letters []byte
 	for _, r := range strings.ToUpper(typed) {

@@ -5,26 +5,27 @@ import (
 	"strings"
 )
 
-// DeliveryStatus is how far a delivery is.
+// DeliveryStatus is the state of a delivery.
 type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
 	DeliveryPending    DeliveryStatus = "pending"       // not attempted yet
-	DeliveryDelivering DeliveryStatus = "delivering"    // an attempt takes its time
-	DeliveryRetry      DeliveryStatus = "pending retry" // the next attempt waits for its pause
+	DeliveryDelivering DeliveryStatus = "delivering"    // an attempt is in progress
+	DeliveryRetry      DeliveryStatus = "pending retry" // waiting for the next attempt
 	DeliveryDelivered  DeliveryStatus = "delivered"
-	DeliveryFailed     DeliveryStatus = "failed"  // refused for good, no retry
+	DeliveryFailed     DeliveryStatus = "failed"  // failed permanently, without a retry
 	DeliveryGaveUp     DeliveryStatus = "gave up" // the last retry failed
 	DeliverySkipped    DeliveryStatus = "skipped" // not to be sent
 )
 
-// CanSendAgain tells whether a person may have the delivery sent again.
+// CanSendAgain reports whether a person may send the delivery again.
 func (s DeliveryStatus) CanSendAgain() bool {
 	return s == DeliveryFailed || s == DeliveryGaveUp || s == DeliverySkipped
 }
 
-// Delivery is an event on its way to one webhook, as the log tells it.
+// Delivery is an event that is sent to one webhook, as the delivery log shows
+// it.
 type Delivery struct {
 	ID            string         `json:"id" doc:"The delivery's id. It is the same in the header webhook-id and in the body of every attempt." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
 	WebhookID     string         `json:"webhookId" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -40,14 +41,14 @@ type Delivery struct {
 	EndedAt       *Instant       `json:"endedAt" format:"date-time" doc:"When it reached its final status; null if it is still pending." example:"2026-03-02T14:00:00.100Z"`
 }
 
-// DeliveryDetail is a delivery with all that happened to it.
+// DeliveryDetail is a delivery with its attempts and its body.
 type DeliveryDetail struct {
 	Delivery
 	Log  []DeliveryAttempt `json:"log" doc:"The last twenty attempts."`
 	Body string            `json:"body" doc:"The request body, identical in every attempt." example:"{\"id\":\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"}"`
 }
 
-// DeliveryAttempt is one try to deliver.
+// DeliveryAttempt is one attempt to send a delivery.
 type DeliveryAttempt struct {
 	At         Instant `json:"at" format:"date-time" doc:"When it started." example:"2026-03-02T14:00:00.000Z"`
 	Duration   int64   `json:"durationMs" doc:"The duration in milliseconds." example:"180"`
@@ -56,12 +57,12 @@ type DeliveryAttempt struct {
 	Answer     string  `json:"answer" doc:"The first kilobyte of the response body." example:"try again later"`
 }
 
-// AttemptsKept is how many attempts the log of a delivery holds.
+// AttemptsKept is the number of attempts that the log keeps for a delivery.
 const AttemptsKept = 20
 
-// Describe is a delivery's reason with what comes next, as its log says it.
-// Held means that its receiver fails and one other delivery at a time probes it;
-// until is when the pause ends that the receiver asked for, 0 for none.
+// Describe adds to the delivery's reason what happens next. Held means that the
+// receiver is failing and another delivery probes it. Until is the end of a
+// pause that the receiver asked for; 0 for none.
 func (d *Delivery) Describe(now Instant, held bool, until Instant) {
 	next := ""
 	switch {
@@ -76,7 +77,7 @@ func (d *Delivery) Describe(now Instant, held bool, until Instant) {
 	case held:
 		next = "held: receiver failing"
 	case d.Status != DeliveryDelivering:
-		next = "waits for its turn"
+		next = "waiting for earlier deliveries"
 	}
 	parts := []string{}
 	for _, s := range []string{d.Reason, next} {
@@ -87,7 +88,7 @@ func (d *Delivery) Describe(now Instant, held bool, until Instant) {
 	d.Reason = strings.Join(parts, "; ")
 }
 
-// DeliveryQuota is how many deliveries an organization has on a day.
+// DeliveryQuota is an organization's deliveries on one day, with its limit.
 type DeliveryQuota struct {
 	ID    string `json:"organizationId" doc:"The organization." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Plan  Plan   `json:"plan" doc:"Its plan." example:"team"`
@@ -96,7 +97,8 @@ type DeliveryQuota struct {
 	Limit int    `json:"limit" doc:"The limit of the plan. Deliveries over it are skipped." example:"10000"`
 }
 
-// Outgoing is the body of a delivery: identifiers, dates and plain facts only.
+// Outgoing is the body of a delivery. It holds only identifiers, dates and
+// plain facts.
 type Outgoing struct {
 	ID           string  `json:"id" doc:"The delivery's id, the same in every attempt. Use it to ignore duplicates." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
 	Type         Kind    `json:"type" doc:"The kind of event." example:"card.created"`
@@ -110,14 +112,15 @@ type Outgoing struct {
 	Links        Links   `json:"links" doc:"URLs for reading the details with a token of the receiver."`
 }
 
-// Links are absolute addresses of the public interface.
+// Links holds absolute URLs of the REST API.
 type Links struct {
 	Board *string `json:"board" doc:"The board." example:"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Card  *string `json:"card" doc:"The card; null for none." example:"https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Lists *string `json:"lists" doc:"The board's lists." example:"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists"`
 }
 
-// LinksOf are the links of an event on a board, about a card or "".
+// LinksOf returns the links for an event on a board. CardID is "" for an event
+// without a card.
 func LinksOf(baseURL, boardID, cardID string) (l Links) {
 	if boardID != "" {
 		b := baseURL + APIPath + "/boards/" + boardID
@@ -131,7 +134,7 @@ func LinksOf(baseURL, boardID, cardID string) (l Links) {
 	return l
 }
 
-// DeliveryID makes the id of a delivery from a fresh identifier.
+// DeliveryID returns the id of a delivery, made from a new identifier.
 func DeliveryID(fresh string, boardVersion int64) string {
 	return fmt.Sprintf("%s:v%d", fresh, boardVersion)
 }

@@ -1,8 +1,8 @@
-// Package board holds the language of the service: the nouns (workspace,
-// board, list, card …), who may do what (roles, capabilities, scopes), the
-// kinds of events, limits, plans, features and faults, and the arithmetic of
-// ranks and due dates.
+// Package board defines the domain of the service: its types (workspace, board,
+// list, card …), permissions (roles, capabilities, scopes), kinds of events,
+// limits, plans, features and errors, and the calculations for ranks and due
+// dates.
 //
-// It does no input or output: a value of this package is the same in the
-// database, in the REST interface and in a test.
+// It performs no I/O: a value of this package is the same in the database, in
+// the REST API and in a test.
 package board

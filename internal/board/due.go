@@ -2,9 +2,9 @@ package board
 
 import "time"
 
-// Due is when a card is due and when its work starts. A date is a plain
-// calendar date; the instant beside it is there only when a time of day was
-// given, and holds whatever zone the caller wrote in.
+// Due holds when a card is due and when its work starts. A date is a calendar
+// date. The instant next to it is set only if a time of day was given, and is
+// independent of the time zone in which it was given.
 type Due struct {
 	DueDate   *string  `json:"dueDate" format:"date" doc:"The due date, in the card's time zone." example:"2026-03-14"`
 	DueAt     *Instant `json:"dueAt" format:"date-time" doc:"The due time; null if the card is due all day." example:"2026-03-14T08:30:00.000Z"`
@@ -13,18 +13,19 @@ type Due struct {
 	TimeZone  *string  `json:"timeZone" doc:"The IANA time zone in which the times were given." example:"Europe/Berlin"`
 }
 
-// DueInput is a due date as a caller writes it; empty text is absent.
+// DueInput is a due date as a caller gives it. Empty strings are absent values.
 type DueInput struct {
 	DueDate, DueTime, StartDate, StartTime, TimeZone string
 }
 
-// Resolve checks a due date and finds its instants. It refuses a time without
-// its date, a time without a zone, a zone that is not an IANA name, and a
-// start after the due date. A wall time that daylight saving skips moves
-// forward by the gap; one that comes twice is the first of the two.
+// Resolve validates a due date and computes its instants. It refuses a time
+// without a date, a time without a time zone, a time zone that is not an IANA
+// name, and a start after the due date. A local time that daylight saving skips
+// moves forward by the gap; a local time that occurs twice is the first of the
+// two.
 func (in DueInput) Resolve() (Due, error) {
 	if in.DueDate == "" && in.StartDate == "" {
-		return Due{}, Invalid("dueDate or startDate is required; use clear_card_due to take both away.")
+		return Due{}, Invalid("dueDate or startDate is required. Use clear_card_due to clear both.")
 	}
 	return in.resolve()
 }
@@ -32,7 +33,7 @@ func (in DueInput) Resolve() (Due, error) {
 func (in DueInput) resolve() (Due, error) {
 	var out Due
 	if in.TimeZone == "" && (in.DueTime != "" || in.StartTime != "") {
-		return out, Invalid("timeZone is required with dueTime or startTime, an IANA name such as Europe/Berlin.")
+		return out, Invalid("timeZone is required with dueTime or startTime. Use an IANA name such as Europe/Berlin.")
 	}
 	zone := time.UTC
 	if in.TimeZone != "" {
@@ -55,20 +56,20 @@ func (in DueInput) resolve() (Due, error) {
 	return out, nil
 }
 
-// DueChange is a change of a due date and a start. What is absent stays, unless
-// it is cleared.
+// DueChange changes a due date and a start. Absent values stay unchanged unless
+// they are cleared.
 type DueChange struct {
 	DueInput
 	ClearDue, ClearStart bool
 }
 
-// Resolve makes the change to what a card has. A time that stays keeps its
-// instant, also in another zone. It refuses what DueInput.Resolve refuses, and a
-// date that stays on the wrong side of the new one.
+// Resolve applies the change to a card's due date. A time that stays keeps its
+// instant, even in another time zone. It refuses what DueInput.Resolve refuses,
+// and a change after which the start would be later than the due date.
 func (in DueChange) Resolve(was Due) (Due, error) {
 	keepsDue, keepsStart := in.DueDate == "" && !in.ClearDue, in.StartDate == "" && !in.ClearStart
 	if keepsDue && keepsStart {
-		return in.DueInput.Resolve() // which says what is missing
+		return in.DueInput.Resolve() // its error says what is missing
 	}
 	out, err := in.resolve()
 	if err != nil {
@@ -88,13 +89,15 @@ func (in DueChange) Resolve(was Due) (Due, error) {
 	case !out.startsLate():
 		return out, nil
 	case keepsStart:
-		return Due{}, Invalid("The start of the card, %s, would be after the new due date. Send another startDate, or null to clear it.", *out.StartDate)
+		return Due{}, Invalid("The start of the card, %s, would be after the new due date. Send another startDate, "+
+			"or null to clear it.", *out.StartDate)
 	}
-	return Due{}, Invalid("The new start would be after the due date of the card, %s. Send another dueDate, or null to clear it.", *out.DueDate)
+	return Due{}, Invalid("The new start would be after the due date of the card, %s. Send another dueDate, or null "+
+		"to clear it.", *out.DueDate)
 }
 
-// dayOf is the date of an instant in the zone of a due date; without an instant
-// the date stays.
+// dayOf returns the date of an instant in the time zone of d. It returns date
+// unchanged if at is nil.
 func (d Due) dayOf(date *string, at *Instant) *string {
 	if at == nil || d.TimeZone == nil {
 		return date
@@ -117,7 +120,7 @@ func (d Due) startsLate() bool {
 	return d.DueAt != nil && d.StartAt != nil && *d.StartAt > *d.DueAt
 }
 
-// Equal tells whether two due dates say the same.
+// Equal reports whether two due dates are equal.
 func (d Due) Equal(o Due) bool {
 	return same(d.DueDate, o.DueDate) && same(d.DueAt, o.DueAt) && same(d.StartDate, o.StartDate) &&
 		same(d.StartAt, o.StartAt) && same(d.TimeZone, o.TimeZone)
@@ -152,9 +155,10 @@ func resolveDay(dateField, timeField, date, clock string, zone *time.Location) (
 	return &date, &at, nil
 }
 
-// wallTime finds the instant at which clocks in zone show wall (whose own zone
-// is UTC). Go's time.Date leaves gaps and folds undecided; here a fold is its
-// first instant and a gap moves forward by its length.
+// wallTime returns the instant at which clocks in zone show wall, whose own
+// zone is UTC. time.Date does not define the result for gaps and repeated
+// hours. Here a repeated time is its first instant, and a time in a gap moves
+// forward by the length of the gap.
 func wallTime(wall time.Time, zone *time.Location) time.Time {
 	offset := func(t time.Time) time.Duration {
 		_, seconds := t.In(zone).Zone()

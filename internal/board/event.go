@@ -1,7 +1,7 @@
 package board
 
-// Kind names a kind of event. The dotted names without a webhook kind of
-// their own (list.updated, label.created …) appear in the activity of a board.
+// Kind names a kind of event. Kinds without a webhook event (list.updated,
+// label.created …) appear only in the activity of a board.
 type Kind string
 
 // The kinds of events that a webhook can be subscribed to.
@@ -24,36 +24,37 @@ const (
 	KindWebhookTest          Kind = "webhook.test"
 )
 
-// Event is one change of a board: it takes one boardVersion, becomes one entry
-// of the board's activity and, when Data is set, leaves through webhooks.
+// Event is one change to a board. It increments the boardVersion and becomes
+// one entry of the board's activity. If Data is set, it is also sent through
+// webhooks.
 type Event struct {
 	Kind    Kind
 	ListID  string
 	CardID  string
-	Changes Changes // field by field, for the activity; may hold text, but none of comments
-	Data    any     // what a webhook carries: identifiers, dates and plain facts only; nil where no webhook kind stands for the change
-	Text    string  // what a comment says, to find who is mentioned; stored nowhere
-	Before  string  // what it said before it was edited
-	Copied  bool    // what is new was written before, elsewhere: who is mentioned in it is not told again
+	Changes Changes // changed fields for the activity; may hold text, but never the text of comments
+	Data    any     // payload of a webhook: identifiers, dates and plain facts only; nil if the change is no webhook event
+	Text    string  // text of a comment, used to find mentions; not stored
+	Before  string  // text of a comment before it was edited
+	Copied  bool    // the content was copied; people mentioned in it are not notified again
 }
 
-// Changes says of each field what it was and what it is.
+// Changes maps each changed field to its old and new value.
 type Changes map[string]FromTo
 
-// FromTo is one field's change. What was not there is null.
+// FromTo is the change of one field. An absent value is null.
 type FromTo struct {
 	From any `json:"from" doc:"The previous value; null for none."`
 	To   any `json:"to" doc:"The new value; null for none."`
 }
 
-// Set notes a change of a field when there is one.
+// Set records the change of a field if from and to differ.
 func Set[T comparable](c Changes, field string, from, to T) {
 	if from != to {
 		c[field] = FromTo{From: from, To: to}
 	}
 }
 
-// Entry is a change as the activity of a board tells it.
+// Entry is a change as it appears in the activity of a board.
 type Entry struct {
 	ID           string  `json:"id" doc:"The entry's id." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Type         Kind    `json:"type" doc:"The kind of change: the webhook event kinds and further ones, such as list.updated or label.created." example:"card.moved"`
@@ -65,10 +66,10 @@ type Entry struct {
 	Changes      Changes `json:"changes" doc:"The previous and new value of each changed field. position holds the open sibling that the object was placed after. For a comment it holds the id, never the text."`
 	BoardVersion int64   `json:"boardVersion" doc:"The boardVersion after this change." example:"42"`
 
-	Client *string `json:"-"` // the tab of a browser that caused it, for the live stream alone
+	Client *string `json:"-"` // the browser tab that caused it; only for the live stream
 }
 
-// CardRef is what most events say: which card, in which list.
+// CardRef identifies a card and its list in most events.
 type CardRef struct {
 	CardID string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListID string `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -78,8 +79,8 @@ func cardEvent(k Kind, c Card, changes Changes, data any) Event {
 	return Event{Kind: k, ListID: c.ListID, CardID: c.ID, Changes: changes, Data: data}
 }
 
-// Place says where a thing stands for who replays the changes: behind an open
-// neighbour, or at the top.
+// Place returns the position for clients that replay changes: after an open
+// sibling, or at the top if after is "".
 func Place(after string) Position {
 	if after == "" {
 		return Top()
@@ -87,7 +88,7 @@ func Place(after string) Position {
 	return After(after)
 }
 
-// CardCreated: a card came to be. Its changes hold all that it was born with.
+// CardCreated is the event of a new card. Its changes hold all initial values.
 func CardCreated(c Card, after string) Event {
 	return cardEvent(KindCardCreated, c, born(c, after), CardRef{c.ID, c.ListID})
 }
@@ -107,7 +108,7 @@ func born(c Card, after string) Changes {
 	return ch
 }
 
-// CardUpdated: the title or the description changed.
+// CardUpdated is the event of a changed title or description.
 func CardUpdated(c Card, changes Changes) Event {
 	changed := []string{}
 	for _, f := range []string{"title", "description"} {
@@ -121,7 +122,7 @@ func CardUpdated(c Card, changes Changes) Event {
 	}{CardRef{c.ID, c.ListID}, changed})
 }
 
-// CardMoved: the card stands in another list.
+// CardMoved is the event of a card that moved to another list.
 func CardMoved(c Card, fromList, after string) Event {
 	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": {nil, Place(after)}}, struct {
 		CardRef
@@ -129,37 +130,39 @@ func CardMoved(c Card, fromList, after string) Event {
 	}{CardRef{c.ID, c.ListID}, fromList})
 }
 
-// CardReordered: the card has another place in its list. No webhook hears of it.
+// CardReordered is the event of a card that moved within its list. It is not
+// sent to webhooks.
 func CardReordered(c Card, after string) Event {
 	return cardEvent("card.reordered", c, Changes{"position": {nil, Place(after)}}, nil)
 }
 
-// CardCompleted and CardReopened: the work is done, or is not after all.
+// CardCompleted is the event of a card that was marked as done.
 func CardCompleted(c Card) Event {
 	return cardEvent(KindCardCompleted, c, Changes{"done": {false, true}}, CardRef{c.ID, c.ListID})
 }
 
-// CardReopened is the opposite of CardCompleted.
+// CardReopened is the event of a card that was marked as not done.
 func CardReopened(c Card) Event {
 	return cardEvent(KindCardReopened, c, Changes{"done": {true, false}}, CardRef{c.ID, c.ListID})
 }
 
-// CardArchived: the card left the board's sight.
+// CardArchived is the event of an archived card.
 func CardArchived(c Card) Event {
 	return cardEvent(KindCardArchived, c, Changes{"archivedAt": {nil, c.ArchivedAt}}, CardRef{c.ID, c.ListID})
 }
 
-// CardRestored: the card is back, behind an open neighbour.
+// CardRestored is the event of a restored card, placed after an open sibling.
 func CardRestored(c Card, archivedAt *Instant, after string) Event {
 	return cardEvent(KindCardRestored, c, Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}, CardRef{c.ID, c.ListID})
 }
 
-// CardAssigneesChanged: people were added to or removed from the card.
+// CardAssigneesChanged is the event of people assigned to or unassigned from a
+// card.
 func CardAssigneesChanged(c Card, before []UserRef, added, removed []string) Event {
 	return cardEvent(KindCardAssigneesChanged, c, Changes{"assignees": {userIDs(before), userIDs(c.Assignees)}}, addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
 }
 
-// CardLabelsChanged: labels were put on or taken off the card.
+// CardLabelsChanged is the event of labels added to or removed from a card.
 func CardLabelsChanged(c Card, before []LabelRef, added, removed []string) Event {
 	return cardEvent(KindCardLabelsChanged, c, Changes{"labels": {labelIDs(before), labelIDs(c.Labels)}}, addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
 }
@@ -170,7 +173,7 @@ type addedRemoved struct {
 	Removed []string `json:"removed" doc:"The ids that were removed." example:"[]"`
 }
 
-// CardDueDateChanged: the card has another due date or start, or none.
+// CardDueDateChanged is the event of a changed or cleared due date or start.
 func CardDueDateChanged(c Card, before Due) Event {
 	ch := Changes{}
 	dueChanges(ch, before, c.Due)
@@ -193,15 +196,15 @@ func dueChanges(ch Changes, from, to Due) {
 	SetPtr(ch, "timeZone", from.TimeZone, to.TimeZone)
 }
 
-// SetPtr notes a change of a field that may be absent when there is one.
+// SetPtr records the change of an optional field if from and to differ.
 func SetPtr[T comparable](c Changes, field string, from, to *T) {
 	if !same(from, to) {
 		c[field] = FromTo{from, to}
 	}
 }
 
-// CommentAdded: somebody said something on a card. No event of a comment keeps
-// what it says: the activity outlives the comment.
+// CommentAdded is the event of a new comment. Stored events never hold the text
+// of a comment, because the activity outlives the comment.
 func CommentAdded(c Card, m Comment) Event {
 	e := cardEvent(KindCommentAdded, c, Changes{"commentId": {nil, m.ID}}, struct {
 		CardID    string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -211,19 +214,21 @@ func CommentAdded(c Card, m Comment) Event {
 	return e
 }
 
-// CommentEdited and CommentDeleted are told in the activity alone.
+// CommentEdited is the event of an edited comment. It appears only in the
+// activity.
 func CommentEdited(c Card, m Comment, before string) Event {
 	e := cardEvent("comment.edited", c, Changes{"commentId": {m.ID, m.ID}}, nil)
 	e.Text, e.Before = m.Text, before
 	return e
 }
 
-// CommentDeleted: a comment is gone.
+// CommentDeleted is the event of a deleted comment. It appears only in the
+// activity.
 func CommentDeleted(c Card, m Comment) Event {
 	return cardEvent("comment.deleted", c, Changes{"commentId": {m.ID, nil}}, nil)
 }
 
-// ChecklistAdded: a card has another checklist, with its items.
+// ChecklistAdded is the event of a new checklist with its items.
 func ChecklistAdded(c Card, l Checklist) Event {
 	items := make([]map[string]any, len(l.Items))
 	for i, it := range l.Items {
@@ -232,30 +237,31 @@ func ChecklistAdded(c Card, l Checklist) Event {
 	return cardEvent("checklist.added", c, Changes{"checklistId": {nil, l.ID}, "title": {nil, l.Title}, "items": {nil, items}}, nil)
 }
 
-// ChecklistUpdated: another title.
+// ChecklistUpdated is the event of a changed checklist title.
 func ChecklistUpdated(c Card, l Checklist, changes Changes) Event {
 	changes["checklistId"] = FromTo{l.ID, l.ID}
 	return cardEvent("checklist.updated", c, changes, nil)
 }
 
-// ChecklistDeleted: the checklist is gone with its items.
+// ChecklistDeleted is the event of a deleted checklist.
 func ChecklistDeleted(c Card, l Checklist) Event {
 	return cardEvent("checklist.deleted", c, Changes{"checklistId": {l.ID, nil}, "title": {l.Title, nil}}, nil)
 }
 
-// ItemAdded: a checklist has another item, behind a neighbour.
+// ItemAdded is the event of a new checklist item, placed after a sibling.
 func ItemAdded(c Card, it ChecklistItem, after string) Event {
 	return cardEvent("checklist_item.added", c, Changes{"checklistId": {nil, it.ChecklistID}, "itemId": {nil, it.ID}, "title": {nil, it.Title}, "position": {nil, Place(after)}}, nil)
 }
 
-// ItemUpdated: another title or place, or the item is not done after all.
+// ItemUpdated is the event of an item whose title or position changed, or that
+// was marked as not done.
 func ItemUpdated(c Card, it ChecklistItem, kind Kind, changes Changes) Event {
 	changes["itemId"] = FromTo{it.ID, it.ID}
 	changes["checklistId"] = FromTo{it.ChecklistID, it.ChecklistID}
 	return cardEvent(kind, c, changes, nil)
 }
 
-// ItemCompleted: an item is done.
+// ItemCompleted is the event of an item that was marked as done.
 func ItemCompleted(c Card, it ChecklistItem) Event {
 	return cardEvent(KindItemCompleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, it.ID}, "done": {false, true}}, struct {
 		CardID      string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -264,68 +270,70 @@ func ItemCompleted(c Card, it ChecklistItem) Event {
 	}{c.ID, it.ChecklistID, it.ID})
 }
 
-// ItemDeleted: an item is gone.
+// ItemDeleted is the event of a deleted item.
 func ItemDeleted(c Card, it ChecklistItem) Event {
 	return cardEvent("checklist_item.deleted", c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil}, "title": {it.Title, nil}}, nil)
 }
 
-// ListRef is what list events say.
+// ListRef identifies a list in events.
 type ListRef struct {
 	ListID string `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// ListCreated: the board has another list, behind an open neighbour.
+// ListCreated is the event of a new list, placed after an open sibling.
 func ListCreated(l List, after string) Event {
 	return Event{Kind: KindListCreated, ListID: l.ID, Data: ListRef{l.ID}, Changes: Changes{
 		"name": {nil, l.Name}, "wipLimit": {nil, l.WIPLimit}, "wipMode": {nil, l.WIPMode}, "position": {nil, Place(after)}}}
 }
 
-// ListUpdated: another name or WIP limit.
+// ListUpdated is the event of a changed name or WIP limit.
 func ListUpdated(l List, changes Changes) Event {
 	return Event{Kind: "list.updated", ListID: l.ID, Changes: changes}
 }
 
-// ListMoved: another place on the board.
+// ListMoved is the event of a list that moved on its board.
 func ListMoved(l List, after string) Event {
 	return Event{Kind: "list.moved", ListID: l.ID, Changes: Changes{"position": {nil, Place(after)}}}
 }
 
-// ListArchived: the list left the board's sight with its cards.
+// ListArchived is the event of a list that was archived with its cards.
 func ListArchived(l List) Event {
 	return Event{Kind: KindListArchived, ListID: l.ID, Data: ListRef{l.ID}, Changes: Changes{"archivedAt": {nil, l.ArchivedAt}}}
 }
 
-// ListRestored: the list is back, behind an open neighbour.
+// ListRestored is the event of a restored list, placed after an open sibling.
 func ListRestored(l List, archivedAt *Instant, after string) Event {
 	return Event{Kind: "list.restored", ListID: l.ID, Changes: Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}}
 }
 
-// LabelCreated, LabelUpdated and LabelDeleted are told in the activity alone.
+// LabelCreated is the event of a new label. It appears only in the activity.
 func LabelCreated(l Label) Event {
 	return Event{Kind: "label.created", Changes: Changes{"labelId": {nil, l.ID}, "name": {nil, l.Name}, "color": {nil, l.Color}}}
 }
 
-// LabelUpdated: another name or colour.
+// LabelUpdated is the event of a changed label name or colour. It appears only
+// in the activity.
 func LabelUpdated(l Label, changes Changes) Event {
 	changes["labelId"] = FromTo{l.ID, l.ID}
 	return Event{Kind: "label.updated", Changes: changes}
 }
 
-// LabelDeleted: the label is gone from the board and from its cards.
+// LabelDeleted is the event of a label removed from the board and its cards. It
+// appears only in the activity.
 func LabelDeleted(l Label) Event {
 	return Event{Kind: "label.deleted", Changes: Changes{"labelId": {l.ID, nil}, "name": {l.Name, nil}, "color": {l.Color, nil}}}
 }
 
-// StatusPosted: somebody said how the board is doing.
+// StatusPosted is the event of a new status update.
 func StatusPosted(u StatusUpdate) Event {
 	return Event{Kind: KindStatusPosted, Changes: Changes{"statusUpdateId": {nil, u.ID}, "status": {nil, u.Status}, "title": {nil, u.Title}}, Data: struct {
 		StatusUpdateID string `json:"statusUpdateId" doc:"The status update." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{u.ID}}
 }
 
-// BoardEvent is a change of the board itself: board.created, board.updated,
-// board.archived, board.restored, board.trashed, board.imported and the
-// board_member.* kinds.
+// BoardEvent is the event of a change to the board itself: board.created,
+// board.updated, board.archived, board.restored, board.trashed, board.imported
+// and the board_member.* kinds.
 func BoardEvent(k Kind, changes Changes) Event { return Event{Kind: k, Changes: changes} }
 
 func labelIDs(ls []LabelRef) []string {

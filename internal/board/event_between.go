@@ -1,16 +1,17 @@
 package board
 
-// The events of what comes to a board whole: by a copy, or from another board.
+// Events of cards and lists that were copied, or moved between boards.
 
-// CardCopied: a card came to be with checklists, comments or done at once.
+// CardCopied is the event of a new card that starts with checklists, comments
+// or the done state.
 func CardCopied(c CardDetail, after string) Event {
-	e := cardEvent(KindCardCreated, c.Card, bornWhole(c, after), CardRef{c.ID, c.ListID})
+	e := cardEvent(KindCardCreated, c.Card, initialChanges(c, after), CardRef{c.ID, c.ListID})
 	e.Copied = true
 	return e
 }
 
-// cardBetween is what both boards say of a card that moved from one to the
-// other: the list of the other board is null, and so left to that board's event.
+// cardBetween identifies a card that moved between boards. The list of the
+// other board is null here; the event of that board holds it.
 type cardBetween struct {
 	CardID         string  `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListID         *string `json:"listId" doc:"The list it is in; null on the board it left." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -18,8 +19,8 @@ type cardBetween struct {
 	BoardID        string  `json:"boardId,omitempty" doc:"The other board, if the card moved between boards and that board is not confidential." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// CardMovedAway: the card stood in a list of this board and is on another now.
-// Other is that board, "" when it is confidential.
+// CardMovedAway is the event on the board that a card left. Other is the target
+// board, "" if it is confidential.
 func CardMovedAway(cardID, fromList, other string) Event {
 	ch := Changes{"listId": {fromList, nil}}
 	if other != "" {
@@ -28,19 +29,19 @@ func CardMovedAway(cardID, fromList, other string) Event {
 	return Event{Kind: KindCardMoved, ListID: fromList, CardID: cardID, Changes: ch, Data: cardBetween{CardID: cardID, PreviousListID: &fromList, BoardID: other}}
 }
 
-// CardMovedIn: the card came from another board, with all that hangs on it.
-// Other is that board, "" when it is confidential.
+// CardMovedIn is the event on the board that a card moved to, with all its
+// contents. Other is the source board, "" if it is confidential.
 func CardMovedIn(c CardDetail, after, other string) Event {
-	ch := bornWhole(c, after)
+	ch := initialChanges(c, after)
 	if other != "" {
 		ch["boardId"] = FromTo{other, nil}
 	}
 	return cardEvent(KindCardMoved, c.Card, ch, cardBetween{CardID: c.ID, ListID: &c.ListID, BoardID: other})
 }
 
-// ListMovedAway: the list is on another board now; each of its cards said so
-// before. No webhook kind stands for it. Other is that board, "" when it is
-// confidential.
+// ListMovedAway is the event on the board that a list left. Each of its cards
+// has its own event before it. It is not sent to webhooks. Other is the target
+// board, "" if it is confidential.
 func ListMovedAway(listID, other string) Event {
 	ch := Changes{"listId": {listID, nil}}
 	if other != "" {
@@ -49,8 +50,8 @@ func ListMovedAway(listID, other string) Event {
 	return Event{Kind: "list.moved_away", ListID: listID, Changes: ch}
 }
 
-// ListMovedIn: the list came from another board; each of its cards says so
-// behind it.
+// ListMovedIn is the event on the board that a list moved to. Each of its cards
+// has its own event after it.
 func ListMovedIn(l List, after, other string) Event {
 	ch := ListCreated(l, after).Changes
 	if other != "" {
@@ -59,9 +60,9 @@ func ListMovedIn(l List, after, other string) Event {
 	return Event{Kind: "list.moved_in", ListID: l.ID, Changes: ch}
 }
 
-// bornWhole is all that a card brings to a board on which it was not. Of its
-// comments that is their number.
-func bornWhole(c CardDetail, after string) Changes {
+// initialChanges returns all values of a card that is new on a board. It holds
+// the number of comments, not the comments.
+func initialChanges(c CardDetail, after string) Changes {
 	ch := born(c.Card, after)
 	if c.Done {
 		ch["done"] = FromTo{nil, true}

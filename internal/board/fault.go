@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Code is the machine-readable name of a refusal. The set is closed: a client
-// may switch over it.
+// Code is the machine-readable code of an error. The set is closed, so clients
+// can switch over it.
 type Code string
 
 // The codes of the public interface.
@@ -30,11 +30,11 @@ const (
 	CodeUnavailable       Code = "unavailable"
 )
 
-// Cause narrows an invalid_request down where the transport has a word of its
-// own for it (409, 413, 415, 405). The empty cause is an ordinary bad request.
+// Cause distinguishes cases of invalid_request for which HTTP has its own
+// status (405, 409, 413, 415). The empty cause is an ordinary bad request.
 type Cause string
 
-// Causes of an invalid_request that is not simply a bad value.
+// Causes of an invalid_request other than an invalid value.
 const (
 	CauseInFlight  Cause = "in flight"
 	CauseTooLarge  Cause = "too large"
@@ -42,46 +42,49 @@ const (
 	CauseMethod    Cause = "method"
 )
 
-// CauseOverload is that of an unavailable because of too much work: a refusal as
-// it should be, of which no log need tell.
+// CauseOverload is the cause of an unavailable error due to load shedding. It
+// is expected under load, so it is not logged.
 const CauseOverload Cause = "overload"
 
-// Reason tells apart refusals of one code, where a program acts on the difference.
+// Reason distinguishes errors with the same code that a program handles
+// differently.
 type Reason string
 
-// ReasonRecentSignIn is the reason of a forbidden that a new sign-in resolves.
+// ReasonRecentSignIn is the reason of a forbidden error that a new sign-in
+// resolves.
 const ReasonRecentSignIn Reason = "recent_sign_in_required"
 
 // Reasons returns all reasons.
 func Reasons() []Reason { return []Reason{ReasonRecentSignIn} }
 
-// Fault is a refusal that the caller is meant to read. Message is a whole
-// sentence that names the field or object and says what is allowed; it never
-// holds an inner error, a secret or another person's text.
+// Fault is an error for the caller. Message is a whole sentence that names the
+// field or object and says what is allowed. It never holds an internal error, a
+// secret or another person's text.
 type Fault struct {
 	Code       Code
 	Message    string
 	Reason     Reason // empty for most
 	Cause      Cause
-	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; else zero
+	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; otherwise zero
 }
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
 
-// AsFault finds the fault in err's chain.
+// AsFault returns the fault in err's chain.
 func AsFault(err error) (*Fault, bool) {
 	var f *Fault
 	ok := errors.As(err, &f)
 	return f, ok
 }
 
-// IsCode tells whether err is a fault of that code.
+// IsCode reports whether err is a fault with that code.
 func IsCode(err error, code Code) bool {
 	f, ok := AsFault(err)
 	return ok && f.Code == code
 }
 
-// Invalid is an invalid_request. The message starts with the field's name.
+// Invalid returns an invalid_request. The message should start with the field's
+// name.
 func Invalid(format string, args ...any) *Fault {
 	return &Fault{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
 }
@@ -95,31 +98,35 @@ func Listed[T ~string](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// NotFound is the one answer for absent and for invisible: its text never
-// varies, so that the two cannot be told apart.
+// NotFound returns the error for objects that do not exist or that the caller
+// cannot see. Its text never varies, so that callers cannot tell the two apart.
 func NotFound() *Fault {
-	return &Fault{Code: CodeNotFound, Message: "There is no such object, or it is not visible to you."}
+	return &Fault{Code: CodeNotFound, Message: "There is no such object, or you cannot see it."}
 }
 
-// Forbidden says what role would be needed.
+// Forbidden returns a forbidden error. The message should name the required
+// role.
 func Forbidden(format string, args ...any) *Fault {
 	return &Fault{Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unauthenticated is the answer to a missing, malformed or dead token or session.
+// Unauthenticated returns the error for a missing, malformed or expired token
+// or session.
 func Unauthenticated() *Fault {
-	return &Fault{Code: CodeUnauthenticated, Message: "Sign in, or send a valid API token in the header Authorization: Bearer <token>."}
+	return &Fault{Code: CodeUnauthenticated, Message: "Sign in, or send a valid API token in the header " +
+		"Authorization: Bearer <token>."}
 }
 
-// Refuse builds a fault of any other code.
+// Refuse returns a fault with any code.
 func Refuse(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// InFlight is the answer to a copy of a keyed request whose first still runs.
+// InFlight returns the error for a repeated request while the first request
+// with its idempotency key is still running.
 func InFlight() *Fault {
 	return &Fault{
 		Code: CodeInvalidRequest, Cause: CauseInFlight, RetryAfter: time.Second,
-		Message: "Idempotency-Key: the first request with this key is still running; send it again in a moment.",
+		Message: "Idempotency-Key: the first request with this key is still running. Send it again in a moment.",
 	}
 }

@@ -1,6 +1,7 @@
 package board
 
-// Feature is an optional part of a board (a power-up).
+// Feature is an optional part of a board that can be switched on or off (a
+// power-up).
 type Feature string
 
 // The features of a board.
@@ -13,7 +14,7 @@ const (
 	Calendar      Feature = "calendar"
 )
 
-// Features says which features of a board are on.
+// Features holds which features of a board are on.
 type Features struct {
 	StatusUpdates bool `json:"statusUpdates" doc:"Status updates can be posted." example:"true"`
 	WIPLimits     bool `json:"wipLimits" doc:"Lists can have WIP limits." example:"true"`
@@ -23,12 +24,12 @@ type Features struct {
 	Calendar      bool `json:"calendar" doc:"The board is shown in calendars." example:"true"`
 }
 
-// NewBoardFeatures are the features of a board that was just made.
+// NewBoardFeatures returns the features of a new board.
 func NewBoardFeatures() Features {
 	return Features{StatusUpdates: true, WIPLimits: true, StartDates: true, Calendar: true}
 }
 
-// Has tells whether a feature is on.
+// Has reports whether a feature is on.
 func (f Features) Has(which Feature) bool {
 	switch which {
 	case StatusUpdates:
@@ -47,7 +48,7 @@ func (f Features) Has(which Feature) bool {
 	return false
 }
 
-// Bits packs the features into the number that the database holds.
+// Bits encodes the features as the number stored in the database.
 func (f Features) Bits() int64 {
 	var bits int64
 	for i, on := range []bool{f.StatusUpdates, f.WIPLimits, f.Automation, f.PublicPage, f.StartDates, f.Calendar} {
@@ -58,7 +59,7 @@ func (f Features) Bits() int64 {
 	return bits
 }
 
-// FeaturesOf unpacks what Bits packed.
+// FeaturesOf decodes a number made by Bits.
 func FeaturesOf(bits int64) Features {
 	on := func(i int) bool { return bits&(1<<i) != 0 }
 	return Features{on(0), on(1), on(2), on(3), on(4), on(5)}

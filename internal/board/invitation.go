@@ -9,14 +9,14 @@ import (
 // InvitationLifetime is how long an invitation can be accepted.
 const InvitationLifetime = 14 * 24 * time.Hour
 
-// MaxInvitations is how many invitations of a workspace can be pending.
+// MaxInvitations is the maximum number of pending invitations of a workspace.
 const MaxInvitations = 200
 
-// InvitationStatus is what became of an invitation.
+// InvitationStatus is the state of an invitation.
 type InvitationStatus string
 
-// The states of an invitation. A pending one becomes expired by time alone, and
-// pending again when it is renewed; the other two are final.
+// The states of an invitation. A pending invitation becomes expired with time,
+// and pending again when it is renewed. The other two states are final.
 const (
 	InvitationPending   InvitationStatus = "pending"
 	InvitationExpired   InvitationStatus = "expired"
@@ -24,8 +24,9 @@ const (
 	InvitationWithdrawn InvitationStatus = "withdrawn"
 )
 
-// Invitation asks the owner of an address into a workspace. Whoever holds the
-// link in its letter can accept it; the link is in no record.
+// Invitation invites the owner of an email address to a workspace. Anyone who
+// has the link from its email can accept it. The link is not part of the
+// record.
 type Invitation struct {
 	ID          string           `json:"id" doc:"The invitation's id." example:"inv_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string           `json:"workspaceId" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -36,10 +37,10 @@ type Invitation struct {
 	ExpiresAt   Instant          `json:"expiresAt" format:"date-time" doc:"When the invitation expires." example:"2026-03-15T09:00:00.000Z"`
 	Status      InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"Whether the invitation can still be accepted; pending means it can. Inviting the same address again renews an expired invitation." example:"pending"`
 
-	AcceptedBy string `json:"-"` // who accepted it; empty for nobody
+	AcceptedBy string `json:"-"` // the user who accepted it; empty for none
 }
 
-// StateOf is an invitation's status from its times.
+// StateOf returns an invitation's status at a time.
 func (i Invitation) StateOf(now Instant, accepted, withdrawn bool) InvitationStatus {
 	switch {
 	case accepted:
@@ -52,17 +53,17 @@ func (i Invitation) StateOf(now Instant, accepted, withdrawn bool) InvitationSta
 	return InvitationPending
 }
 
-// CanGive tells whether who has the role may make others what other says:
-// owners all, admins all but owners.
+// CanGive reports whether a person with role r may give others the role other.
+// Owners can give all roles, admins all but owner.
 func (r WorkspaceRole) CanGive(other WorkspaceRole) bool {
 	return r.Can(OwnWorkspace) || r.Can(ManageMembers) && other != WorkspaceOwner
 }
 
-// NewSecret makes the secret part of a link: 128 bits or more (crypto/rand),
-// in letters and digits.
+// NewSecret returns the secret part of a link: at least 128 random bits, as
+// letters and digits.
 func NewSecret() string { return rand.Text() }
 
-// SecretHash is the fingerprint by which the secret of a link is found.
+// SecretHash returns the hash under which the secret of a link is stored.
 func SecretHash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]

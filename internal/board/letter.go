@@ -1,19 +1,20 @@
 package board
 
-// LetterKind says which letter to write.
+// LetterKind is the kind of an email.
 type LetterKind string
 
-// The kinds of letters.
+// The kinds of emails.
 const (
 	LetterInvitation LetterKind = "invitation"
-	LetterWebhookOff LetterKind = "webhook_off" // to the owner, when the service switched it off
-	LetterVerify     LetterKind = "verify"      // to a new address, which may turn out to have an account:
-	LetterExists     LetterKind = "exists"      // then it is this one
-	LetterReset      LetterKind = "reset"       // a way back in without the password
-	LetterNotify     LetterKind = "notify"      // what a person wants to be told of at once
-	LetterDigest     LetterKind = "digest"      // and once a day
+	LetterWebhookOff LetterKind = "webhook_off" // to the owner, when the service switched a webhook off
+	LetterVerify     LetterKind = "verify"      // to a new address; if the address already has an account,
+	LetterExists     LetterKind = "exists"      // this one is sent instead
+	LetterReset      LetterKind = "reset"       // to reset a forgotten password
+	LetterNotify     LetterKind = "notify"      // a notification sent at once
+	LetterDigest     LetterKind = "digest"      // the daily summary of notifications
 
-	// What was done with an account, so that its owner notices what they did not do.
+	// Notices about changes to an account, so that its owner notices changes
+	// made by others.
 	LetterPasswordChanged LetterKind = "password_changed"
 	LetterPasskeyAdded    LetterKind = "passkey_added"
 	LetterTokenCreated    LetterKind = "token_created"
@@ -21,41 +22,42 @@ const (
 	LetterNewDevice       LetterKind = "new_device"
 )
 
-// Letter is a letter that is to be sent now, with what its text tells. Its link
-// may hold a secret, so a letter is never stored or logged.
+// Letter is an email to send now. Its link may hold a secret, so it is never
+// stored or logged.
 type Letter struct {
 	ID         string
 	Kind       LetterKind
 	Attempt    int // 1 for the first
 	To         string
 	Link       string
-	Invitation *InvitationLetter // of LetterInvitation
-	Webhook    *WebhookLetter    // of LetterWebhookOff
+	Invitation *InvitationLetter // for LetterInvitation
+	Webhook    *WebhookLetter    // for LetterWebhookOff
 
-	Notifications *NotificationLetter // of LetterNotify and LetterDigest
-	Notice        *AccountNotice      // of what was done with an account
+	Notifications *NotificationLetter // for LetterNotify and LetterDigest
+	Notice        *AccountNotice      // for notices about an account
 }
 
-// AccountNotice is what an email about an account tells.
+// AccountNotice is the content of a notice about an account.
 type AccountNotice struct {
-	At        Instant // 0 for just now
-	TimeZone  string  // of the person
-	Name      string  // of the passkey, the token or the app; somebody typed it
+	At        Instant // 0 for now
+	TimeZone  string  // the person's
+	Name      string  // of the passkey, token or app; entered by a user
 	Host      string  // of the app; empty for none
 	LastFour  string  // of the token
 	Address   string  // of the new device
 	UserAgent string  // of the new device
 }
 
-// InvitationLetter is what the letter of an invitation tells.
+// InvitationLetter is the content of an invitation email.
 type InvitationLetter struct {
 	Workspace string
-	InvitedBy string // empty when that was no person
+	InvitedBy string // empty if it was not a person
 	Role      WorkspaceRole
 	ExpiresAt Instant
 }
 
-// WebhookLetter is what the letter about a webhook that was switched off tells.
+// WebhookLetter is the content of the email about a webhook that was switched
+// off.
 type WebhookLetter struct {
 	Name      string
 	Host      string
@@ -63,16 +65,16 @@ type WebhookLetter struct {
 	Reason    Off
 }
 
-// NotificationLetter is what a letter about notifications tells. Of those on a
-// confidential board it holds that there are some, and where.
+// NotificationLetter is the content of an email about notifications. For a
+// confidential board it holds only their number and the board.
 type NotificationLetter struct {
-	Items        []NotificationItem // the newest first
-	More         int                // how many there are beyond them
-	Unsubscribe  string             // the address that ends such letters (RFC 8058)
+	Items        []NotificationItem // newest first
+	More         int                // the number of further notifications
+	Unsubscribe  string             // the URL that unsubscribes from these emails (RFC 8058)
 	SettingsLink string
 }
 
-// NotificationItem is one line of such a letter.
+// NotificationItem is one notification in such an email.
 type NotificationItem struct {
 	Notification
 	Link string

@@ -1,9 +1,9 @@
 package board
 
-// Limits are the fixed caps of a board. Each is configuration.
+// Limits holds the caps of a board. All are configurable.
 type Limits struct {
 	OpenCards     int // open cards per board
-	AllCards      int // all cards per board, archived ones too
+	AllCards      int // all cards per board, including archived ones
 	OpenLists     int // open lists per board
 	Labels        int // labels per board
 	Checklists    int // checklists per card
@@ -17,7 +17,7 @@ type Limits struct {
 	RuleActions   int // actions per rule
 }
 
-// DefaultLimits are the limits of a server that was configured with none.
+// DefaultLimits returns the limits of a server without configured limits.
 func DefaultLimits() Limits {
 	return Limits{
 		OpenCards: 5_000, AllCards: 200_000, OpenLists: 500, Labels: 1_000,
@@ -26,20 +26,20 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Usage is how much of a cap is used.
+// Usage is the used part of a cap.
 type Usage struct {
 	Count  int `json:"count" doc:"The number." example:"12"`
 	WarnAt int `json:"warnAt" doc:"The number from which the application shows a warning." example:"4500"`
 	Max    int `json:"max" doc:"The limit." example:"5000"`
 }
 
-// UsageOf counts against a cap; the warning stands at nine tenths of it.
+// UsageOf returns the usage of a cap. The warning starts at 90 % of it.
 func UsageOf(count, limit int) Usage {
 	return Usage{Count: count, WarnAt: limit * 9 / 10, Max: limit}
 }
 
-// Room refuses with limit_reached when adding `adding` to count would pass
-// limit. What names the things in the plural.
+// Room returns limit_reached if count+adding exceeds limit. What names the
+// objects in the plural.
 func Room(what string, count, adding, limit int) error {
 	if count+adding <= limit {
 		return nil
@@ -47,11 +47,11 @@ func Room(what string, count, adding, limit int) error {
 	return Refuse(CodeLimitReached, "There can be at most %d %s; there are %d.", limit, what, count)
 }
 
-// WIPMode is what happens when a list is over its limit.
+// WIPMode is what happens when a list reaches its WIP limit.
 type WIPMode string
 
 // The modes of a WIP limit.
 const (
-	WIPSoft WIPMode = "soft" // shown
-	WIPHard WIPMode = "hard" // refused with capacity_full
+	WIPSoft WIPMode = "soft" // a warning is shown
+	WIPHard WIPMode = "hard" // further cards are refused with capacity_full
 )

@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Mentioned are the ids of those of the people whom a Markdown text mentions, in
-// the order of the people: by @ and the name, whatever its case. The longest
-// name that stands there is the one meant; a first name alone means the person
-// whose it is when it is one person's only. An @ within a word, as in an
-// address, and one in code mean nobody.
+// Mentioned returns the ids of the people mentioned in a Markdown text, in the
+// order of people. A mention is @ followed by a name, in any case. The longest
+// matching name wins. A first name alone matches if only one person has it. An
+// @ inside a word, as in an email address, or inside code is not a mention.
 func Mentioned(text string, people []UserRef) []string {
 	if !strings.Contains(text, "@") {
 		return nil
@@ -35,7 +34,7 @@ func Mentioned(text string, people []UserRef) []string {
 	return out
 }
 
-// mentions are what stands behind each @ that begins a word.
+// mentions returns the text after each @ that starts a word.
 func mentions(text string) (out []string) {
 	before := ' '
 	for i, r := range text {
@@ -47,8 +46,8 @@ func mentions(text string) (out []string) {
 	return out
 }
 
-// namesakes are those of the people whose names stand at the beginning of a text,
-// if none of the others' that do is longer.
+// namesakes returns the ids of the people with the longest name that the text
+// starts with.
 func namesakes(text string, people []UserRef, name func(UserRef) string) (ids []string) {
 	longest := 0
 	for _, u := range people {
@@ -65,8 +64,9 @@ func namesakes(text string, people []UserRef, name func(UserRef) string) (ids []
 	return ids
 }
 
-// prefixed is how many bytes of a text a name at its beginning takes, whatever
-// the case; 0 when it does not begin with the name as whole words.
+// prefixed returns the number of bytes of the name at the start of a text, in
+// any case. It returns 0 if the text does not start with the name as whole
+// words.
 func prefixed(text, name string) int {
 	if name == "" {
 		return 0
@@ -94,8 +94,7 @@ func isWordPart(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '_'
 }
 
-// withoutCode takes what is code in Markdown out of a text: fenced blocks, and
-// what stands between backticks.
+// withoutCode removes Markdown code from a text: fenced blocks and code spans.
 func withoutCode(text string) string {
 	var b strings.Builder
 	fence := ""
@@ -121,8 +120,8 @@ func withoutCode(text string) string {
 	return withoutSpans(b.String())
 }
 
-// withoutSpans takes code spans out: a run of backticks up to the next run as
-// long (CommonMark, 6.1).
+// withoutSpans removes code spans: everything from a run of backticks to the
+// next run of the same length (CommonMark, 6.1).
 func withoutSpans(text string) string {
 	var b strings.Builder
 	for {
@@ -146,8 +145,8 @@ func withoutSpans(text string) string {
 	}
 }
 
-// closing is where a text goes on behind the first run of backticks that is as
-// long as another; -1 when there is none.
+// closing returns the offset after the first run of backticks that is as long
+// as run, or -1 if there is none.
 func closing(text, run string) int {
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '`')

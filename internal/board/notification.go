@@ -5,41 +5,42 @@ import (
 	"time"
 )
 
-// NotificationKind says why a person is told of something.
+// NotificationKind is the reason why a person is notified.
 type NotificationKind string
 
-// The kinds of notifications, the strongest reason first: who is told of one
-// thing for several reasons is told once.
+// The kinds of notifications, strongest reason first. A person with several
+// reasons is notified once, for the strongest.
 const (
-	NotifyMention    NotificationKind = "mention"    // somebody wrote the person's name
-	NotifyAssignment NotificationKind = "assignment" // somebody assigned a card to the person
-	NotifyInvitation NotificationKind = "invitation" // somebody shared a board with the person
-	NotifyDue        NotificationKind = "due"        // a card that is assigned to the person is due
-	NotifyComment    NotificationKind = "comment"    // a comment on a card that the person works on, has commented or watches
+	NotifyMention    NotificationKind = "mention"    // someone mentioned the person
+	NotifyAssignment NotificationKind = "assignment" // someone assigned a card to the person
+	NotifyInvitation NotificationKind = "invitation" // someone shared a board with the person
+	NotifyDue        NotificationKind = "due"        // a card assigned to the person is due
+	NotifyComment    NotificationKind = "comment"    // a comment on a card that the person is assigned to, has commented on or watches
 	NotifyWatched    NotificationKind = "watched"    // another change of a card or board that the person watches
 )
 
-// NotificationKinds are all kinds, the strongest first.
+// NotificationKinds returns all kinds, strongest first.
 func NotificationKinds() []NotificationKind {
 	return []NotificationKind{NotifyMention, NotifyAssignment, NotifyInvitation, NotifyDue, NotifyComment, NotifyWatched}
 }
 
-// Way is how a person is told of a kind. Each but off shows it in the
-// application.
+// Way is how a person is notified of a kind. Every way except off shows it in
+// the application.
 type Way string
 
-// The ways, the quietest first.
+// The ways, quietest first.
 const (
 	WayOff         Way = "off"
 	WayApplication Way = "application"
-	WayDigest      Way = "digest" // and in the daily letter
-	WayMail        Way = "mail"   // and in a letter within minutes
+	WayDigest      Way = "digest" // also in the daily email
+	WayMail        Way = "mail"   // also in an email within minutes
 )
 
-// Reminder is how long before the due date a person is reminded of a card.
+// Reminder is how long before the due time a person is reminded of a card.
 type Reminder string
 
-// The reminders. A card that is due on a day without a time knows no hour.
+// The reminders. The hourly reminder does not apply to cards that are due all
+// day.
 const (
 	RemindWeek Reminder = "week"
 	RemindDay  Reminder = "day"
@@ -47,10 +48,10 @@ const (
 	RemindDue  Reminder = "due"
 )
 
-// Reminders are all reminders, the earliest first.
+// Reminders returns all reminders, earliest first.
 func Reminders() []Reminder { return []Reminder{RemindWeek, RemindDay, RemindHour, RemindDue} }
 
-// Ahead is how long before the instant at which a card is due the reminder comes.
+// Ahead returns how long before the due time the reminder is sent.
 func (r Reminder) Ahead() time.Duration {
 	switch r {
 	case RemindWeek:
@@ -65,8 +66,8 @@ func (r Reminder) Ahead() time.Duration {
 	return 0
 }
 
-// DaysAhead is the same in days, for a card that is due on a day; false when the
-// reminder is none of days.
+// DaysAhead is like Ahead in days, for a card that is due all day. It returns
+// false for a reminder shorter than a day.
 func (r Reminder) DaysAhead() (int, bool) {
 	switch r {
 	case RemindWeek:
@@ -80,13 +81,13 @@ func (r Reminder) DaysAhead() (int, bool) {
 	return 0, false
 }
 
-// DayMoment is the instant at which people whose clocks show a zone are reminded
-// of a card that is due on a day: at an hour of theirs.
+// DayMoment returns when people in a time zone are reminded of a card that is
+// due all day: at the given hour of their day.
 func DayMoment(day time.Time, daysAhead, hour int, zone *time.Location) Instant {
 	return InstantOf(wallTime(day.AddDate(0, 0, -daysAhead).Add(time.Duration(hour)*time.Hour), zone))
 }
 
-// Notification tells a person of something that happened.
+// Notification informs a person about an event.
 type Notification struct {
 	ID       string           `json:"id" doc:"The notification's id." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Kind     NotificationKind `json:"kind" enum:"mention,assignment,invitation,due,comment,watched" doc:"The reason for the notification." example:"mention"`
@@ -100,10 +101,10 @@ type Notification struct {
 	ReadAt   *Instant         `json:"readAt" format:"date-time" doc:"When it was read; null if unread." example:"2026-03-02T09:05:00.000Z"`
 	Path     string           `json:"path" doc:"The link into the application." example:"/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 
-	Confidential bool `json:"-"` // nothing of it may stand in a letter
+	Confidential bool `json:"-"` // its content must not appear in an email
 }
 
-// NotifiedBy is who caused a notification.
+// NotifiedBy is the actor that caused a notification.
 type NotifiedBy struct {
 	Actor
 	Name *string `json:"name" doc:"The person's name; null if the actor is not a person." example:"Ada Lovelace"`
@@ -126,10 +127,10 @@ type NotifiedCard struct {
 // NotificationKept is how long a notification is kept.
 const NotificationKept = 90 * 24 * time.Hour
 
-// LetterPause is how long a letter that goes out at once waits for more.
+// LetterPause is how long a notification email waits for further notifications.
 const LetterPause = 3 * time.Minute
 
-// NotificationSettings are how a person wants to be told.
+// NotificationSettings holds how a person wants to be notified.
 type NotificationSettings struct {
 	Ways       NotificationWays `json:"ways" doc:"How the caller is notified, by kind."`
 	Mail       bool             `json:"mail" doc:"Whether notification emails are sent at all; false after the caller has unsubscribed." example:"true"`
@@ -141,7 +142,7 @@ type NotificationSettings struct {
 	TimeZone   string           `json:"timeZone" doc:"The time zone of these times, from the caller's profile." example:"Europe/London"`
 }
 
-// NotificationWays are the ways by kind.
+// NotificationWays holds the way for each kind.
 type NotificationWays struct {
 	Mention    Way `json:"mention" enum:"off,application,digest,mail" doc:"Someone mentioned the caller." example:"mail"`
 	Assignment Way `json:"assignment" enum:"off,application,digest,mail" doc:"Someone assigned a card to the caller." example:"mail"`
@@ -151,7 +152,8 @@ type NotificationWays struct {
 	Watched    Way `json:"watched" enum:"off,application,digest,mail" doc:"Another change of a card or board that the caller watches." example:"application"`
 }
 
-// DefaultNotificationSettings are those of who never changed any.
+// DefaultNotificationSettings returns the settings of a person who has not
+// changed any.
 func DefaultNotificationSettings() NotificationSettings {
 	hour := 8
 	return NotificationSettings{
@@ -160,7 +162,7 @@ func DefaultNotificationSettings() NotificationSettings {
 	}
 }
 
-// Of is the way of a kind.
+// Of returns the way for a kind.
 func (w NotificationWays) Of(k NotificationKind) Way {
 	switch k {
 	case NotifyMention:
@@ -179,7 +181,7 @@ func (w NotificationWays) Of(k NotificationKind) Way {
 	return WayOff
 }
 
-// Check refuses ways, times and hours that are none, in words for the caller.
+// Check returns an error for the caller if a way, time or hour is invalid.
 func (s NotificationSettings) Check() error {
 	for _, k := range NotificationKinds() {
 		if !slices.Contains([]Way{WayOff, WayApplication, WayDigest, WayMail}, s.Ways.Of(k)) {
@@ -201,14 +203,15 @@ func (s NotificationSettings) Check() error {
 	}
 	for i, r := range s.Reminders {
 		if !slices.Contains(Reminders(), r) || slices.Contains(s.Reminders[:i], r) {
-			return Invalid("reminders must be some of week, day, hour, due, each once.")
+			return Invalid("reminders must be a list of week, day, hour and due, each at most once.")
 		}
 	}
 	return nil
 }
 
-// Leaves is when what a person is told of now is due to leave in a letter; 0 for
-// never. A letter at once waits for more, and for the end of the quiet hours.
+// Leaves returns when an email about a notification created now is due; 0 for
+// never. An immediate email waits for further notifications and for the end of
+// the quiet hours.
 func (s NotificationSettings) Leaves(way Way, now Instant, zone *time.Location) Instant {
 	if !s.Mail {
 		return 0
@@ -227,8 +230,8 @@ func (s NotificationSettings) Leaves(way Way, now Instant, zone *time.Location) 
 	return 0
 }
 
-// quietEnd is when the quiet hours end that an instant is in; 0 when it is in
-// none.
+// quietEnd returns when the quiet hours that contain at end; 0 if at is outside
+// of quiet hours.
 func (s NotificationSettings) quietEnd(at Instant, zone *time.Location) Instant {
 	if s.QuietFrom == nil || s.QuietUntil == nil {
 		return 0
@@ -247,8 +250,8 @@ func (s NotificationSettings) quietEnd(at Instant, zone *time.Location) Instant 
 	return nextWall(at, until, zone)
 }
 
-// nextWall is the first instant behind another at which clocks in a zone show a
-// minute of the day.
+// nextWall returns the first instant after another at which clocks in a zone
+// show a minute of the day.
 func nextWall(behind Instant, minute int, zone *time.Location) Instant {
 	y, m, d := behind.Time().In(zone).Date()
 	for day := 0; ; day++ {
@@ -259,7 +262,7 @@ func nextWall(behind Instant, minute int, zone *time.Location) Instant {
 	}
 }
 
-// minuteOf is the minute of the day that a text of the form HH:MM says.
+// minuteOf returns the minute of the day for a text of the form HH:MM.
 func minuteOf(s string) (int, bool) {
 	t, err := time.Parse("15:04", s)
 	return t.Hour()*60 + t.Minute(), err == nil && len(s) == len("15:04")

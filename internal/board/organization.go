@@ -1,6 +1,6 @@
 package board
 
-// Organization owns workspaces and has the plan.
+// Organization owns workspaces and has a plan.
 type Organization struct {
 	ID        string  `json:"id" doc:"The organization's id." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name      string  `json:"name" doc:"Its name." example:"Analytical Engines"`
@@ -9,7 +9,7 @@ type Organization struct {
 	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 }
 
-// OrganizationWorkspace is a workspace as its organization shows it.
+// OrganizationWorkspace is a workspace in the view of its organization.
 type OrganizationWorkspace struct {
 	ID      string         `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name    string         `json:"name" doc:"Its name." example:"Analytical Engines"`
@@ -17,7 +17,7 @@ type OrganizationWorkspace struct {
 	Members int            `json:"members" doc:"The number of people, including guests." example:"12"`
 }
 
-// OrganizationMember is a person in an organization, over all its workspaces.
+// OrganizationMember is a person in any workspace of an organization.
 type OrganizationMember struct {
 	ID         string       `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name       string       `json:"name" doc:"The display name." example:"Ada Lovelace"`
@@ -25,14 +25,15 @@ type OrganizationMember struct {
 	Workspaces []Membership `json:"workspaces" doc:"The organization's workspaces that the person belongs to."`
 }
 
-// Membership is a person's place in a workspace.
+// Membership is a person's role in a workspace.
 type Membership struct {
 	ID   string        `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name string        `json:"name" doc:"Its name." example:"Analytical Engines"`
 	Role WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role." example:"member"`
 }
 
-// OperatedOrganization is an organization as an operator of the server sees it.
+// OperatedOrganization is an organization in the view of the server's
+// operators.
 type OperatedOrganization struct {
 	Organization
 	Owners     []OrganizationOwner `json:"owners" doc:"The first ten owners of its workspaces."`
@@ -42,12 +43,13 @@ type OperatedOrganization struct {
 	Deliveries int                 `json:"deliveries" doc:"The number of deliveries of these webhooks today, in UTC." example:"120"`
 }
 
-// OrganizationOwner is somebody whom an operator can write to.
+// OrganizationOwner is a contact person of an organization for the operators.
 type OrganizationOwner struct {
 	ID    string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name  string `json:"name" doc:"The display name." example:"Ada Lovelace"`
 	Email string `json:"email" doc:"The person's email address." example:"ada@example.com"`
 }
 
-// OwnersShown is how many owners of an organization an operator is shown.
+// OwnersShown is the maximum number of owners of an organization shown to an
+// operator.
 const OwnersShown = 10

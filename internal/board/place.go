@@ -5,24 +5,24 @@ import (
 	"errors"
 )
 
-// Position says where a thing goes among its neighbours: at the top, at the
-// bottom, before or after one of them. The zero value is the bottom. On the
-// wire it is "top", "bottom", {"before": id} or {"after": id}.
+// Position says where an object goes among its siblings: to the top, to the
+// bottom, before or after one of them. The zero value is the bottom. In JSON it
+// is "top", "bottom", {"before": id} or {"after": id}.
 type Position struct {
 	Top    bool
 	Before string
 	After  string
 }
 
-// Top and After are the two positions that code itself asks for.
+// Top returns the position before all siblings.
 func Top() Position { return Position{Top: true} }
 
-// After is the place right behind a neighbour.
+// After returns the position directly after a sibling.
 func After(id string) Position { return Position{After: id} }
 
 var errPosition = errors.New(`position must be "top", "bottom", {"before": id} or {"after": id}`)
 
-// UnmarshalJSON reads the four forms.
+// UnmarshalJSON parses the four forms.
 func (p *Position) UnmarshalJSON(b []byte) error {
 	var word string
 	if json.Unmarshal(b, &word) == nil {
@@ -47,7 +47,7 @@ func (p *Position) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the form that UnmarshalJSON reads.
+// MarshalJSON writes the form that UnmarshalJSON parses.
 func (p Position) MarshalJSON() ([]byte, error) {
 	switch {
 	case p.Top:

@@ -1,6 +1,6 @@
 package board
 
-// Plan is what an organization has agreed on.
+// Plan is the set of limits that an organization has.
 type Plan string
 
 // The plans.
@@ -13,14 +13,14 @@ const (
 // DefaultPlan is the plan of new organizations unless the operator sets another.
 const DefaultPlan = PlanBusiness
 
-// PlanLimits are the numbers of a plan.
+// PlanLimits holds the limits of a plan.
 type PlanLimits struct {
 	RequestsPerMinute int // REST and MCP, per token owner
-	SearchesPerMinute int // per token owner, within the above
+	SearchesPerMinute int // per token owner; searches also count as requests
 	Webhooks          int // per organization
 	DeliveriesPerDay  int // per organization
-	RunsPerDay        int // of automation rules, per organization
-	InvitationsPerDay int // emails that one person sends to invite people
+	RunsPerDay        int // runs of automation rules, per organization
+	InvitationsPerDay int // invitation emails sent by one person
 }
 
 var planLimits = map[Plan]PlanLimits{
@@ -29,7 +29,7 @@ var planLimits = map[Plan]PlanLimits{
 	PlanBusiness: {1_200, 240, 100, 50_000, 200_000, 2_000},
 }
 
-// Limits are the numbers of the plan; an unknown plan has those of free.
+// Limits returns the limits of the plan. An unknown plan has those of free.
 func (p Plan) Limits() PlanLimits {
 	if l, ok := planLimits[p]; ok {
 		return l
@@ -37,11 +37,11 @@ func (p Plan) Limits() PlanLimits {
 	return planLimits[PlanFree]
 }
 
-// InvitationsToAddress is how many invitations go to one address in 24 hours,
-// whoever sends them.
+// InvitationsToAddress is the maximum number of invitation emails to one
+// address in 24 hours, from all senders.
 const InvitationsToAddress = 3
 
-// Best is the plan with the higher limits.
+// Best returns the plan with the higher limits.
 func (p Plan) Best(other Plan) Plan {
 	if other.Limits().RequestsPerMinute > p.Limits().RequestsPerMinute {
 		return other
@@ -49,10 +49,10 @@ func (p Plan) Best(other Plan) Plan {
 	return p
 }
 
-// Plans are all plans, smallest first.
+// Plans returns all plans, smallest first.
 func Plans() []Plan { return []Plan{PlanFree, PlanTeam, PlanBusiness} }
 
-// ParsePlan refuses every word that is not a plan.
+// ParsePlan parses a plan. It returns an error for any other word.
 func ParsePlan(s string) (Plan, error) {
 	if _, ok := planLimits[Plan(s)]; ok {
 		return Plan(s), nil

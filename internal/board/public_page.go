@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// PublicPath is where public pages stand: behind it comes the key.
+// PublicPath is the path of public pages; the key follows it.
 const PublicPath = "/p/"
 
-// PublicPageSettings say what a board shows to people without an account, its guests,
-// and what it takes from them. Of a confidential board nothing is public.
+// PublicPageSettings holds what a board shows to guests, which are people
+// without an account, and what guests may do. Confidential boards have no
+// public page.
 type PublicPageSettings struct {
 	BoardID   string     `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	On        bool       `json:"on" doc:"Whether the page can be opened. This is the board's feature publicPage." example:"true"`
@@ -24,13 +25,13 @@ type PublicPageSettings struct {
 	UpdatedAt *Instant   `json:"updatedAt" format:"date-time" doc:"When its settings last changed; null for never." example:"2026-03-02T09:00:00.000Z"`
 }
 
-// NewPublicPage is a page that nobody has changed yet: it shows all lists and
-// takes nothing.
+// NewPublicPage returns the default settings: all lists are shown, and guests
+// can only read.
 func NewPublicPage(boardID string) PublicPageSettings {
 	return PublicPageSettings{BoardID: boardID, Mode: PublicRead, AllLists: true, Lists: []string{}}
 }
 
-// Shows tells whether the page shows a list of its board.
+// Shows reports whether the page shows a list of its board.
 func (p PublicPageSettings) Shows(l List) bool {
 	if l.ArchivedAt != nil || p.AllLists {
 		return l.ArchivedAt == nil
@@ -43,34 +44,34 @@ func (p PublicPageSettings) Shows(l List) bool {
 	return false
 }
 
-// PublicMode is what the public page of a board lets its guests do.
+// PublicMode is what guests may do on the public page of a board.
 type PublicMode string
 
-// The modes, each with what the one before allows.
+// The modes. Each includes the ones before it.
 const (
 	PublicRead    PublicMode = "read"
 	PublicComment PublicMode = "comment"
 	PublicSubmit  PublicMode = "submit"
 )
 
-// The most characters of what a guest gives.
+// Maximum lengths, in characters, of texts from guests.
 const (
 	GuestNameLength = 60
 	GuestTextLength = 4_000
 )
 
-// Guest is who came by the key of a public page. Until the store has found the
-// page it says nothing but the key, and may nothing.
+// Guest is a caller with the key of a public page. Until the store has found
+// the page, only Key is set and the guest may do nothing.
 type Guest struct {
-	Key      []byte // its fingerprint
-	Name     string // as the guest gave it, for who reads; "" for none
+	Key      []byte // hash of the key
+	Name     string // as entered by the guest, shown to readers; "" for none
 	BoardID  string // the page's board
 	Mode     PublicMode
-	Comments bool // comments are shown
+	Comments bool // whether comments are shown
 }
 
-// can tells whether a guest has a capability on a board. A guest has no role:
-// what is allowed is adding a comment or a card, never changing one.
+// can reports whether a guest has a capability on a board. Guests have no role.
+// They can at most add comments and cards, never change any.
 func (g *Guest) can(a *Access, need Capability) bool {
 	if g.BoardID != a.BoardID || !a.Features.PublicPage || a.Visibility == Confidential {
 		return false
@@ -87,14 +88,15 @@ func (g *Guest) can(a *Access, need Capability) bool {
 	return false
 }
 
-// keyOwner is whose the idempotency keys of a guest are: everybody's who has
-// the page's key.
+// keyOwner returns the owner of a guest's idempotency keys: all guests of a
+// page share them.
 func (g *Guest) keyOwner() string { return "guest:" + hex.EncodeToString(g.Key) }
 
-// GuestName reads the name that a guest gave: one line of 1 to 60 characters.
+// GuestName validates the name that a guest entered: one line of 1 to 60
+// characters.
 func GuestName(field, s string) (string, error) {
 	if Blank(s) {
-		return "", Invalid("%s must not be empty: say what you would like to be called.", field)
+		return "", Invalid("%s must not be empty. Enter the name to show with your text.", field)
 	}
 	s, err := Line(field, s)
 	return strings.Join(strings.Fields(s), " "), err

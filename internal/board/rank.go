@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// Ranks order things in a list. A rank is text over 0-9A-Za-z that compares
-// byte by byte; between any two there is always room for another. The scheme
-// is David Greenspan's fractional indexing: a head that says how many digits
-// the whole part has (a…z for growing, Z…A for falling), the whole part, and a
-// fraction that does not end in the smallest digit. Appending a thousand times
-// grows a rank by one character, where plain halving would grow it by hundreds.
+// Ranks order siblings. A rank is a text of the characters 0-9A-Za-z, compared
+// byte by byte. Between any two ranks there is always room for another. The
+// scheme is David Greenspan's fractional indexing. A rank has a head that gives
+// the number of digits of the integer part (a…z for growing, Z…A for falling),
+// the integer part, and a fraction that does not end in the smallest digit.
+// Appending a thousand times makes a rank one character longer, whereas plain
+// halving would add hundreds.
 
 const rankDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// RankLimit is the length above which a list is worth ranking anew.
+// RankLimit is the length above which the siblings should be ranked again.
 const RankLimit = 50
 
-var errRank = errors.New("rank: not a rank, or not in order")
+var errRank = errors.New("rank: invalid rank, or ranks not in order")
 
-// RankBetween is a rank after a and before b; an empty a is the beginning, an
+// RankBetween returns a rank after a and before b. An empty a is the start, an
 // empty b the end.
 func RankBetween(a, b string) (string, error) {
 	if a != "" && b != "" && a >= b {
@@ -38,12 +39,12 @@ func RankBetween(a, b string) (string, error) {
 		return "a0", nil
 	case a == "":
 		if fracB != "" {
-			return wholeB, nil // the whole part alone sorts before its fractions
+			return wholeB, nil // the integer part alone sorts before its fractions
 		}
 		if down := stepDown(wholeB); down != "" {
 			return down, nil
 		}
-		return "", errRank // 62^26 ranks before the first: not reachable
+		return "", errRank // needs 62^26 ranks before the first; not reachable
 	case b == "":
 		if up := stepUp(wholeA); up != "" {
 			return up, nil
@@ -61,7 +62,7 @@ func RankBetween(a, b string) (string, error) {
 	return wholeA + frac, err
 }
 
-// CheckRank refuses a text that is no rank, or longer than any that is kept.
+// CheckRank returns an error for an invalid rank, or one longer than RankLimit.
 func CheckRank(r string) error {
 	if r == "" || len(r) > RankLimit {
 		return errRank
@@ -70,7 +71,7 @@ func CheckRank(r string) error {
 	return err
 }
 
-// RanksAfter makes n ranks in ascending order behind a (empty: from the beginning).
+// RanksAfter returns n ascending ranks after a. An empty a is the start.
 func RanksAfter(a string, n int) ([]string, error) {
 	out := make([]string, n)
 	for i := range out {
@@ -83,7 +84,8 @@ func RanksAfter(a string, n int) ([]string, error) {
 	return out, nil
 }
 
-// splitRank parts the whole from the fraction. The empty rank has neither.
+// splitRank splits a rank into its integer part and its fraction. The empty
+// rank has neither.
 func splitRank(r string) (whole, frac string, err error) {
 	if r == "" {
 		return "", "", nil
@@ -98,12 +100,13 @@ func splitRank(r string) (whole, frac string, err error) {
 		}
 	}
 	if len(r) > n && r[len(r)-1] == '0' {
-		return "", "", errRank // a fraction in more than one spelling
+		return "", "", errRank // a second spelling of the same fraction
 	}
 	return r[:n], r[n:], nil
 }
 
-// wholeLength is the length of a whole part with that head, 0 for a bad head.
+// wholeLength returns the length of an integer part with that head, or 0 for an
+// invalid head.
 func wholeLength(head byte) int {
 	switch {
 	case head >= 'a' && head <= 'z':
@@ -114,7 +117,7 @@ func wholeLength(head byte) int {
 	return 0
 }
 
-// stepUp is the whole part after w, "" when there is none.
+// stepUp returns the integer part after w, or "" if there is none.
 func stepUp(w string) string {
 	b := []byte(w)
 	for i := len(b) - 1; i > 0; i-- {
@@ -137,7 +140,7 @@ func stepUp(w string) string {
 	}
 }
 
-// stepDown is the whole part before w, "" when there is none.
+// stepDown returns the integer part before w, or "" if there is none.
 func stepDown(w string) string {
 	b := []byte(w)
 	for i := len(b) - 1; i > 0; i-- {
@@ -160,13 +163,14 @@ func stepDown(w string) string {
 	}
 }
 
-// middle is the shortest fraction between two fractions; an empty b is one.
+// middle returns the shortest fraction between two fractions. An empty b is
+// one.
 func middle(a, b string) (string, error) {
 	if b != "" && a >= b {
 		return "", errRank
 	}
 	if b != "" {
-		// Keep what both share; a reads as padded with zeros.
+		// Keep the common prefix; a counts as padded with zeros.
 		n := 0
 		for n < len(b) && digitAt(a, n) == b[n] {
 			n++

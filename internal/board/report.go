@@ -2,12 +2,12 @@ package board
 
 import "slices"
 
-// Reports count cards that are not archived, in lists that are not archived,
-// on boards that are neither archived nor in the trash. Of these, open ones
-// are not done. Days are those of one time zone; the words overdue and "due in
-// 7 days" are the filters overdue and week of the card lists.
+// Reports count cards that are not archived, in lists that are not archived, on
+// boards that are neither archived nor in the trash. Open cards are those of
+// them that are not done. Days are days of one time zone. Overdue and "due in 7
+// days" are the filters overdue and week of the card lists.
 
-// Figures sum up cards.
+// Figures holds counts of cards.
 type Figures struct {
 	Open       int `json:"open" doc:"Cards that are neither done nor archived." example:"42"`
 	Done       int `json:"done" doc:"Cards that are done and not archived." example:"17"`
@@ -17,25 +17,25 @@ type Figures struct {
 	Undated    int `json:"undated" doc:"Open cards without a due date." example:"20"`
 }
 
-// Tally counts the cards of a part of a workspace.
+// Tally holds the counts of cards for one group.
 type Tally struct {
 	Open    int `json:"open" doc:"Cards that are neither done nor archived." example:"12"`
 	Done    int `json:"done" doc:"Cards that are done and not archived." example:"7"`
 	Overdue int `json:"overdue" doc:"Open cards whose due date has passed." example:"2"`
 }
 
-// Add counts another part in.
+// Add adds the counts of another group.
 func (t *Tally) Add(o Tally) {
 	t.Open += o.Open
 	t.Done += o.Done
 	t.Overdue += o.Overdue
 }
 
-// Standing is where a card stands in time. Only an open card is undated,
-// overdue, soon (due in 7 days) or stale.
+// Standing is a card's state at a point in time. Only an open card is Undated,
+// Overdue, Soon (due in 7 days) or Stale.
 type Standing struct{ Done, Undated, Overdue, Soon, Stale bool }
 
-// Count counts n cards in.
+// Count adds n cards.
 func (f *Figures) Count(s Standing, assigned bool, n int) {
 	if s.Done {
 		f.Done += n
@@ -52,7 +52,7 @@ func (f *Figures) Count(s Standing, assigned bool, n int) {
 	}
 }
 
-// Count counts a card in.
+// Count adds a card.
 func (t *Tally) Count(s Standing) {
 	switch {
 	case s.Done:
@@ -64,20 +64,20 @@ func (t *Tally) Count(s Standing) {
 	t.Open++
 }
 
-// Rest is what a breakdown leaves out.
+// Rest holds the counts of the groups that a breakdown leaves out.
 type Rest struct {
 	Count int `json:"count" doc:"The number of groups left out." example:"4"`
 	Tally
 }
 
-// BoardTally is a board's part.
+// BoardTally holds the counts of a board.
 type BoardTally struct {
 	BoardID string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name    string `json:"name" doc:"Its name." example:"Launch"`
 	Tally
 }
 
-// ListTally is a list's part.
+// ListTally holds the counts of a list.
 type ListTally struct {
 	ListID  string `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID string `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -85,23 +85,23 @@ type ListTally struct {
 	Tally
 }
 
-// MemberTally is a person's part.
+// MemberTally holds the counts of a person.
 type MemberTally struct {
 	UserID string `json:"userId" doc:"The person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name   string `json:"name" doc:"The display name." example:"Ada Lovelace"`
 	Tally
 }
 
-// LabelTally is the part of the labels of one name and color, whatever boards
-// they are on.
+// LabelTally holds the counts of all labels with the same name and colour,
+// across boards.
 type LabelTally struct {
 	Name  string `json:"name" doc:"The name of the labels." example:"Bug"`
 	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The colour of the labels." example:"red"`
 	Tally
 }
 
-// ByBoard, ByList, ByMember and ByLabel show the parts with the most open
-// cards, and the rest in one.
+// ByBoard breaks down by board. Each breakdown shows the groups with the most
+// open cards and the sum of the rest.
 type ByBoard struct {
 	Top  []BoardTally `json:"top" doc:"The ten boards with the most open cards, most first."`
 	Rest Rest         `json:"rest" doc:"All other boards together."`
@@ -119,7 +119,7 @@ type ByMember struct {
 	Rest Rest          `json:"rest" doc:"All other people together."`
 }
 
-// ByLabel breaks down by label. A card counts for each label that it carries.
+// ByLabel breaks down by label. A card counts for each of its labels.
 type ByLabel struct {
 	Top  []LabelTally `json:"top" doc:"The ten labels with the most open cards, most first. Labels with the same name and colour count together. Labels on no card are left out."`
 	Rest Rest         `json:"rest" doc:"All other labels together."`
@@ -133,13 +133,13 @@ type Week struct {
 	Completed int    `json:"completed" doc:"Cards done in the week that are still done, including archived ones." example:"7"`
 }
 
-// CardGroup is a number of cards, and the first few of them.
+// CardGroup holds the number of cards in a group, and the first few of them.
 type CardGroup struct {
 	Count int    `json:"count" doc:"The number." example:"12"`
 	Cards []Card `json:"cards" doc:"The first five."`
 }
 
-// Breach is a list that holds more open cards than its WIP limit says.
+// Breach is a list with more open cards than its WIP limit.
 type Breach struct {
 	ListID    string  `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string  `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -149,20 +149,21 @@ type Breach struct {
 	WIPMode   WIPMode `json:"wipMode" enum:"soft,hard" doc:"What happens at the limit." example:"soft"`
 }
 
-// Breaches are lists over their WIP limit on boards whose feature wipLimits is on.
+// Breaches holds the lists over their WIP limit, on boards with the feature
+// wipLimits switched on.
 type Breaches struct {
 	Count int      `json:"count" doc:"The number of lists over their limit." example:"1"`
 	Lists []Breach `json:"lists" doc:"The ten lists furthest over their limit, furthest first."`
 }
 
-// Duration is a median over cards.
+// Duration is the median of a duration over cards.
 type Duration struct {
 	Cards         int    `json:"cards" doc:"The number of cards." example:"64"`
 	MedianSeconds *int64 `json:"medianSeconds" doc:"The median, in whole seconds; null for no cards." example:"172800"`
 }
 
-// MedianOf is the median of durations in milliseconds, which it sorts. Of an
-// even number it is the mean of the middle two, cut to the second.
+// MedianOf returns the median of durations in milliseconds, cut to the second.
+// For an even number it is the mean of the middle two. It sorts millis.
 func MedianOf(millis []int64) Duration {
 	n := len(millis)
 	if n == 0 {
@@ -173,7 +174,8 @@ func MedianOf(millis []int64) Duration {
 	return Duration{Cards: n, MedianSeconds: &seconds}
 }
 
-// Dashboard is how the boards of a workspace that the caller sees are doing.
+// Dashboard holds the figures of a workspace, counted over the boards that the
+// caller can see.
 type Dashboard struct {
 	WorkspaceID string  `json:"workspaceId" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	AsOf        Instant `json:"asOf" format:"date-time" doc:"When the figures were computed." example:"2026-03-12T16:20:00.000Z"`
@@ -190,7 +192,7 @@ type Dashboard struct {
 	CycleTime Duration  `json:"cycleTime" doc:"The time from the first move to another list to done, for the same cards. Cards done before their first move are left out."`
 }
 
-// CalendarCard is a card as a calendar shows it.
+// CalendarCard is a card as it appears in a calendar.
 type CalendarCard struct {
 	ID       string `json:"id" doc:"The card's id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID  string `json:"boardId" doc:"The board it is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -214,13 +216,13 @@ type BoardState struct {
 	Status      *StatusRef `json:"status" doc:"Its latest status update; null for none."`
 }
 
-// BoardGroup is a number of boards, and the first few of them.
+// BoardGroup holds the number of boards in a group, and the first few of them.
 type BoardGroup struct {
 	Count  int          `json:"count" doc:"The number." example:"7"`
 	Boards []BoardState `json:"boards" doc:"The first five."`
 }
 
-// Overview is what is on somebody's desk.
+// Overview summarizes a person's work.
 type Overview struct {
 	AsOf             Instant    `json:"asOf" format:"date-time" doc:"When the overview was computed." example:"2026-03-12T16:20:00.000Z"`
 	TimeZone         string     `json:"timeZone" doc:"The time zone of its days." example:"Europe/London"`

@@ -1,6 +1,6 @@
 package board
 
-// WorkspaceRole is what a person is in a workspace.
+// WorkspaceRole is a person's role in a workspace.
 type WorkspaceRole string
 
 // Workspace roles, strongest first.
@@ -11,7 +11,8 @@ const (
 	WorkspaceGuest  WorkspaceRole = "guest"
 )
 
-// ParseWorkspaceRole refuses every word that is not a workspace role.
+// ParseWorkspaceRole parses a workspace role. It returns an error for any other
+// word.
 func ParseWorkspaceRole(field, s string) (WorkspaceRole, error) {
 	switch r := WorkspaceRole(s); r {
 	case WorkspaceOwner, WorkspaceAdmin, WorkspaceMember, WorkspaceGuest:
@@ -20,7 +21,7 @@ func ParseWorkspaceRole(field, s string) (WorkspaceRole, error) {
 	return "", Invalid("%s must be one of owner, admin, member, guest.", field)
 }
 
-// Role is what a person is on a board. The empty role is a stranger.
+// Role is a person's role on a board. The empty role means no access.
 type Role string
 
 // Board roles, strongest first.
@@ -32,7 +33,8 @@ const (
 	RoleNone      Role = ""
 )
 
-// strength orders the board roles; a stronger role may do all that a weaker may.
+// strength orders the board roles. A stronger role may do everything that a
+// weaker one may.
 func (r Role) strength() int {
 	switch r {
 	case RoleAdmin:
@@ -49,26 +51,25 @@ func (r Role) strength() int {
 	return 0
 }
 
-// AtLeast tells whether r may do all that other may.
+// AtLeast reports whether r may do everything that other may.
 func (r Role) AtLeast(other Role) bool { return r.strength() >= other.strength() }
 
-// Capability is a thing that can be done on a board. Loaders of the store take
-// one, so that nothing is loaded without saying what for.
+// Capability is an action that requires a role on a board. Load functions of
+// the store take one, so that every load states its purpose.
 type Capability int
 
 // The capabilities on a board.
 const (
 	View       Capability = iota // read it
 	Discuss                      // write comments
-	AddCards                     // make new cards
+	AddCards                     // create cards
 	Edit                         // change content: lists, cards, labels, status updates
 	Unarchive                    // Edit, and the object may be an archived list or card
 	Administer                   // share, features, visibility, trash, webhooks, automation
 	Reopen                       // Edit, and the board itself may be archived (Administer if it is in the trash)
 )
 
-// capabilities is the one table of who may do what on a board: the weakest
-// role that has the capability.
+// capabilities maps each capability on a board to the weakest role that has it.
 var capabilities = map[Capability]Role{
 	View:       RoleViewer,
 	Discuss:    RoleCommenter,
@@ -79,21 +80,21 @@ var capabilities = map[Capability]Role{
 	Reopen:     RoleEditor,
 }
 
-// Can tells whether a role has a capability.
+// Can reports whether a role has a capability.
 func (r Role) Can(c Capability) bool {
 	return r != RoleNone && r.AtLeast(capabilities[c])
 }
 
-// WorkspaceCapability is a thing that can be done in a workspace.
+// WorkspaceCapability is an action that requires a role in a workspace.
 type WorkspaceCapability int
 
 // The capabilities in a workspace.
 const (
-	ViewWorkspace WorkspaceCapability = iota // see its name and the boards open to oneself
-	ViewDirectory                            // see who else is a member
-	CreateBoards                             // make boards
+	ViewWorkspace WorkspaceCapability = iota // see its name and the boards open to the caller
+	ViewDirectory                            // see the other members
+	CreateBoards                             // create boards
 	ManageMembers                            // invite, change roles, settings, webhooks; sees email addresses
-	OwnWorkspace                             // the plan, other owners, deleting the workspace
+	OwnWorkspace                             // the plan, other owners, deletion of the workspace
 )
 
 var workspaceCapabilities = map[WorkspaceRole][]WorkspaceCapability{
@@ -103,7 +104,7 @@ var workspaceCapabilities = map[WorkspaceRole][]WorkspaceCapability{
 	WorkspaceGuest:  {ViewWorkspace},
 }
 
-// Can tells whether a workspace role has a capability.
+// Can reports whether a workspace role has a capability.
 func (r WorkspaceRole) Can(c WorkspaceCapability) bool {
 	for _, has := range workspaceCapabilities[r] {
 		if has == c {
@@ -113,20 +114,20 @@ func (r WorkspaceRole) Can(c WorkspaceCapability) bool {
 	return false
 }
 
-// Visibility is who sees a board.
+// Visibility is who can see a board.
 type Visibility string
 
 // The three visibilities.
 const (
-	VisibleToWorkspace Visibility = "workspace"    // every member edits, admins and owners administer
+	VisibleToWorkspace Visibility = "workspace"    // every member can edit; admins and owners administer
 	Private            Visibility = "private"      // board members only
-	Confidential       Visibility = "confidential" // private, and nothing leaves: no webhook, no export of the workspace, no one else's search
+	Confidential       Visibility = "confidential" // private, and nothing leaves it: no webhooks, no workspace export, no search by others
 )
 
-// RoleOn is the role that a person has on a board, from the role in the
-// workspace (empty for a stranger), the role given on the board (empty for
-// none) and the board's visibility. Who left the workspace has none, whatever
-// the board says.
+// RoleOn returns a person's role on a board, computed from the role in the
+// workspace (empty for none), the role given on the board (empty for none) and
+// the board's visibility. A person who left the workspace has no role, even if
+// the board gives one.
 func RoleOn(inWorkspace WorkspaceRole, onBoard Role, v Visibility) Role {
 	role := onBoard
 	if inWorkspace == "" {

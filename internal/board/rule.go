@@ -2,14 +2,14 @@ package board
 
 import "slices"
 
-// Trigger is what sets a rule off.
+// Trigger is the kind of event that triggers a rule.
 type Trigger string
 
-// The triggers of rules. Those of a list, a label or a person may be narrowed
-// to one.
+// The triggers of rules. Triggers about a list, a label or a person can be
+// narrowed to one of them.
 const (
 	OnCardCreated        Trigger = "card_created"
-	OnCardEntered        Trigger = "card_entered" // created in a list, or moved there
+	OnCardEntered        Trigger = "card_entered" // created in a list, or moved to it
 	OnCardLeft           Trigger = "card_left"
 	OnCardUpdated        Trigger = "card_updated"
 	OnCardCompleted      Trigger = "card_completed"
@@ -25,45 +25,45 @@ const (
 	OnCommentAdded       Trigger = "comment_added"
 	OnItemCompleted      Trigger = "item_completed"
 	OnChecklistCompleted Trigger = "checklist_completed"
-	OnDueSoon            Trigger = "due_soon" // some hours before the card is due
+	OnDueSoon            Trigger = "due_soon" // a number of hours before the card is due
 	OnOverdue            Trigger = "overdue"
 	OnListCreated        Trigger = "list_created"
 	OnListArchived       Trigger = "list_archived"
 	OnStatusPosted       Trigger = "status_posted"
 )
 
-// Timed tells whether the passing of time sets it off, and no change.
+// Timed reports whether the trigger depends on time and not on a change.
 func (t Trigger) Timed() bool { return t == OnDueSoon || t == OnOverdue }
 
-// AboutCard tells whether there is a card that it is about.
+// AboutCard reports whether the trigger concerns a card.
 func (t Trigger) AboutCard() bool {
 	return t != OnListCreated && t != OnListArchived && t != OnStatusPosted
 }
 
-// TakesList tells whether it may be narrowed to a list.
+// TakesList reports whether the trigger can be narrowed to a list.
 func (t Trigger) TakesList() bool {
 	return t == OnCardCreated || t == OnCardEntered || t == OnCardLeft
 }
 
-// TakesLabel tells whether it may be narrowed to a label.
+// TakesLabel reports whether the trigger can be narrowed to a label.
 func (t Trigger) TakesLabel() bool { return t == OnLabelAdded || t == OnLabelRemoved }
 
-// TakesPerson tells whether it may be narrowed to a person.
+// TakesPerson reports whether the trigger can be narrowed to a person.
 func (t Trigger) TakesPerson() bool { return t == OnPersonAssigned || t == OnPersonUnassigned }
 
-// The numbers of automation that no plan changes.
+// Limits of automation that are the same for all plans.
 const (
-	MaxRuleHours     = 30 * 24 // before a due date
-	RuleChain        = 8       // rules that set off each other, one behind the other
-	RuleCauseRuns    = 100     // runs that one cause may have, however they set off each other
-	RuleCardRuns     = 30      // runs on one card in a minute
-	RuleFailures     = 20      // failed runs in a row, which switch a rule off
+	MaxRuleHours     = 30 * 24 // before a due time
+	RuleChain        = 8       // rules that trigger each other in a chain
+	RuleCauseRuns    = 100     // runs from one cause, in any order of triggering
+	RuleCardRuns     = 30      // runs on one card per minute
+	RuleFailures     = 20      // consecutive failed runs after which a rule is switched off
 	RuleRunLifetime  = DeliveryLifetime
-	DryRunCards      = 50 // cards that a dry run looks at
+	DryRunCards      = 50 // cards that a dry run checks
 	RuleEventHistory = 500
 )
 
-// RuleWhen is what sets a rule off.
+// RuleWhen is the trigger of a rule with its parameters.
 type RuleWhen struct {
 	Event   Trigger `json:"event" enum:"card_created,card_entered,card_left,card_updated,card_completed,card_reopened,card_archived,card_restored,label_added,label_removed,person_assigned,person_unassigned,due_set,due_cleared,comment_added,item_completed,checklist_completed,due_soon,overdue,list_created,list_archived,status_posted" doc:"The event that triggers the rule. card_entered means that a card was created in a list or moved there. due_soon occurs a number of hours before the due time of a card that is not done." example:"card_entered"`
 	ListID  *string `json:"listId" required:"false" maxLength:"64" doc:"Only for this list; for card_created, card_entered and card_left. Any list when absent or null." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -72,14 +72,14 @@ type RuleWhen struct {
 	Hours   *int    `json:"hours" required:"false" minimum:"1" maximum:"720" doc:"The number of hours before the due time; required for due_soon." example:"24"`
 }
 
-// RuleAction is an operation that a rule does. Its input is the operation's
-// own without the card, which is the one that the rule is about.
+// RuleAction is an operation that a rule performs. Input is the operation's
+// input without the card, which is the card that triggered the rule.
 type RuleAction struct {
 	Operation string         `json:"operation" enum:"move_card,update_card,archive_card,set_card_labels,set_card_assignees,set_card_due,clear_card_due,add_checklist,add_comment,create_card" doc:"The operation." example:"update_card"`
 	Input     map[string]any `json:"input" required:"false" doc:"The operation's input without cardId. These placeholders are replaced in texts: {today} and {today+3} by a date; {card}, {number} and {list} by the card's title, number and list; {actor} by the name of the person who triggered the rule. In assignees, {actor} is that person's id." example:"{\"done\":true}"`
 }
 
-// RuleActions are the operations that a rule may do.
+// RuleActions returns the operations that a rule can perform.
 func RuleActions() []string {
 	return []string{
 		"move_card", "update_card", "archive_card", "set_card_labels", "set_card_assignees", "set_card_due", "clear_card_due",
@@ -87,23 +87,24 @@ func RuleActions() []string {
 	}
 }
 
-// NeedsCard tells whether the action is done to the card that a rule is about.
+// NeedsCard reports whether the action is performed on the card that triggered
+// the rule.
 func (a RuleAction) NeedsCard() bool {
 	return a.Operation != "create_card" && slices.Contains(RuleActions(), a.Operation)
 }
 
-// RuleOff is why a rule is off; empty while it is on.
+// RuleOff is the reason why a rule is off; empty if it is on.
 type RuleOff string
 
-// The reasons for a rule to be off.
+// The reasons why a rule is off.
 const (
 	RuleOn         RuleOff = ""
-	RulePaused     RuleOff = "paused"   // by a person
-	RuleOffOwner   RuleOff = "owner"    // its owner is no admin of the board any more
-	RuleOffFailing RuleOff = "failures" // too many failed runs in a row
+	RulePaused     RuleOff = "paused"   // paused by a person
+	RuleOffOwner   RuleOff = "owner"    // its owner is no longer an admin of the board
+	RuleOffFailing RuleOff = "failures" // too many consecutive failed runs
 )
 
-// Rule does something when something happens on its board.
+// Rule performs actions when an event happens on its board.
 type Rule struct {
 	ID        string       `json:"id" doc:"The rule's id. It is also the id of the actor of the rule's changes." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string       `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -119,22 +120,22 @@ type Rule struct {
 	CreatedAt Instant      `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`
 	UpdatedAt Instant      `json:"updatedAt" format:"date-time" doc:"When a person last changed it." example:"2026-03-02T09:00:00.000Z"`
 
-	Since     int64   `json:"-"` // changes up to this version don't set it off
-	WatchedAt Instant `json:"-"` // nor do times up to this one
-	TimeZone  string  `json:"-"` // its owner's
+	Since     int64   `json:"-"` // changes up to this version do not trigger it
+	WatchedAt Instant `json:"-"` // times up to this one do not trigger it
+	TimeZone  string  `json:"-"` // of its owner
 }
 
-// RunStatus is what came of a run.
+// RunStatus is the result of a run.
 type RunStatus string
 
-// What can come of a run.
+// The results of a run.
 const (
 	RunDone    RunStatus = "done"    // all actions were done
-	RunFailed  RunStatus = "failed"  // an action was refused, and none was done
-	RunRefused RunStatus = "refused" // it was not begun: a brake, a limit, a state of the board
+	RunFailed  RunStatus = "failed"  // an action was refused, so none took effect
+	RunRefused RunStatus = "refused" // it did not start, because of a loop limit, a quota or the board's state
 )
 
-// RuleRun is one time that a rule was set off.
+// RuleRun is one run of a rule.
 type RuleRun struct {
 	ID        string    `json:"id" doc:"The run's id." example:"run_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	RuleID    string    `json:"ruleId" doc:"The rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -150,7 +151,8 @@ type RuleRun struct {
 	Version   *int64    `json:"boardVersion" doc:"The boardVersion that triggered the rule; null for triggers based on time." example:"42"`
 }
 
-// RuleChanged is a change of the board's rules, for the activity alone.
+// RuleChanged is the event of a change to the board's rules. It appears only in
+// the activity.
 func RuleChanged(k Kind, id string, changes Changes) Event {
 	from, to := any(id), any(id)
 	switch k {

@@ -1,10 +1,11 @@
 package board
 
-// MaxSavedFilters is how many filters a person can keep in a workspace.
+// MaxSavedFilters is the maximum number of filters of one person in a
+// workspace.
 const MaxSavedFilters = 200
 
-// SavedFilter is a query that somebody keeps. It holds no results: whoever runs
-// it sees the cards that are theirs to see.
+// SavedFilter is a stored query. It holds no results: each person who runs it
+// gets only cards that the person can see.
 type SavedFilter struct {
 	ID          string  `json:"id" doc:"The filter's id." example:"flt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string  `json:"workspaceId" doc:"The workspace whose boards it searches." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -13,7 +14,7 @@ type SavedFilter struct {
 	Shared      bool    `json:"shared" doc:"Whether it is shared with the members of the workspace. Otherwise only its owner can see it." example:"false"`
 	Owner       UserRef `json:"owner" doc:"The owner."`
 	Broken      bool    `json:"broken" doc:"Whether the query refers to something that does not exist or that the caller cannot see." example:"false"`
-	Problem     *string `json:"problem" doc:"What is wrong with a broken filter; null if it is not broken." example:"The query names a label that is not there, or that you cannot see."`
+	Problem     *string `json:"problem" doc:"What is wrong with a broken filter; null if it is not broken." example:"The query refers to a label that does not exist or that you cannot see."`
 	CreatedAt   Instant `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`
 	UpdatedAt   Instant `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-03-02T09:00:00.000Z"`
 }

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// How long a session lives: so long from its last use, and so long at most.
+// Lifetimes of a session: since its last use, and in total.
 const (
 	SessionIdle     = 30 * 24 * time.Hour
 	SessionLifetime = 90 * 24 * time.Hour
 )
 
-// RecentFor is how long a sign-in counts as recent, as what guards an account
-// needs it.
+// RecentFor is how long a sign-in counts as recent. Operations that protect an
+// account require a recent sign-in.
 const RecentFor = 10 * time.Minute
 
-// How long the links in the letters of an account work.
+// How long the links in emails about an account work.
 const (
 	VerifyLifetime = 24 * time.Hour
 	ResetLifetime  = time.Hour
@@ -26,15 +26,15 @@ const (
 // sessionBytes is the length of a session's secret (256 bits).
 const sessionBytes = 32
 
-// NewSessionSecret makes what the cookie of a session holds.
+// NewSessionSecret returns a new value for the session cookie.
 func NewSessionSecret() string {
 	raw := make([]byte, sessionBytes)
 	_, _ = rand.Read(raw) // never fails
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// SessionHash is the fingerprint by which a session is stored and found. It is
-// false for text that cannot be the secret of one.
+// SessionHash returns the hash under which a session is stored. It returns
+// false for a text that cannot be the secret of a session.
 func SessionHash(secret string) ([]byte, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(secret)
 	if err != nil || len(raw) != sessionBytes {
@@ -54,10 +54,10 @@ type Session struct {
 	Current    bool    `json:"current" doc:"Whether this request used it." example:"true"`
 }
 
-// Theme is how pages look to a person.
+// Theme is the colour theme of the pages.
 type Theme string
 
-// Profile is a person's account as the person sees it.
+// Profile is a person's account in the person's own view.
 type Profile struct {
 	ID       string `json:"id" doc:"The user's id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name     string `json:"name" doc:"The display name." example:"Ada Lovelace"`
@@ -71,7 +71,7 @@ type Profile struct {
 	HasPassword bool `json:"hasPassword" doc:"Whether the account has a password, besides any passkeys and identity provider." example:"true"`
 }
 
-// Passkey is a key of a person's, kept by a device or a password manager.
+// Passkey is a WebAuthn credential, kept by a device or a password manager.
 type Passkey struct {
 	ID         string   `json:"id" doc:"The passkey's id." example:"pky_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name       string   `json:"name" doc:"The name given by its owner." example:"Laptop"`
@@ -79,7 +79,7 @@ type Passkey struct {
 	LastUsedAt *Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used to sign in; null for never." example:"2026-03-02T09:00:00.000Z"`
 }
 
-// SignUp is an account that waits for its address to be verified.
+// SignUp is an account whose email address is not verified yet.
 type SignUp struct {
 	ID, Email, Name, PasswordHash, TimeZone string
 	CreatedAt                               Instant

@@ -1,6 +1,6 @@
 package board
 
-// Status is how somebody says that a board is doing.
+// Status is the health of a board in a status update.
 type Status string
 
 // The five statuses.
@@ -12,8 +12,8 @@ const (
 	StatusComplete Status = "complete"
 )
 
-// StatusUpdate is what somebody said of a board, with the board's figures of
-// that moment. It is never changed.
+// StatusUpdate is a report on a board's progress with the board's figures at
+// that time. It is never changed.
 type StatusUpdate struct {
 	ID         string   `json:"id" doc:"The status update's id." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID    string   `json:"boardId" doc:"The board it is about." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -27,7 +27,7 @@ type StatusUpdate struct {
 	Snapshot   Figures  `json:"snapshot" doc:"The board's figures when the update was posted, in the author's time zone. They never change."`
 }
 
-// StatusRef is a status update as a board shows its latest.
+// StatusRef is the latest status update of a board.
 type StatusRef struct {
 	ID        string  `json:"id" doc:"The status update's id." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Status    Status  `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"How the board is doing." example:"on_track"`

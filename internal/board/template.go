@@ -1,11 +1,10 @@
 package board
 
 // TemplateVersion is the version of TemplateContent that this program writes.
-// It reads this one and those below.
+// It can read this version and all earlier ones.
 const TemplateVersion = 1
 
-// BoardTemplate is something to begin a board from, as a list of templates
-// shows it.
+// BoardTemplate describes a template for new boards, as in a list of templates.
 type BoardTemplate struct {
 	ID          string          `json:"id" doc:"The template's id." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID *string         `json:"workspaceId" doc:"The workspace it belongs to; null for a built-in template." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -39,17 +38,18 @@ type BoardTemplatePreview struct {
 	First [][]TemplatePreviewCard `json:"first" doc:"The first cards of each list, at most 20."`
 }
 
-// TemplatePreviewCard is a card of a template as a preview shows it.
+// TemplatePreviewCard is a card in the preview of a template.
 type TemplatePreviewCard struct {
 	Title  string `json:"title" doc:"Its title." example:"Order cabinets"`
 	Labels []int  `json:"labels" doc:"Its labels, as indexes into the template's labels." example:"[0]"`
 	Items  int    `json:"items" doc:"The number of items in its checklists." example:"3"`
 }
 
-// previewCards is how many cards of a list a preview shows.
+// previewCards is the maximum number of cards per list in a preview.
 const previewCards = 20
 
-// Preview is what a page shows of a template before a board is made from it.
+// Preview returns the preview that a page shows before a board is created from
+// the template.
 func (c TemplateContent) Preview(t BoardTemplate) BoardTemplatePreview {
 	p := BoardTemplatePreview{BoardTemplate: t, First: make([][]TemplatePreviewCard, len(c.Lists))}
 	for i, l := range c.Lists {
@@ -65,8 +65,8 @@ func (c TemplateContent) Preview(t BoardTemplate) BoardTemplatePreview {
 	return p
 }
 
-// TemplateContent is all that a board is made of from a template. It names no
-// person and no date.
+// TemplateContent holds everything from which a board is created. It contains
+// no people and no dates.
 type TemplateContent struct {
 	Version  int              `json:"version"`
 	Features Features         `json:"features"`
@@ -82,7 +82,7 @@ type TemplateColumn struct {
 	Cards    []TemplateCard `json:"cards"`
 }
 
-// TemplateCard is a card of a template. Its labels are places in the
+// TemplateCard is a card of a template. Labels holds indexes into the
 // template's labels.
 type TemplateCard struct {
 	Title       string              `json:"title"`
@@ -97,7 +97,7 @@ type TemplateChecklist struct {
 	Items []string `json:"items"`
 }
 
-// Outline is what a list of templates shows of a content.
+// Outline returns the content's description for a list of templates.
 func (c TemplateContent) Outline() (t BoardTemplate) {
 	t.Features, t.Labels, t.Lists = c.Features, c.Labels, make([]TemplateList, len(c.Lists))
 	for i, l := range c.Lists {
@@ -115,15 +115,15 @@ type BuiltIn struct {
 	Content     TemplateContent
 }
 
-// Template is how a list of templates shows it.
+// Template returns the template's description for a list of templates.
 func (b BuiltIn) Template() BoardTemplate {
 	t := b.Content.Outline()
 	t.ID, t.Name, t.Description, t.BuiltIn = b.ID, b.Name, b.Description, true
 	return t
 }
 
-// BuiltInTemplates are the templates that come with the program, by id. Their
-// ids sort before those of all others.
+// BuiltInTemplates returns the templates that come with the program, sorted by
+// id. Their ids sort before those of all others.
 func BuiltInTemplates() []BuiltIn {
 	return []BuiltIn{
 		kanbanTemplate(), sprintTemplate(), bugTemplate(), editorialTemplate(), roadmapTemplate(),
@@ -131,15 +131,15 @@ func BuiltInTemplates() []BuiltIn {
 	}
 }
 
-// builtIn makes a template of this version, on a board with the features of
-// any new one.
+// builtIn returns a built-in template of the current version, with the features
+// of a new board.
 func builtIn(id, name, description string, labels []TemplateLabel, lists ...TemplateColumn) BuiltIn {
 	return BuiltIn{ID: id, Name: name, Description: description, Content: TemplateContent{
 		Version: TemplateVersion, Features: NewBoardFeatures(), Labels: labels, Lists: lists,
 	}}
 }
 
-// column is a list without a limit.
+// column returns a list without a WIP limit.
 func column(name string, cards ...TemplateCard) TemplateColumn {
 	if cards == nil {
 		cards = []TemplateCard{}
@@ -147,14 +147,15 @@ func column(name string, cards ...TemplateCard) TemplateColumn {
 	return TemplateColumn{Name: name, WIPMode: WIPSoft, Cards: cards}
 }
 
-// limited is a list that shows when it holds more cards than that.
+// limited returns a list with a soft WIP limit.
 func limited(name string, limit int, cards ...TemplateCard) TemplateColumn {
 	c := column(name, cards...)
 	c.WIPLimit = &limit
 	return c
 }
 
-// start is a card to start with; its labels are places in the template's.
+// start returns an initial card. Its labels are indexes into the template's
+// labels.
 func start(title, description string, labels ...int) TemplateCard {
 	if labels == nil {
 		labels = []int{}
@@ -162,7 +163,7 @@ func start(title, description string, labels ...int) TemplateCard {
 	return TemplateCard{Title: title, Description: description, Labels: labels, Checklists: []TemplateChecklist{}}
 }
 
-// with is the card with a checklist more.
+// with returns the card with another checklist.
 func (c TemplateCard) with(title string, items ...string) TemplateCard {
 	c.Checklists = append(c.Checklists, TemplateChecklist{Title: title, Items: items})
 	return c

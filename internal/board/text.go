@@ -5,16 +5,17 @@ import (
 	"unicode"
 )
 
-// Line checks a name or title and removes the white space around it. It must be
-// one line that shows something. It must hold no character that changes how the
-// text around it is shown, and no byte order mark. Joiners, which some scripts
-// and emoji need, are allowed. The schema checks its length.
+// Line validates a name or title and trims surrounding white space. The text
+// must be one visible line. It must not contain a byte order mark or a
+// character that changes the direction of the text around it. Joiners are
+// allowed, because some scripts and emoji need them. The schema checks the
+// length.
 func Line(field, s string) (string, error) {
 	s = strings.TrimFunc(s, unicode.IsSpace)
 	for _, r := range s {
 		switch name := unwanted(r); {
 		case name != "":
-			return "", Invalid("%s must not hold the character %U (%s); remove it.", field, r, name)
+			return "", Invalid("%s must not contain the character %U (%s). Remove it.", field, r, name)
 		case unicode.IsControl(r), lineEnd(r):
 			return "", Invalid("%s must be one line, without control characters.", field)
 		}
@@ -25,8 +26,9 @@ func Line(field, s string) (string, error) {
 	return s, nil
 }
 
-// CleanLine is a text from elsewhere as a name or title: on one line, without
-// the characters that Line refuses. It is empty when it would show nothing.
+// CleanLine turns a text from another source into a name or title: one line,
+// without the characters that Line refuses. It returns "" if nothing visible
+// remains.
 func CleanLine(s string) string {
 	s = strings.TrimFunc(strings.Map(func(r rune) rune {
 		switch {
@@ -43,8 +45,8 @@ func CleanLine(s string) string {
 	return s
 }
 
-// Blank reports whether a text shows nothing: it holds white space and
-// characters that have no shape of their own.
+// Blank reports whether a text shows nothing, because it consists of white
+// space and invisible characters.
 func Blank(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\u2800' &&
@@ -54,7 +56,8 @@ func Blank(s string) bool {
 
 func lineEnd(r rune) bool { return r == '\u2028' || r == '\u2029' }
 
-// unwanted names a character that no name or title may hold; "" for any other.
+// unwanted returns the name of a character that is not allowed in names and
+// titles, or "" for any other character.
 func unwanted(r rune) string {
 	switch r {
 	case '\ufeff':

@@ -9,7 +9,7 @@ func TestLineRefusesCharactersThatMislead(t *testing.T) {
 	t.Parallel()
 	for _, r := range "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff" {
 		for _, s := range []string{string(r) + "Launch", "Lau" + string(r) + "nch", "Launch" + string(r), string(r)} {
-			if got, err := Line("name", s); err == nil || !strings.Contains(err.Error(), "name must not hold the character U+") || !strings.Contains(err.Error(), "(") {
+			if got, err := Line("name", s); err == nil || !strings.Contains(err.Error(), "name must not contain the character U+") || !strings.Contains(err.Error(), "(") {
 				t.Errorf("%+q is %+q, %v", s, got, err)
 			}
 		}

@@ -11,15 +11,15 @@ type Instant int64
 
 const instantLayout = "2006-01-02T15:04:05.000Z"
 
-// InstantOf cuts t to the millisecond.
+// InstantOf truncates t to the millisecond.
 func InstantOf(t time.Time) Instant { return Instant(t.UnixMilli()) }
 
-// Time is the instant as UTC.
+// Time returns the instant in UTC.
 func (i Instant) Time() time.Time { return time.UnixMilli(int64(i)).UTC() }
 
 func (i Instant) String() string { return i.Time().Format(instantLayout) }
 
-// AppendText writes ISO 8601 in UTC with milliseconds.
+// AppendText appends ISO 8601 in UTC with milliseconds.
 func (i Instant) AppendText(b []byte) ([]byte, error) {
 	return i.Time().AppendFormat(b, instantLayout), nil
 }
@@ -27,7 +27,7 @@ func (i Instant) AppendText(b []byte) ([]byte, error) {
 // MarshalText writes ISO 8601 in UTC with milliseconds.
 func (i Instant) MarshalText() ([]byte, error) { return i.AppendText(nil) }
 
-// UnmarshalText reads RFC 3339.
+// UnmarshalText parses RFC 3339.
 func (i *Instant) UnmarshalText(b []byte) error {
 	t, err := time.Parse(time.RFC3339Nano, string(b))
 	if err != nil {
@@ -37,14 +37,15 @@ func (i *Instant) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// DateLayout is the form of a plain calendar date.
+// DateLayout is the format of a calendar date.
 const DateLayout = "2006-01-02"
 
-// ParseDate checks a plain calendar date (YYYY-MM-DD, years 1900 to 2999).
+// ParseDate parses a calendar date (YYYY-MM-DD, years 1900 to 2999).
 func ParseDate(field, s string) (time.Time, error) {
 	t, err := time.Parse(DateLayout, s)
 	if err != nil || t.Year() < 1900 || t.Year() > 2999 {
-		return time.Time{}, Invalid("%s must be a date of the form YYYY-MM-DD between the years 1900 and 2999.", field)
+		return time.Time{}, Invalid("%s must be a date of the form YYYY-MM-DD between the years 1900 "+
+			"and 2999.", field)
 	}
 	return t, nil
 }

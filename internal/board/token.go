@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// TokenPrefix begins every API token, so that scanners for leaked secrets
-// know one when they see it.
+// TokenPrefix starts every API token, so that secret scanners can recognize
+// one.
 const TokenPrefix = "cwl_"
 
 const (
@@ -18,8 +18,9 @@ const (
 	tokenCheck    = 6
 )
 
-// NewToken makes the text of an API token: the prefix, 30 random characters
-// of base 62 (178 bits) and 6 that hold the CRC-32 (IEEE) of what is before.
+// NewToken returns a new API token: the prefix, 30 random base-62 characters
+// (178 bits), and 6 characters with the CRC-32 (IEEE) of everything before
+// them.
 func NewToken() string { return tokenFrom(rand.Reader) }
 
 // tokenFrom makes a token from a source of random bytes that never fails.
@@ -36,8 +37,9 @@ func tokenFrom(source io.Reader) string {
 	return b.String() + tokenChecksum(b.String())
 }
 
-// TokenHash is the fingerprint by which a token is stored and found. It is
-// false for text that cannot be a token, so that a typing error costs no query.
+// TokenHash returns the hash under which a token is stored. It returns false
+// for a text that cannot be a token, so that a mistyped token needs no database
+// query.
 func TokenHash(token string) ([]byte, bool) {
 	if len(token) != len(TokenPrefix)+tokenRandom+tokenCheck || !strings.HasPrefix(token, TokenPrefix) {
 		return nil, false

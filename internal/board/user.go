@@ -14,8 +14,8 @@ type User struct {
 	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When the account was created." example:"2026-01-05T09:00:00.000Z"`
 }
 
-// Token is a personal API token as its owner sees it; the token itself is
-// shown once, when it is made.
+// Token is a personal API token as its owner sees it. The token's text is shown
+// only once, when it is created.
 type Token struct {
 	ID          string   `json:"id" doc:"The token's id." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string   `json:"name" doc:"The name given by its owner." example:"Deploy script"`
@@ -26,7 +26,7 @@ type Token struct {
 	CreatedAt   Instant  `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 }
 
-// UsedToken is a token with when it was last used.
+// UsedToken is a token with the time of its last use.
 type UsedToken struct {
 	Token
 	LastUsedAt *Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used, to the minute; null for never." example:"2026-03-02T09:00:00.000Z"`
@@ -38,14 +38,14 @@ type UserRef struct {
 	Name string `json:"name" doc:"The display name." example:"Ada Lovelace"`
 }
 
-// notInAddress reports whether no address holds a character.
+// notInAddress reports whether a character cannot occur in an email address.
 func notInAddress(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`<>,;"`, r) || unwanted(r) != ""
 }
 
-// NormalEmail is the form in which addresses are stored and compared. It
-// refuses what is plainly not an address; whether mail arrives is found out
-// by sending some.
+// NormalEmail returns the form in which email addresses are stored and
+// compared. It refuses obviously invalid addresses. Only an email sent to the
+// address can show whether it works.
 func NormalEmail(s string) (string, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	local, domain, ok := strings.Cut(s, "@")

@@ -1,10 +1,10 @@
 package board
 
-// Visit is what a board is to a person.
+// Visit holds a person's own state of a board.
 type Visit struct {
 	Starred bool
-	SeenAt  *Instant // when the person last had it open; nil for never
+	SeenAt  *Instant // when the person last opened the board; nil for never
 
-	Collapsed []string // its lists that the person has collapsed
-	Watching  bool     // whether the person is told of what changes there
+	Collapsed []string // the lists that the person has collapsed
+	Watching  bool     // whether the person watches the board
 }

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// APIPath is where the public interface begins below the base address.
+// APIPath is the path of the public REST API, below the base URL.
 const APIPath = "/api/public/v1"
 
-// MCPPath is where assistants find the tools, below the base address.
+// MCPPath is the path of the MCP server, below the base URL.
 const MCPPath = "/mcp"
 
-// WebhookFormat is the version of the bodies that webhooks carry.
+// WebhookFormat is the version of the format of webhook bodies.
 const WebhookFormat = "service-webhook/1"
 
-// The numbers of webhooks.
+// Limits of webhooks.
 const (
-	SecretOverlap       = 24 * time.Hour      // how long an old signing secret is still signed with
-	DeliveriesKept      = 100                 // of a webhook, in its log
+	SecretOverlap       = 24 * time.Hour      // how long deliveries are still signed with the old secret
+	DeliveriesKept      = 100                 // per webhook, in its log
 	DeliveryLifetime    = 30 * 24 * time.Hour // of a delivery in the log
-	FailuresToSwitchOff = 10                  // failed deliveries in a row
-	WebhookShards       = 64                  // parts of all webhooks, each looked after by one server at a time
+	FailuresToSwitchOff = 10                  // consecutive failed deliveries
+	WebhookShards       = 64                  // partitions of all webhooks; each is handled by one server at a time
 )
 
-// WebhookKinds are all kinds that a webhook can be subscribed to, in the order
-// of the reference. The test event comes unasked too.
+// WebhookKinds returns all kinds that a webhook can subscribe to, in the order
+// of the reference. Test events are also sent without a subscription.
 func WebhookKinds() []Kind {
 	return []Kind{
 		KindCardCreated, KindCardUpdated, KindCardMoved, KindCardCompleted, KindCardReopened, KindCardArchived, KindCardRestored,
@@ -35,8 +35,8 @@ func WebhookKinds() []Kind {
 	}
 }
 
-// When says in a sentence when an event of the kind is sent; empty for a kind
-// that no webhook hears of.
+// When returns a sentence that says when an event of the kind is sent. It
+// returns "" for a kind that is not sent to webhooks.
 func (k Kind) When() string {
 	return map[Kind]string{
 		KindCardCreated:          "A card is created.",
@@ -47,35 +47,35 @@ func (k Kind) When() string {
 		KindCardArchived:         "A card is archived.",
 		KindCardRestored:         "A card is restored.",
 		KindCardAssigneesChanged: "People are added to or removed from a card.",
-		KindCardLabelsChanged:    "Labels are put on or taken off a card.",
+		KindCardLabelsChanged:    "Labels are added to or removed from a card.",
 		KindCardDueDateChanged:   "A card's due date or start changes.",
 		KindCommentAdded:         "Someone comments on a card.",
-		KindItemCompleted:        "An item of a checklist is done.",
+		KindItemCompleted:        "A checklist item is marked done.",
 		KindListCreated:          "A list is created.",
 		KindListArchived:         "A list is archived.",
-		KindStatusPosted:         "A board gets a status update.",
+		KindStatusPosted:         "A status update is posted on a board.",
 		KindWebhookTest:          "A person sends a test event.",
 	}[k]
 }
 
-// Off is why a webhook sends nothing; empty while it is on.
+// Off is the reason why a webhook is off; empty if it is on.
 type Off string
 
-// The reasons for a webhook to be off.
+// The reasons why a webhook is off.
 const (
 	OffNot      Off = ""
-	OffPaused   Off = "paused"   // by a person
-	OffFailures Off = "failures" // ten failed deliveries in a row
-	OffGone     Off = "gone"     // the receiver answered 410
-	OffOwner    Off = "owner"    // its owner can no longer manage what it covers
-	OffPlan     Off = "plan"     // its board or workspace was restored, and the plan has no room for it
+	OffPaused   Off = "paused"   // paused by a person
+	OffFailures Off = "failures" // ten consecutive failed deliveries
+	OffGone     Off = "gone"     // the receiver responded with 410
+	OffOwner    Off = "owner"    // its owner can no longer manage its board or workspace
+	OffPlan     Off = "plan"     // when its board or workspace was restored, the plan had no room for it
 	OffTrash    Off = "trash"    // its board is in the trash; never stored
 )
 
-// Platform is the automation service that a webhook belongs to.
+// Platform is the automation platform that a webhook belongs to.
 type Platform string
 
-// The platforms that are recognized.
+// The recognized platforms.
 const (
 	PlatformZapier        Platform = "zapier"
 	PlatformMake          Platform = "make"
@@ -84,8 +84,8 @@ const (
 	PlatformPowerAutomate Platform = "power_automate"
 )
 
-// PlatformOf recognizes a platform by the User-Agent of who subscribes, or by
-// the host of the address; empty for none.
+// PlatformOf recognizes a platform by the subscriber's User-Agent or by the
+// host of the URL. It returns "" for none.
 func PlatformOf(userAgent, host string) Platform {
 	products := strings.Fields(strings.ToLower(userAgent)) // RFC 9110, 10.1.5
 	for _, p := range []struct {
@@ -110,8 +110,8 @@ func PlatformOf(userAgent, host string) Platform {
 	return ""
 }
 
-// Webhook is a subscription to events. Its address and its secrets are no part
-// of it: they are sealed, and nobody reads them again.
+// Webhook is a subscription to events. Its URL and its secrets are not part of
+// it: they are stored encrypted and never returned.
 type Webhook struct {
 	ID             string    `json:"id" doc:"The webhook's id." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name           string    `json:"name" doc:"The display name." example:"Deploy bot"`
@@ -133,23 +133,23 @@ type Webhook struct {
 	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When a person last changed it." example:"2026-03-01T09:00:00.000Z"`
 }
 
-// WebhookSecret is a webhook with its signing secret, in the answer that made
-// the secret and nowhere else.
+// WebhookSecret is a webhook with its signing secret. It is only returned by
+// the operation that created the secret.
 type WebhookSecret struct {
 	Webhook
 	Secret string `json:"secret" doc:"The signing secret: whsec_ and 32 bytes in base64. It is shown only once." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
 }
 
-// WebhookShard is the part of all webhooks that one belongs to.
+// WebhookShard returns the shard of a webhook.
 func WebhookShard(webhookID string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(webhookID)) // a hash never fails
 	return int(h.Sum32() % WebhookShards)
 }
 
-// Covers tells whether a person with these roles may have a webhook that sends
-// the events of a board, and so whether one of theirs goes on sending them. The
-// board is nil when it is about every board that the whole workspace sees.
+// Covers reports whether a person with these roles may own a webhook for the
+// events of a board. It is checked again before each delivery. WholeWorkspace
+// means that the webhook covers every board that the whole workspace can see.
 func Covers(wholeWorkspace bool, inWorkspace WorkspaceRole, onBoard Role, v Visibility) bool {
 	if wholeWorkspace {
 		return inWorkspace.Can(ManageMembers)
@@ -157,7 +157,7 @@ func Covers(wholeWorkspace bool, inWorkspace WorkspaceRole, onBoard Role, v Visi
 	return RoleOn(inWorkspace, onBoard, v).Can(Administer)
 }
 
-// WebhookRef is what a test event carries.
+// WebhookRef is the data of a test event.
 type WebhookRef struct {
 	WebhookID string `json:"webhookId" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }

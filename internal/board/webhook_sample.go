@@ -1,6 +1,6 @@
 package board
 
-// The objects of a made-up delivery.
+// The ids in a sample delivery.
 const (
 	sampleWorkspace = "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
 	sampleBoard     = "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -10,8 +10,8 @@ const (
 	sampleLabel     = "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
 )
 
-// SampleOf is a made-up delivery of a kind, made by what makes the real ones;
-// false for a word that is no kind.
+// SampleOf returns a sample delivery of a kind, built by the code that builds
+// real ones. It returns false for an unknown kind.
 func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
 	date, before := "2026-03-10", "2026-03-07"
 	card := Card{ID: sampleCard, BoardID: sampleBoard, ListID: sampleList, Due: Due{DueDate: &date}}
@@ -62,8 +62,9 @@ func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
 	}, true
 }
 
-// DataOf is an empty value of what a kind's data is in every case: that of a
-// card which moves to another board has less than its sample.
+// DataOf returns an empty value of the type of a kind's data. It holds only the
+// fields that are always present: a card that moves to another board has fewer
+// than the sample.
 func DataOf(kind Kind) any {
 	if kind == KindCardMoved {
 		return cardBetween{}

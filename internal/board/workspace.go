@@ -1,6 +1,6 @@
 package board
 
-// Workspace holds boards and the people who work on them.
+// Workspace contains boards and the people who work on them.
 type Workspace struct {
 	ID             string        `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	OrganizationID string        `json:"organizationId" doc:"The organization that owns it." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -11,7 +11,7 @@ type Workspace struct {
 	CreatedAt      Instant       `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 }
 
-// TrashedWorkspace is a workspace in the trash, as its owners see it.
+// TrashedWorkspace is a workspace in the trash, in the view of its owners.
 type TrashedWorkspace struct {
 	ID        string  `json:"id" doc:"The workspace's id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name      string  `json:"name" doc:"Its name." example:"Analytical Engines"`

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// LoadZone finds an IANA time zone. Names that depend on the machine, on its
-// installation or on no place at all are refused: Local, localtime, posixrules,
-// Factory, the posix/ and right/ trees, and offsets such as +02:00.
+// LoadZone returns an IANA time zone. It refuses names that depend on the
+// machine, on its installation, or that name no place: Local, localtime,
+// posixrules, Factory, the posix/ and right/ trees, and offsets such as +02:00.
 func LoadZone(field, name string) (*time.Location, error) {
 	refusal := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field)
 	switch name {
@@ -25,21 +25,20 @@ func LoadZone(field, name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// ZoneOffset is how clocks in a time zone go for some time.
+// ZoneOffset is a period with one UTC offset of a time zone.
 type ZoneOffset struct {
 	From    Instant `json:"from" format:"date-time" doc:"The start of the period." example:"2026-03-29T01:00:00.000Z"`
 	Until   Instant `json:"until" format:"date-time" doc:"The end of the period, exclusive." example:"2026-10-25T01:00:00.000Z"`
 	Seconds int     `json:"seconds" doc:"The offset from UTC." example:"3600"`
 }
 
-// ZoneOffsets tells how clocks in zone go from one instant until another,
-// without a gap.
+// ZoneOffsets returns the consecutive UTC offsets of zone between two instants.
 func ZoneOffsets(zone *time.Location, from, until time.Time) []ZoneOffset {
 	var all []ZoneOffset
 	for from.Before(until) {
 		local := from.In(zone)
 		_, seconds := local.Zone()
-		_, end := local.ZoneBounds() // zero for one that never ends
+		_, end := local.ZoneBounds() // zero if the last period never ends
 		if end.IsZero() || end.After(until) {
 			end = until
 		}

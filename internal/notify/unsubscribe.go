@@ -52,7 +52,7 @@ func unsubscribe(db *store.DB, gate *session.Gate, w http.ResponseWriter, r *htt
 	case err != nil:
 		return http.StatusServiceUnavailable, "The service cannot do this right now; try again in a moment."
 	case !ok:
-		return http.StatusNotFound, "The address is not one of an email from here."
+		return http.StatusNotFound, "The link is not valid. Use the unsubscribe link exactly as it is in the email."
 	}
 	return http.StatusOK, "No more emails about notifications are sent to you."
 }

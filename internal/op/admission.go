@@ -10,11 +10,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// class is a kind of work, by how soon it is put off when there is too much.
+// class is a class of work. Under overload, lower classes are refused first.
 type class int
 
 const (
-	reports class = iota // read across boards, or stream
+	reports class = iota // reads across boards, and streams
 	reads
 	writes
 	classes
@@ -22,7 +22,7 @@ const (
 
 func (k class) String() string { return [...]string{"reports", "reads", "writes"}[k] }
 
-// classOf is the class of an operation.
+// classOf returns the class of an operation.
 func classOf(o *Operation) class {
 	switch {
 	case o.Report:
@@ -34,70 +34,74 @@ func classOf(o *Operation) class {
 }
 
 const (
-	waitTarget  = 50 * time.Millisecond // that work may wait for its place again and again; or as long as it takes, up to
+	// Work may routinely wait for a slot for waitTarget or, if it is slow, for its
+	// average running time, up to waitLongest.
+	waitTarget  = 50 * time.Millisecond
 	waitLongest = 500 * time.Millisecond
-	waitMost    = time.Second            // while that is an exception
-	overAfter   = 200 * time.Millisecond // in which nothing waited less than its target
-	calmAfter   = time.Second            // without anybody waiting; until then reports stay away
-	queueFactor = 8                      // how many may wait for each place
-	laterWork   = time.Second            // Retry-After
-	laterReport = 5 * time.Second
+
+	maxQueueTime     = time.Second            // longest wait while there is no overload
+	overloadAfter    = 200 * time.Millisecond // overload starts when every wait was above its target for this long
+	recoveryTime     = time.Second            // how long after an overload reports are still refused
+	queueFactor      = 8                      // queue length per slot
+	retryAfter       = time.Second            // Retry-After
+	retryReportAfter = 5 * time.Second
 )
 
-// admission lets so much work of each class run at once as the database does at
-// once, and has the rest wait in line. Whether there is too much it sees by how
-// long work waits, as CoDel does (RFC 8289): a line that empties now and then is
-// a burst, and waits; one in which for a while nothing waited less than the
-// target only makes everybody late, so what has waited longer is refused while
-// there is more than the places take. Then reports are refused at once, too, and
-// where it is writes that wait, reads get a quarter of their places. So reports
-// go first, then reads, then writes.
+// admission limits the number of concurrent operations of each class to what
+// the database can run at once. Further work waits in a queue. Overload is
+// detected by waiting times, as in CoDel (RFC 8289). A queue that empties now
+// and then is a burst and simply waits. If for a while every wait was above the
+// target, the queue only delays everyone: work that has waited longer than the
+// target is then refused as long as more work waits than there are free slots.
+// During an overload, reports are refused at once. If writes are overloaded,
+// reads get only a quarter of their slots. So reports are shed first, then
+// reads, then writes.
 type admission struct {
 	log   func() *slog.Logger
-	shed  func(class) // told of each refusal
+	shed  func(class) // called for each refusal
 	mu    sync.Mutex
 	lanes [classes]lane
 }
 
-// lane is the work of one class.
+// lane is the queue of one class.
 type lane struct {
-	places   int
-	takes    time.Duration // what work took of late
-	running  int
-	waiting  int
-	line     []*waiter // oldest first, those too who have gone
-	standing time.Time // since when nothing waited less than the target; zero while something does
-	over     bool      // there is too much work
-	calm     time.Time // when it ended last that there was
-	refused  int       // since there is
+	slots       int
+	average     time.Duration // moving average of running times
+	running     int
+	waiting     int
+	queue       []*waiter // oldest first; includes abandoned waiters
+	slowSince   time.Time // since when every wait was above the target; zero otherwise
+	overloaded  bool      // there is too much work
+	recoveredAt time.Time // when the last overload ended
+	refused     int       // during the current overload
 }
 
 type waiter struct {
-	since time.Time
-	gone  bool
-	let   chan error // takes one: nil, or why not
+	since     time.Time
+	abandoned bool
+	admitted  chan error // receives one value: nil, or the refusal
 }
 
-func newAdmission(readPlaces, writePlaces int) *admission {
+func newAdmission(readSlots, writeSlots int) *admission {
 	a := &admission{log: slog.Default, shed: func(class) {}}
-	a.lanes[reports].places, a.lanes[reads].places, a.lanes[writes].places = max(2, readPlaces/8), readPlaces, writePlaces
+	a.lanes[reports].slots, a.lanes[reads].slots, a.lanes[writes].slots = max(2, readSlots/8), readSlots, writeSlots
 	return a
 }
 
-// target is how long work may wait again and again: in a line that moves at once
-// nothing waits longer than what is before it takes.
-func (l *lane) target() time.Duration { return min(max(waitTarget, l.takes), waitLongest) }
+// target returns how long work may routinely wait. Even in a queue without
+// overload, work may wait for one running operation to finish.
+func (l *lane) target() time.Duration { return min(max(waitTarget, l.average), waitLongest) }
 
-func tooMuch(k class) error {
-	f := &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, RetryAfter: laterWork, Message: "There is more to do right now than can be done; try again in a moment."}
+func overloadError(k class) error {
+	f := &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, RetryAfter: retryAfter, Message: "The server is overloaded. Try again in a moment."}
 	if k == reports {
-		f.RetryAfter = laterReport
+		f.RetryAfter = retryReportAfter
 	}
 	return f
 }
 
-// enter waits for a place; who got one leaves it again, and says when it began.
-// It refuses with unavailable what would be late.
+// enter waits for a slot. The caller must call leave with the returned start
+// time. It returns unavailable if the wait would be too long.
 func (a *admission) enter(ctx context.Context, k class) (began time.Time, err error) {
 	if err := a.wait(ctx, k); err != nil {
 		return time.Time{}, err
@@ -112,24 +116,24 @@ func (a *admission) wait(ctx context.Context, k class) error {
 		a.mu.Unlock()
 		return err
 	}
-	if l.waiting == 0 && l.running < a.placesOf(k) {
+	if l.waiting == 0 && l.running < a.slotsOf(k) {
 		l.running++
 		a.mu.Unlock()
 		return nil
 	}
-	w := &waiter{since: time.Now(), let: make(chan error, 1)}
-	patience := waitMost
-	if l.over {
-		patience = 2 * l.target() // the line is no longer than the places
+	w := &waiter{since: time.Now(), admitted: make(chan error, 1)}
+	maxWait := maxQueueTime
+	if l.overloaded {
+		maxWait = 2 * l.target() // the queue is no longer than the number of slots
 	}
-	l.line = append(l.line, w)
+	l.queue = append(l.queue, w)
 	l.waiting++
-	a.serve(k) // places may have come back to the class
+	a.serve(k) // slots may have become free for the class
 	a.mu.Unlock()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(maxWait)
 	defer timer.Stop()
 	select {
-	case err := <-w.let:
+	case err := <-w.admitted:
 		return err
 	case <-timer.C:
 	case <-ctx.Done():
@@ -137,127 +141,129 @@ func (a *admission) wait(ctx context.Context, k class) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	select {
-	case err := <-w.let:
-		return err // just now
+	case err := <-w.admitted:
+		return err // arrived just now
 	default:
 	}
-	w.gone = true
+	w.abandoned = true
 	l.waiting--
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("wait for a place: %w", err)
+		return fmt.Errorf("wait for a slot: %w", err)
 	}
 	l.refused++
 	a.shed(k)
-	a.late(k, time.Now(), time.Since(w.since))
-	return tooMuch(k)
+	a.observe(k, time.Now(), time.Since(w.since))
+	return overloadError(k)
 }
 
-// look refuses what would not even be let into the line.
-func (a *admission) look(k class) error {
+// check refuses work for which the queue has no room.
+func (a *admission) check(k class) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.full(k)
 }
 
-// full refuses more work while the line is full. The lock is held.
+// full refuses work if the queue is full. The caller must hold the lock.
 func (a *admission) full(k class) error {
 	l := &a.lanes[k]
-	if !a.putOff(k) && l.waiting < a.lineOf(k) {
+	if !a.deferred(k) && l.waiting < a.queueLimit(k) {
 		return nil
 	}
 	l.refused++
 	a.shed(k)
-	return tooMuch(k)
+	return overloadError(k)
 }
 
-// leave gives a place to who waits.
+// leave releases a slot and gives it to the next waiter.
 func (a *admission) leave(k class, began time.Time) {
 	took := time.Since(began)
 	a.mu.Lock()
 	l := &a.lanes[k]
 	l.running--
-	l.takes += (took - l.takes) / 16
+	l.average += (took - l.average) / 16
 	a.serve(k)
 	a.mu.Unlock()
 }
 
-// putOff tells whether reports stay away because of more important work.
-func (a *admission) putOff(k class) bool {
+// deferred reports whether reports are refused in favour of more important
+// work.
+func (a *admission) deferred(k class) bool {
 	if k != reports {
 		return false
 	}
 	for _, l := range a.lanes[reads:] {
-		if l.over || !l.calm.IsZero() && time.Since(l.calm) < calmAfter {
+		if l.overloaded || !l.recoveredAt.IsZero() && time.Since(l.recoveredAt) < recoveryTime {
 			return true
 		}
 	}
 	return false
 }
 
-func (a *admission) placesOf(k class) int {
-	if n := a.lanes[k].places; k != reads || !a.lanes[writes].over {
+func (a *admission) slotsOf(k class) int {
+	if n := a.lanes[k].slots; k != reads || !a.lanes[writes].overloaded {
 		return n
 	}
-	return max(1, a.lanes[k].places/4)
+	return max(1, a.lanes[k].slots/4)
 }
 
-// lineOf is how many may wait: with too much work no more than have a place.
-func (a *admission) lineOf(k class) int {
-	if a.lanes[k].over {
-		return a.placesOf(k)
+// queueLimit returns how many may wait. During an overload it is the number of
+// slots.
+func (a *admission) queueLimit(k class) int {
+	if a.lanes[k].overloaded {
+		return a.slotsOf(k)
 	}
-	return queueFactor * a.lanes[k].places
+	return queueFactor * a.lanes[k].slots
 }
 
-// serve gives free places to those who wait. The lock is held.
+// serve gives free slots to waiters. The caller must hold the lock.
 func (a *admission) serve(k class) {
 	l := &a.lanes[k]
-	if len(l.line) == 0 {
+	if len(l.queue) == 0 {
 		return
 	}
 	now := time.Now()
-	for len(l.line) > 0 && l.running < a.placesOf(k) {
-		w := l.line[0]
-		l.line[0] = nil
-		l.line = l.line[1:]
-		if w.gone {
+	for len(l.queue) > 0 && l.running < a.slotsOf(k) {
+		w := l.queue[0]
+		l.queue[0] = nil
+		l.queue = l.queue[1:]
+		if w.abandoned {
 			continue
 		}
 		waited := now.Sub(w.since)
-		a.late(k, now, waited)
-		tooMany := l.waiting > a.placesOf(k)-l.running
+		a.observe(k, now, waited)
+		tooMany := l.waiting > a.slotsOf(k)-l.running
 		l.waiting--
-		if l.over && waited > l.target() && tooMany {
+		if l.overloaded && waited > l.target() && tooMany {
 			l.refused++
 			a.shed(k)
-			w.let <- tooMuch(k)
+			w.admitted <- overloadError(k)
 			continue
 		}
 		l.running++
-		w.let <- nil
+		w.admitted <- nil
 	}
 	if l.waiting == 0 {
-		l.line, l.standing = nil, time.Time{}
-		if l.over {
-			l.over, l.calm = false, now
-			a.log().Info("there is not too much to do any more", "work", k.String(), "refused", l.refused)
+		l.queue, l.slowSince = nil, time.Time{}
+		if l.overloaded {
+			l.overloaded, l.recoveredAt = false, now
+			a.log().Info("overload ended", "work", k.String(), "refused", l.refused)
 			l.refused = 0
 		}
 	}
 }
 
-// late learns how long something waited. The lock is held.
-func (a *admission) late(k class, now time.Time, waited time.Duration) {
+// observe records a waiting time. The caller must hold the lock.
+func (a *admission) observe(k class, now time.Time, waited time.Duration) {
 	l := &a.lanes[k]
 	switch {
 	case waited <= l.target():
-		l.standing = time.Time{}
-	case l.standing.IsZero():
-		l.standing = now
-	case !l.over && now.Sub(l.standing) >= overAfter:
-		l.over = true
-		if now.Sub(l.calm) > 10*calmAfter {
-			a.log().Warn("there is more to do than can be done; some is refused", "work", k.String())
+		l.slowSince = time.Time{}
+	case l.slowSince.IsZero():
+		l.slowSince = now
+	case !l.overloaded && now.Sub(l.slowSince) >= overloadAfter:
+		l.overloaded = true
+		if now.Sub(l.recoveredAt) > 10*recoveryTime {
+			a.log().Warn("overload started; refusing some work", "work", k.String())
 		}
 	}
 }

@@ -15,20 +15,20 @@ import (
 	"cardwall/internal/board"
 )
 
-func quietAdmission(readPlaces, writePlaces int) *admission {
-	a := newAdmission(readPlaces, writePlaces)
+func quietAdmission(readSlots, writeSlots int) *admission {
+	a := newAdmission(readSlots, writeSlots)
 	a.log = func() *slog.Logger { return slog.New(slog.DiscardHandler) }
 	return a
 }
 
-// tally is what became of work of one class.
+// tally counts the outcomes of work of one class.
 type tally struct {
 	done, refused atomic.Int64
-	longest       atomic.Int64 // that anything waited which was done
+	longest       atomic.Int64 // longest wait of work that was done
 }
 
-// offer has work come at a rate for some time, each of which takes as long, and
-// waits until all of it is done or refused.
+// offer submits work at a fixed rate and with a fixed running time. It waits
+// until all of it is done or refused.
 func offer(a *admission, k class, every, each, during time.Duration) (t *tally, wait func()) {
 	t = &tally{}
 	var all sync.WaitGroup
@@ -52,20 +52,21 @@ func offer(a *admission, k class, every, each, during time.Duration) (t *tally, 
 	return t, all.Wait
 }
 
-// What the places can do nobody is refused, however uneven it comes.
-func TestNothingIsRefusedWithoutTooMuchWork(t *testing.T) {
+// Work within the capacity of the slots is never refused, however unevenly it
+// arrives.
+func TestNothingIsRefusedWithinCapacity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := quietAdmission(10, 10)
-		steady, wait := offer(a, reads, 2*time.Millisecond, 10*time.Millisecond, time.Minute) // half of what ten places do
+		steady, wait := offer(a, reads, 2*time.Millisecond, 10*time.Millisecond, time.Minute) // half of the capacity of ten slots
 		for range 10 {
 			time.Sleep(5 * time.Second)
 			var burst sync.WaitGroup
-			for range 70 { // at once, seven times the places
+			for range 70 { // at once, seven times the slots
 				burst.Go(func() {
 					in, err := a.enter(context.Background(), reads)
 					if err != nil {
-						t.Errorf("one of a burst: %v", err)
+						t.Errorf("work in a burst: %v", err)
 						return
 					}
 					time.Sleep(10 * time.Millisecond)
@@ -76,66 +77,66 @@ func TestNothingIsRefusedWithoutTooMuchWork(t *testing.T) {
 			burst.Wait()
 			waitReport()
 			if report.refused.Load() > 0 {
-				t.Error("a report was refused beside a burst")
+				t.Error("a report was refused during a burst")
 			}
 		}
 		wait()
 		if n := steady.refused.Load(); n > 0 {
-			t.Errorf("%d were refused", n)
+			t.Errorf("%d refused; want 0", n)
 		}
 	})
 }
 
-// With five times what the places do, they are busy all the time, what is done
-// has not waited long, the rest is refused, and reports before all else. When it
-// is over, it is over.
-func TestTooMuchWorkIsShed(t *testing.T) {
+// With five times the capacity, the slots are always busy, accepted work does not
+// wait long, and the rest is refused, reports first. After the overload, nothing
+// is refused.
+func TestOverloadIsShed(t *testing.T) {
 	t.Parallel()
 	for _, k := range []class{reads, writes} {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				a := quietAdmission(10, 10)
-				work, wait := offer(a, k, 200*time.Microsecond, 10*time.Millisecond, 10*time.Second) // 5,000 a second, of which 1,000 can be done
+				work, wait := offer(a, k, 200*time.Microsecond, 10*time.Millisecond, 10*time.Second) // 5,000 per second with a capacity of 1,000
 				time.Sleep(2 * time.Second)
 				report, waitReport := offer(a, reports, 10*time.Millisecond, time.Millisecond, 5*time.Second)
 				waitReport()
 				wait()
 				done, refused := work.done.Load(), work.refused.Load()
 				if done < 9_500 || done+refused != 50_000 {
-					t.Errorf("%d were done and %d refused of 50,000, of which 10,000 can be done", done, refused)
+					t.Errorf("%d done and %d refused of 50,000, with a capacity of 10,000", done, refused)
 				}
-				if longest := time.Duration(work.longest.Load()); longest > waitMost {
-					t.Errorf("something waited %s", longest)
+				if longest := time.Duration(work.longest.Load()); longest > maxQueueTime {
+					t.Errorf("the longest wait was %s", longest)
 				}
 				if report.done.Load() > 0 {
-					t.Errorf("%d reports were made meanwhile", report.done.Load())
+					t.Errorf("%d reports were accepted during the overload", report.done.Load())
 				}
-				time.Sleep(2 * calmAfter)
-				if a.lanes[k].over || a.lanes[k].running != 0 || a.lanes[k].waiting != 0 {
-					t.Errorf("it is not over: %+v", a.lanes[k])
+				time.Sleep(2 * recoveryTime)
+				if a.lanes[k].overloaded || a.lanes[k].running != 0 || a.lanes[k].waiting != 0 {
+					t.Errorf("the overload has not ended: %+v", a.lanes[k])
 				}
 				if _, err := a.enter(t.Context(), reports); err != nil {
-					t.Errorf("a report when all is over: %v", err)
+					t.Errorf("a report after the overload: %v", err)
 				}
 			})
 		})
 	}
 }
 
-// What would not be let into the line is refused by a look, and counted; what
-// may wait in it is not.
-func TestALookRefusesWhereTheLineIsFull(t *testing.T) {
+// The check refuses and counts work for which the queue has no room, and no other
+// work.
+func TestCheckRefusesWhenTheQueueIsFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const places = 3
-		a := quietAdmission(places, places)
+		const slots = 3
+		a := quietAdmission(slots, slots)
 		shed := 0
 		a.shed = func(class) { shed++ }
 		var all sync.WaitGroup
-		for i := range places + queueFactor*places {
-			if err := a.look(writes); err != nil {
-				t.Fatalf("look %d: %v", i, err)
+		for i := range slots + queueFactor*slots {
+			if err := a.check(writes); err != nil {
+				t.Fatalf("check %d: %v", i, err)
 			}
 			all.Go(func() {
 				if in, err := a.enter(t.Context(), writes); err == nil {
@@ -149,48 +150,48 @@ func TestALookRefusesWhereTheLineIsFull(t *testing.T) {
 				runtime.Gosched()
 			}
 		}
-		if err := a.look(writes); !board.IsCode(err, board.CodeUnavailable) || shed != 1 {
-			t.Errorf("at a full line a look says %v, and %d refusals are counted", err, shed)
+		if err := a.check(writes); !board.IsCode(err, board.CodeUnavailable) || shed != 1 {
+			t.Errorf("with a full queue check returned %v, and %d refusals were counted", err, shed)
 		}
-		if err := a.look(reads); err != nil {
+		if err := a.check(reads); err != nil {
 			t.Errorf("other work: %v", err)
 		}
 		all.Wait()
-		if err := a.look(writes); err != nil {
-			t.Errorf("when all is done: %v", err)
+		if err := a.check(writes); err != nil {
+			t.Errorf("after all work is done: %v", err)
 		}
 	})
 }
 
-// counted is how much work of a class runs or waits.
+// counted returns how much work of a class runs or waits.
 func (a *admission) counted(k class) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.lanes[k].running + a.lanes[k].waiting
 }
 
-// Where writes wait, reads give way: as much of them is done as before, and of
-// reads less.
+// While writes wait, reads get fewer slots, so that the throughput of writes stays
+// the same.
 func TestReadsGiveWayToWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := quietAdmission(8, 8)
-		read, waitRead := offer(a, reads, time.Millisecond, 6*time.Millisecond, 10*time.Second) // three quarters of what they may
+		read, waitRead := offer(a, reads, time.Millisecond, 6*time.Millisecond, 10*time.Second) // three quarters of the capacity
 		write, waitWrite := offer(a, writes, 200*time.Microsecond, 8*time.Millisecond, 10*time.Second)
 		waitRead()
 		waitWrite()
 		if n := write.done.Load(); n < 9_500 {
-			t.Errorf("%d writes were done of 10,000", n)
+			t.Errorf("%d of 10,000 writes done", n)
 		}
 		if read.refused.Load() == 0 || read.done.Load() < 2_000 {
-			t.Errorf("%d reads were done and %d refused", read.done.Load(), read.refused.Load())
+			t.Errorf("%d reads done and %d refused", read.done.Load(), read.refused.Load())
 		}
 	})
 }
 
-// Who goes frees the place in the line, and what hangs keeps nobody waiting for
-// good.
-func TestWhoGoesFreesThePlace(t *testing.T) {
+// A caller that gives up frees its place in the queue, and hanging work does not
+// block others forever.
+func TestCallersThatGiveUpFreeTheirPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := quietAdmission(2, 2)
@@ -208,17 +209,17 @@ func TestWhoGoesFreesThePlace(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("who went: %v", err)
+			t.Errorf("the caller that gave up: %v", err)
 		}
 		begun := time.Now()
 		_, err := a.enter(t.Context(), reads)
 		f, ok := board.AsFault(err)
-		if !ok || f.Code != board.CodeUnavailable || f.RetryAfter != laterWork || time.Since(begun) != waitMost {
-			t.Errorf("behind what hangs, after %s: %v", time.Since(begun), err)
+		if !ok || f.Code != board.CodeUnavailable || f.RetryAfter != retryAfter || time.Since(begun) != maxQueueTime {
+			t.Errorf("after hanging work, for %s: %v", time.Since(begun), err)
 		}
 		a.leave(reads, time.Now())
 		if _, err := a.enter(t.Context(), reads); err != nil {
-			t.Errorf("with a free place: %v", err)
+			t.Errorf("with a free slot: %v", err)
 		}
 		if l := a.lanes[reads]; l.waiting != 0 || l.running != 2 {
 			t.Errorf("%d wait and %d run", l.waiting, l.running)
@@ -226,13 +227,13 @@ func TestWhoGoesFreesThePlace(t *testing.T) {
 	})
 }
 
-// Where all work is slow and ends at once, as with a slow disk and one commit for
-// all, places are not left empty for having waited as long as that takes.
+// If all work is slow and finishes together, as with a slow disk and a group
+// commit, waiting for as long as that takes does not count as overload.
 func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const places, commit = 20, 300 * time.Millisecond
-		a := quietAdmission(places, places)
+		const slots, commit = 20, 300 * time.Millisecond
+		a := quietAdmission(slots, slots)
 		var done, refused atomic.Int64
 		var all sync.WaitGroup
 		var commits atomic.Pointer[chan struct{}]
@@ -245,10 +246,10 @@ func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
 				close(*commits.Swap(&fresh))
 			}
 		})
-		for range 5 * places { // each asks again at once, a little later when it was refused
+		for range 5 * slots { // each tries again at once, or a little later if it was refused
 			all.Go(func() {
 				for range 1_000 {
-					if time.Sleep(time.Millisecond); done.Load() >= 30*places {
+					if time.Sleep(time.Millisecond); done.Load() >= 30*slots {
 						return
 					}
 					in, err := a.enter(context.Background(), writes)
@@ -265,9 +266,9 @@ func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
 		}
 		begun := time.Now()
 		all.Wait()
-		// Thirty commits hold that much when no place is empty.
-		if took := time.Since(begun); done.Load() < 30*places || took > 42*commit || refused.Load() == 0 {
-			t.Errorf("%d were done and %d refused in %s", done.Load(), refused.Load(), took)
+		// The capacity of thirty commits without an empty slot.
+		if took := time.Since(begun); done.Load() < 30*slots || took > 42*commit || refused.Load() == 0 {
+			t.Errorf("%d done and %d refused in %s", done.Load(), refused.Load(), took)
 		}
 	})
 }

@@ -1,8 +1,8 @@
-// Package op is the one road that every call takes, whatever door it came
-// through: find the operation, read its input strictly, check the scope, open
-// one transaction, run the function, record it, answer.
+// Package op runs every call, from REST as well as from MCP: it finds the
+// operation, validates the input, checks the scope, opens one transaction, runs
+// the function, writes the audit entry and encodes the response.
 //
-// A Registry holds the operations; from one line of registration follow the
-// route, the OpenAPI entry, the tool of an assistant, validation, idempotency,
-// paging, the audit entry and a row in the tests that loop over all.
+// A Registry holds the operations. One registration provides the route, the
+// OpenAPI entry, the MCP tool, validation, idempotency, paging, the audit entry
+// and a case in the tests that cover all operations.
 package op

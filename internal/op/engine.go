@@ -19,24 +19,25 @@ import (
 
 // Engine runs operations.
 type Engine struct {
-	// CheckAddress refuses an address outside to which an input wants the service
-	// to send. It may ask the network, and so is called before the transaction.
+	// CheckAddress returns an error for an outbound URL in an input that the
+	// service must not send to. It may use the network and is called before the
+	// transaction.
 	CheckAddress func(ctx context.Context, address string) error
-	Log          *slog.Logger // told when there is too much work; nil is slog.Default
+	Log          *slog.Logger // for overload; nil is slog.Default
 
-	// Metrics count the calls; those that NewEngine made may be replaced before the
-	// first.
+	// Metrics counts the calls. The value set by NewEngine may be replaced
+	// before the first call.
 	Metrics *Metrics
 
 	db        *store.DB
-	flights   *flights
+	inFlight  *inFlight
 	streams   *streams
 	admission *admission
 }
 
-// NewEngine makes the engine of a server.
+// NewEngine returns the engine of a server.
 func NewEngine(db *store.DB) *Engine {
-	e := &Engine{Metrics: NewMetrics(), db: db, flights: newFlights(), streams: newStreams(), admission: newAdmission(db.Places())}
+	e := &Engine{Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(), admission: newAdmission(db.Places())}
 	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
 	e.admission.shed = func(k class) { e.Metrics.Shed(k.String()) }
 	return e
@@ -47,17 +48,17 @@ type Call struct {
 	Operation *Operation
 	Caller    board.Caller
 	Arguments Arguments
-	Key       string // the Idempotency-Key; empty for none; only commands take one
+	Key       string // the Idempotency-Key; empty for none; only commands accept one
 }
 
-// Answer is what came of a call.
+// Answer is the result of a call.
 type Answer struct {
-	Body     []byte // the JSON object with data, nextCursor and boardVersion; nil for a refusal
-	Replayed bool   // the answer is the stored one of an earlier call with the same key
+	Body     []byte // JSON object with data, nextCursor and boardVersion; nil for an error
+	Replayed bool   // the response is the stored one of an earlier call with the same key
 	Cookie   *SessionCookie
 }
 
-// envelope is the shape of every successful answer.
+// envelope is the format of every successful response.
 type envelope struct {
 	Data         any    `json:"data"`
 	NextCursor   string `json:"nextCursor,omitempty"`
@@ -74,15 +75,16 @@ func (e envelope) write() ([]byte, error) {
 	return append(body, '}'), err
 }
 
-// flightWait is how long a copy of a request waits for the first to end.
-const flightWait = 2 * time.Second
+// inFlightWait is how long a repeated request waits for the first one to
+// finish.
+const inFlightWait = 2 * time.Second
 
-// Look refuses an operation for which there is too much to do right now, so that
-// nothing more is read and understood of its request. Do may refuse it still.
-func (e *Engine) Look(o *Operation) error { return e.admission.look(classOf(o)) }
+// CheckLoad refuses an operation during an overload, before its request is
+// read. Do may still refuse it later.
+func (e *Engine) CheckLoad(o *Operation) error { return e.admission.check(classOf(o)) }
 
 // Do runs one call. Its error is a *board.Fault, or an unexpected error that
-// nobody outside may read; the answer says whether a refusal was replayed.
+// must not be shown to callers. The answer says whether a refusal was replayed.
 func (e *Engine) Do(ctx context.Context, c Call) (answer Answer, err error) {
 	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
 		answer, err = e.do(ctx, c)
@@ -108,7 +110,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	}
 	if c.Operation.Guest {
 		if err != nil {
-			return Answer{}, err // nobody knows whose key it is
+			return Answer{}, err // the owner of the key is unknown
 		}
 		c.Caller.Guest = &board.Guest{Key: board.SecretHash(in.(interface{ GuestKey() string }).GuestKey())}
 	}
@@ -174,19 +176,19 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
 	return Answer{Body: body, Cookie: cookieOf(out)}, err
 }
 
-// writeOnce runs a command under its key: the key, the effect, its events and
-// the stored answer are one transaction. A refusal is an answer like any other
-// and is stored too; an unexpected error is not, and neither is what another
-// try may mend: unavailable, rate_limited, unauthenticated.
+// writeOnce runs a command under its idempotency key. The key, the changes,
+// their events and the stored response are one transaction. Refusals are stored
+// as well. Unexpected errors are not stored, nor are errors after which a retry
+// may succeed: unavailable, rate_limited and unauthenticated.
 //
-// The key holds for every body with the same fields and values, in whatever
-// order. Versions before 0.2 kept a fingerprint of the body as it was sent.
+// The key matches every body with the same fields and values, in any order.
+// Versions before 0.2 stored a hash of the raw body.
 func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, refused error) (Answer, error) {
-	land, err := e.flights.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, flightWait)
+	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, inFlightWait)
 	if err != nil {
 		return Answer{}, err
 	}
-	defer land()
+	defer release()
 	began, err := e.admission.enter(ctx, writes)
 	if err != nil {
 		return Answer{}, err
@@ -224,7 +226,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 		keep := store.Stored{Answer: answer.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
-			if !final || passing(f.Code) || c.Operation.Guest { // anybody may be refused, without leaving a trace
+			if !final || passing(f.Code) || c.Operation.Guest { // refusals of guests are not stored, because anyone could fill the table
 				return err
 			}
 			fault = f
@@ -241,15 +243,16 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 	return answer, err
 }
 
-// passing tells which refusals say nothing about the request itself.
+// passing reports whether a refusal depends on something other than the request
+// itself.
 func passing(c board.Code) bool {
 	return slices.Contains([]board.Code{
 		board.CodeUnavailable, board.CodeInternal, board.CodeRateLimited, board.CodeUnauthenticated, board.CodeInsufficientScope,
 	}, c)
 }
 
-// replay answers what the first call was answered, if the caller may still
-// see what it was about.
+// replay returns the stored response, if the caller can still see the objects
+// it is about.
 func replay(ctx context.Context, tx *store.Tx, s *store.Stored) (Answer, error, error) {
 	if err := tx.StillVisible(ctx, s.WorkspaceID, s.BoardID); err != nil {
 		return Answer{}, nil, err
@@ -260,7 +263,7 @@ func replay(ctx context.Context, tx *store.Tx, s *store.Stored) (Answer, error, 
 	return Answer{Body: s.Answer, Replayed: true}, nil, nil
 }
 
-// run is the command itself with its audit entry.
+// run executes the command and writes its audit entry.
 func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version int64, err error) {
 	if out, err = c.Operation.command(ctx, tx, in); err != nil {
 		return nil, 0, err
@@ -285,24 +288,24 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	}
 	body, err := env.write()
 	if err != nil {
-		return nil, fmt.Errorf("encode the answer of %s: %w", c.Operation.Name, err)
+		return nil, fmt.Errorf("encode the response of %s: %w", c.Operation.Name, err)
 	}
 	return body, nil
 }
 
-// checkOutbound has the address checked that an input names, if it names one.
+// checkOutbound checks the outbound URL of an input, if it has one.
 func (e *Engine) checkOutbound(ctx context.Context, in any) error {
 	out, ok := in.(interface{ Outbound() string })
 	if !ok || out.Outbound() == "" {
 		return nil
 	}
 	if e.CheckAddress == nil {
-		return board.Refuse(board.CodeUnavailable, "This server sends to no address.")
+		return board.Refuse(board.CodeUnavailable, "Outbound requests are disabled on this server.")
 	}
 	return e.CheckAddress(ctx, out.Outbound())
 }
 
-// openPage checks the cursor of a call that has one.
+// openPage verifies the cursor of a call that has one.
 func (e *Engine) openPage(c Call, in any) error {
 	paged, ok := in.(interface{ paging() *Paging })
 	if !ok || paged.paging().Cursor == "" {
@@ -314,8 +317,8 @@ func (e *Engine) openPage(c Call, in any) error {
 	return err
 }
 
-// fingerprint tells two calls apart: by operation and all arguments, or (for
-// cursors) without those that differ from page to page.
+// fingerprint returns a hash of the operation and its arguments. For cursors it
+// omits the arguments that differ from page to page.
 func (c Call) fingerprint(paging bool) (sum [32]byte) {
 	h := sha256.New()
 	part(h, c.Operation.Name)

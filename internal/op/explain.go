@@ -32,7 +32,7 @@ func (in *Input) explain(s *huma.Schema, name string, err error) string {
 		if prefix != "" {
 			object = prefix
 		}
-		return fmt.Sprintf("%s is not a field of %s; allowed are %s.",
+		return fmt.Sprintf("%s is not a field of %s. Allowed fields are %s.",
 			quoted(detail.Location), object, strings.Join(in.fieldNames(s, at), ", "))
 	case strings.HasPrefix(detail.Message, "expected required property"):
 		required := strings.Fields(detail.Message)[3]
@@ -49,7 +49,8 @@ func (in *Input) explain(s *huma.Schema, name string, err error) string {
 	return fmt.Sprintf("%s must be %s.", quoted(detail.Location), in.allowed(at))
 }
 
-// bodyFault explains why a body that its schema allows does not fit the input.
+// bodyFault explains why a body that is valid by its schema cannot be decoded
+// into the input.
 func (in *Input) bodyFault(err error) error {
 	var semantic *json.SemanticError
 	if !errors.As(err, &semantic) || semantic.JSONPointer == "" {
@@ -61,8 +62,8 @@ func (in *Input) bodyFault(err error) error {
 }
 
 // find returns the schema at a location such as due.dueDate or items[2], and
-// the part of the location that it describes. Below a field that no schema
-// knows it is the schema of the object that was to hold the field.
+// the part of the location that it describes. Below an unknown field it returns
+// the schema of the enclosing object.
 func (in *Input) find(s *huma.Schema, name, location string) (at *huma.Schema, prefix string) {
 	at, prefix = in.resolve(s), name
 	rest := strings.TrimPrefix(strings.TrimPrefix(location, name), ".")
@@ -106,7 +107,8 @@ func (in *Input) fieldNames(body, object *huma.Schema) []string {
 	return names
 }
 
-// allowed describes the values that a schema allows, as what follows "must be".
+// allowed describes the values that a schema allows. It completes the phrase
+// "must be".
 func (in *Input) allowed(s *huma.Schema) string {
 	text := in.allowedType(in.resolve(s))
 	if s.Nullable {
@@ -151,7 +153,7 @@ func (in *Input) allowedType(s *huma.Schema) string {
 	return "an object with the fields " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ")
 }
 
-// alternatives lists what a union allows, as it is written in JSON.
+// alternatives lists the alternatives of a union in JSON notation.
 func (in *Input) alternatives(schemas []*huma.Schema) string {
 	var all []string
 	for _, s := range schemas {
@@ -179,7 +181,7 @@ func allowedString(s *huma.Schema) string {
 	case "date":
 		return "a date as YYYY-MM-DD"
 	case "date-time":
-		return "an instant as RFC 3339 writes it, such as 2026-11-23T09:30:00Z"
+		return "an RFC 3339 time such as 2026-11-23T09:30:00Z"
 	case "email":
 		return "an email address"
 	case "uri":

@@ -13,26 +13,27 @@ import (
 	"cardwall/internal/board"
 )
 
-// KeyField is the field of a flat object that holds the idempotency key of a
-// command.
+// KeyField is the field of a flat object that holds a command's idempotency
+// key.
 const KeyField = "idempotencyKey"
 
-// MaxKey is how many characters an idempotency key has at most.
+// MaxKey is the maximum length of an idempotency key, in characters.
 const MaxKey = 255
 
-// CheckKey refuses what is no idempotency key. The name says where it stood.
+// CheckKey returns an error for an invalid idempotency key. The name says where
+// the key was given.
 func CheckKey(name, key string) error {
 	if key == "" || len(key) > MaxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return board.Invalid("%s must be one text of 1 to %d printable ASCII characters without spaces.", name, MaxKey)
+		return board.Invalid("%s must be a text of 1 to %d printable ASCII characters without spaces.", name, MaxKey)
 	}
 	return nil
 }
 
-// KeyHeader is the header of a request that holds its key.
+// KeyHeader is the request header that holds the idempotency key.
 const KeyHeader = "Idempotency-Key"
 
-// KeyOf is the key of a request with so many values of KeyHeader, empty for none;
-// it refuses several, and what CheckKey refuses.
+// KeyOf returns the key of a request from the values of its KeyHeader, or ""
+// for none. It returns an error for several values or an invalid key.
 func KeyOf(values []string) (string, error) {
 	switch len(values) {
 	case 0:
@@ -43,11 +44,11 @@ func KeyOf(values []string) (string, error) {
 	return "", CheckKey(KeyHeader, "")
 }
 
-// Spread reads one flat JSON object, as tools take their input, into the places
-// that the route gives its fields, and the idempotency key of a command that
-// takes one. It refuses what is no strict JSON object, unknown fields, and what
-// a path or a query cannot hold; the rest is refused by the engine. Objects with
-// the same fields and values are spread alike, in whatever order they stood.
+// Spread splits a flat JSON object, the input format of tools, into path, query
+// and body as the route defines them. It also returns the idempotency key of a
+// command that accepts one. It refuses an invalid JSON object, unknown fields,
+// and values that a path or a query cannot hold. The engine validates the rest.
+// Objects with the same fields and values give the same result, in any order.
 func (o *Operation) Spread(object []byte) (args Arguments, key string, err error) {
 	given, err := fieldsOf(object)
 	if err != nil {
@@ -110,10 +111,11 @@ func (o *Operation) unknown(name string) error {
 	for i, f := range o.Input.Fields {
 		names[i] = f.Name
 	}
-	return board.Invalid("%s is not a field of %s; allowed are %s.", quoted(name), o.Name, strings.Join(names, ", "))
+	return board.Invalid("%s is not a field of %s. Allowed "+
+		"fields are %s.", quoted(name), o.Name, strings.Join(names, ", "))
 }
 
-// fieldsOf splits a strict JSON object into its fields; no bytes are an empty
+// fieldsOf splits a strict JSON object into its fields. No bytes are an empty
 // object.
 func fieldsOf(object []byte) (map[string]jsontext.Value, error) {
 	if len(object) == 0 {
@@ -137,15 +139,15 @@ func objectFault(err error) error {
 	if errors.As(err, &syntax) {
 		return board.Invalid("The arguments are not valid JSON: %s at byte %d.", syntax.Err, syntax.ByteOffset)
 	}
-	return board.Invalid("The arguments are not a whole JSON object.")
+	return board.Invalid("The arguments are not a complete JSON object.")
 }
 
-// text is a value as a path or a query writes it; there numbers and truths are
-// text too.
+// text returns a value in the notation of a path or a query, where numbers and
+// booleans are text as well.
 func (f Field) text(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case 'n':
-		return "", board.Invalid("%s must not be null; leave it out instead.", f.Name)
+		return "", board.Invalid("%s must not be null. Leave it out instead.", f.Name)
 	case '0', 't', 'f':
 		if f.In == InQuery {
 			return string(v), nil
@@ -156,7 +158,7 @@ func (f Field) text(v jsontext.Value) (string, error) {
 
 func textOf(name string, v jsontext.Value) (string, error) {
 	if v.Kind() != '"' {
-		return "", board.Invalid("%s must be a text.", name)
+		return "", board.Invalid("%s must be a string.", name)
 	}
 	text, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// Place is where a field of an input stands in a request.
+// Place is the part of a request that holds a field.
 type Place string
 
-// The places of fields. The path names its own; of the others those of GET
-// and DELETE stand in the query, the rest in the body.
+// The places of fields. The path names its own fields. All other fields are in
+// the query for GET and DELETE, and in the body for other methods.
 const (
 	InPath  Place = "path"
 	InQuery Place = "query"
@@ -32,19 +32,19 @@ type Field struct {
 	index    []int
 }
 
-// Input is what an operation takes: one flat object, whose fields the route
-// spreads over path, query and body.
+// Input describes the input of an operation: one flat object, whose fields the
+// route distributes over path, query and body.
 type Input struct {
 	Fields []Field
-	Body   *huma.Schema // of the fields in the body; nil when there is none
-	Flat   *huma.Schema // of all fields, for doors that take one object
+	Body   *huma.Schema // of the fields in the body; nil if there are none
+	Flat   *huma.Schema // of all fields, for interfaces that take one object
 	typ    reflect.Type
 	name   string
 	schema huma.Registry
 	scoped []scopedField
 }
 
-// Arguments are the fields of one request as they came.
+// Arguments holds the unparsed fields of one request.
 type Arguments struct {
 	Path  func(name string) string
 	Query url.Values
@@ -101,9 +101,9 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// decode reads the arguments into a new input. It refuses with the field's
-// name and what is allowed: unknown fields and parameters, wrong types, values
-// out of bounds, and JSON that is not strictly an object.
+// decode parses the arguments into a new input. It refuses unknown fields and
+// parameters, wrong types, values out of bounds, and a body that is not a
+// strict JSON object. The error names the field and what is allowed.
 func (in *Input) decode(args Arguments) (any, error) {
 	value := reflect.New(in.typ)
 	if err := in.decodeBody(args.Body, value); err != nil {
@@ -140,7 +140,8 @@ func (in *Input) decode(args Arguments) (any, error) {
 			if len(queryNames) == 0 {
 				return nil, board.Invalid("%s is not a parameter of %s, which takes none.", quoted(name), in.name)
 			}
-			return nil, board.Invalid("%s is not a parameter of %s; allowed are %s.", quoted(name), in.name, strings.Join(queryNames, ", "))
+			return nil, board.Invalid("%s is not a parameter of %s. Allowed "+
+				"parameters are %s.", quoted(name), in.name, strings.Join(queryNames, ", "))
 		}
 	}
 	return value.Interface(), nil
@@ -162,7 +163,7 @@ func (in *Input) decodeBody(body []byte, value reflect.Value) error {
 	}
 	for name, v := range object {
 		if s := in.Body.Properties[name]; s != nil && v == nil && !s.Nullable {
-			return board.Invalid("%s must not be null; leave it out instead.", name)
+			return board.Invalid("%s must not be null. Leave it out instead.", name)
 		}
 	}
 	if err := in.validate(in.Body, "", object); err != nil {
@@ -174,7 +175,7 @@ func (in *Input) decodeBody(body []byte, value reflect.Value) error {
 	return nil
 }
 
-// setText sets a field from the text of a path or a query parameter.
+// setText sets a field from the text of a path or query parameter.
 func (in *Input) setText(f Field, text string, dest reflect.Value) error {
 	if err := f.checkFilled(text); err != nil {
 		return err
@@ -227,7 +228,7 @@ func (in *Input) validate(s *huma.Schema, name string, v any) error {
 	return board.Invalid("%s", strings.Join(messages[:min(len(messages), 5)], " "))
 }
 
-// quoted shows a name that came from outside, bounded.
+// quoted returns a quoted name from a request, truncated to a bounded length.
 func quoted(name string) string {
 	if len(name) > 64 {
 		name = name[:64] + "…"

@@ -12,15 +12,15 @@ import (
 
 const maxDepth = 32
 
-// strictObject reads a JSON object with the semantics of encoding/json/v2
-// (RFC 8259, I-JSON where that is stricter): duplicate names, bad UTF-8 and
-// trailing data are refused; also U+0000 and more than 32 levels.
+// strictObject parses a JSON object with the semantics of encoding/json/v2 (RFC
+// 8259, or I-JSON where it is stricter). It refuses duplicate names, invalid
+// UTF-8, trailing data, U+0000 and more than 32 levels.
 func strictObject(body []byte) (map[string]any, error) {
 	if depth(body) > maxDepth {
 		return nil, board.Invalid("The body is nested more than %d levels deep.", maxDepth)
 	}
 	if bytes.Contains(body, []byte(`\u0000`)) && holdsNUL(body) {
-		return nil, board.Invalid("The body holds the character U+0000, which no text may.")
+		return nil, board.Invalid("The body contains the character U+0000, which is not allowed.")
 	}
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -33,10 +33,10 @@ func strictObject(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// canonical returns a JSON text in its canonical form (RFC 8785), so that two
-// texts are equal exactly if they hold the same fields and values: the order of
-// fields, the space between them and the notation of numbers don't count.
-// It returns what is not valid JSON as it came.
+// canonical returns a JSON text in its canonical form (RFC 8785). Two texts
+// have the same form exactly if they hold the same fields and values; the order
+// of fields, white space and the notation of numbers do not matter. It returns
+// invalid JSON unchanged.
 func canonical(body []byte) []byte {
 	if len(body) == 0 {
 		return body
@@ -48,7 +48,7 @@ func canonical(body []byte) []byte {
 	return v
 }
 
-// depth is how deep brackets nest outside of strings.
+// depth returns the nesting depth of brackets outside of strings.
 func depth(body []byte) int {
 	now, most := 0, 0
 	inString := false
@@ -69,8 +69,8 @@ func depth(body []byte) int {
 	return most
 }
 
-// holdsNUL tells whether an escape is really U+0000, not the text of one
-// behind an escaped backslash.
+// holdsNUL reports whether an escape sequence is really U+0000, and not text
+// after an escaped backslash.
 func holdsNUL(body []byte) bool {
 	for i := 0; i < len(body)-1; i++ {
 		if body[i] == '\\' {
@@ -83,7 +83,8 @@ func holdsNUL(body []byte) bool {
 	return false
 }
 
-// syntaxFault says what keeps a body from being JSON, and where.
+// syntaxFault returns an error that says why a body is not valid JSON, and
+// where.
 func syntaxFault(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {

@@ -11,32 +11,35 @@ import (
 	"cardwall/internal/trace"
 )
 
-// Metrics are what an operator watches of the operations. Their labels are names
-// of the registry and codes of faults, whatever is asked.
+// Metrics holds the metrics of operations. Their labels are operation names and
+// error codes, so their number is bounded.
 type Metrics struct {
 	calls *prometheus.CounterVec
 	took  *prometheus.HistogramVec
 	shed  *prometheus.CounterVec
 }
 
-// NewMetrics makes the metrics of one engine.
+// NewMetrics returns the metrics of one engine.
 func NewMetrics() *Metrics {
 	return &Metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_operations_total", Help: "Calls of operations through either interface, by what became of them: ok, cancelled, or the code of the refusal.",
+			Name: "cardwall_operations_total", Help: "Calls of operations through either interface, by outcome: ok, " +
+				"cancelled, or the error code.",
 		}, []string{"operation", "outcome"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "cardwall_operation_seconds", Help: "Time that an operation takes, without reading the request and writing the answer; those that stream are left out.",
+			Name: "cardwall_operation_seconds", Help: "Running time of an operation, without reading the request and " +
+				"writing the response. Streaming operations are excluded.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"operation"}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_operations_shed_total", Help: "Calls put off because there was too much to do, by the class of work.",
+			Name: "cardwall_operations_shed_total", Help: "Calls refused because of overload, by class of work.",
 		}, []string{"class"}),
 	}
 }
 
-// Announce makes the series of every operation, so that the first error of one is
-// an increase and not a new series, which no alert sees.
+// Announce creates the series of every operation. Otherwise the first error of
+// an operation would be a new series and not an increase, and alerts would miss
+// it.
 func (m *Metrics) Announce(operations []*Operation) {
 	for _, o := range operations {
 		for _, outcome := range []string{"ok", string(board.CodeInternal), string(board.CodeUnavailable)} {
@@ -48,16 +51,16 @@ func (m *Metrics) Announce(operations []*Operation) {
 	}
 }
 
-// Collectors are the metrics, for a registry.
+// Collectors returns the metrics for a Prometheus registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.calls, m.took, m.shed}
 }
 
-// Shed counts a call that was put off, by its class of work: a word of the program,
-// of which there are few.
+// Shed counts a refused call by its class of work. There is a fixed number of
+// classes.
 func (m *Metrics) Shed(class string) { m.shed.WithLabelValues(class).Inc() }
 
-// outcomeOf is what became of a call, in one of few words.
+// outcomeOf returns the outcome of a call as one of a fixed set of words.
 func outcomeOf(err error) string {
 	if err == nil {
 		return "ok"
@@ -74,7 +77,7 @@ func outcomeOf(err error) string {
 	return string(board.CodeInternal)
 }
 
-// watched runs a call under a span and counts it, also one that panics.
+// watched runs a call in a span and counts it, even if it panics.
 func (e *Engine) watched(ctx context.Context, c Call, run func(ctx context.Context) (replayed bool, err error)) {
 	begun, outcome, replayed := time.Now(), string(board.CodeInternal), false
 	ctx, span := trace.Begin(ctx, c.Operation.Name, trace.Internal)

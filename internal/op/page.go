@@ -12,17 +12,17 @@ import (
 	"cardwall/internal/board"
 )
 
-// DefaultLimit is how many records a page has when nobody says.
+// DefaultLimit is the default number of records of a page.
 const DefaultLimit = 50
 
-// Paging is embedded in the input of an operation that answers a list.
+// Paging is embedded in the input of an operation that returns a list.
 type Paging struct {
 	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"The maximum number of records to return; 50 when absent." example:"50"`
 	Cursor string `json:"cursor,omitempty" maxLength:"2048" doc:"The nextCursor of the previous response; the first page when absent." example:"Q3Vyc29yLW9mLXRoZS1hbnN3ZXItYmVmb3Jl"`
 	key    []byte
 }
 
-// Size is how many records the page has.
+// Size returns the number of records of the page.
 func (p Paging) Size() int {
 	if p.Limit == 0 {
 		return DefaultLimit
@@ -30,8 +30,8 @@ func (p Paging) Size() int {
 	return p.Limit
 }
 
-// After reads the key of the last record of the page before into dest; it
-// leaves dest alone on the first page.
+// After decodes the key of the previous page's last record into dest. On the
+// first page it leaves dest unchanged.
 func (p Paging) After(dest any) error {
 	if p.key == nil {
 		return nil
@@ -45,8 +45,8 @@ func (p Paging) After(dest any) error {
 func (p *Paging) paging() *Paging { return p }
 
 // Page is one page of a list. Next is the key of its last record, from which
-// the next page goes on; nil when nothing follows. Query is the parsed query
-// for an operation that was registered with Echoes, else nil.
+// the next page continues; it is nil on the last page. Query is the parsed
+// query of an operation registered with Echoes, otherwise nil.
 type Page[T any] struct {
 	Items []T
 	Next  any
@@ -61,8 +61,8 @@ type pager interface {
 func (p Page[T]) element() reflect.Type             { return reflect.TypeFor[T]() }
 func (p Page[T]) content() (items, next, query any) { return p.Items, p.Next, p.Query }
 
-// Cut makes a page of what was read with a limit of one more than its size:
-// whether that one came tells whether more follow.
+// Cut makes a page of items that were read with a limit of size+1. The extra
+// item shows that there is a next page.
 func Cut[T any](items []T, size int, key func(last T) any) Page[T] {
 	if len(items) <= size {
 		return Page[T]{Items: items}
@@ -82,11 +82,12 @@ func sealCursor(secret []byte, bound [32]byte, key any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(cursorMAC(secret, bound, text), text...)), nil
 }
 
-// openCursor refuses a cursor that was changed, or belongs to another
-// operation or other filters.
+// openCursor verifies a cursor. It returns an error if the cursor was changed
+// or belongs to another operation or other filters.
 func openCursor(secret []byte, bound [32]byte, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	// The decoder skips line breaks and takes any filling bits in the last character.
+	// The decoder skips line breaks and accepts any padding bits in the last
+	// character.
 	if err != nil || base64.RawURLEncoding.EncodeToString(b) != cursor || len(b) < macSize || !hmac.Equal(b[:macSize], cursorMAC(secret, bound, b[macSize:])) {
 		return nil, cursorFault()
 	}
@@ -101,5 +102,6 @@ func cursorMAC(secret []byte, bound [32]byte, text []byte) []byte {
 }
 
 func cursorFault() error {
-	return board.Invalid("cursor is not one that this operation gave with these filters; use nextCursor as it is, or begin again without it.")
+	return board.Invalid("cursor is not valid for this operation with these filters. Use nextCursor unchanged, or " +
+		"start again without a cursor.")
 }

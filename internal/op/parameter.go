@@ -7,10 +7,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// checkFilled refuses an optional parameter that is given without a value. It
-// would otherwise count as absent, and a filter whose value got lost on the way
-// would return everything. An empty cursor stays the first page: programs send it
-// in the first turn of their loops.
+// checkFilled refuses an optional parameter with an empty value. It would
+// otherwise count as absent, and a filter whose value got lost would return
+// everything. An empty cursor is allowed and means the first page, because
+// programs send it in the first iteration of their loops.
 func (f Field) checkFilled(text string) error {
 	if f.In != InQuery || f.Required || f.Name == "cursor" && text == "" || strings.TrimSpace(text) != "" {
 		return nil
@@ -18,7 +18,7 @@ func (f Field) checkFilled(text string) error {
 	return board.Invalid("%s must not be empty. Leave it out, or give a value. %s", f.Name, f.takes())
 }
 
-// takes says what the parameter takes, as a sentence.
+// takes returns a sentence about the values that the parameter accepts.
 func (f Field) takes() string {
 	switch {
 	case f.Schema.Type == "boolean":
@@ -35,18 +35,18 @@ func (f Field) takes() string {
 	return f.Schema.Description
 }
 
-// number reads a whole number as JSON writes it: digits, with a minus for a
-// number below zero; no plus sign, no leading zero.
+// number parses a whole number as in JSON: digits with an optional minus, no
+// plus sign and no leading zeros.
 func (f Field) number(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {
-		return 0, board.Invalid("%s must be a whole number%s, written in digits.", f.Name, f.bounds())
+		return 0, board.Invalid("%s must be a whole number%s.", f.Name, f.bounds())
 	}
 	return n, nil
 }
 
-// bounds says between which numbers the parameter lies, after a space; it is
-// empty when there are none.
+// bounds describes the bounds of the parameter, after a space. It returns "" if
+// there are none.
 func (f Field) bounds() string {
 	least, most := f.Schema.Minimum, f.Schema.Maximum
 	digits := func(bound *float64) string { return strconv.FormatFloat(*bound, 'f', -1, 64) }

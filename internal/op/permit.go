@@ -7,13 +7,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// SessionCookie is what an answer does to the browser that asked: it begins a
-// session, or with an empty secret ends the one there is. A device is the new
-// secret of the browser itself; when it is empty, the browser keeps what it has.
+// SessionCookie is the change that a response makes to the browser's session:
+// it starts a session, or ends it if Secret is empty. Device is a new secret
+// for the browser itself; if it is empty, the browser keeps the old one.
 type SessionCookie struct{ Secret, Device string }
 
-// cookieOf is what an answer says of the session, by a method of this name; nil
-// for nothing.
+// cookieOf returns the session change of an operation's result, which has a
+// method of this name, or nil for none.
 func cookieOf(out any) *SessionCookie {
 	if c, ok := out.(interface{ SessionCookie() *SessionCookie }); ok {
 		return c.SessionCookie()
@@ -21,18 +21,19 @@ func cookieOf(out any) *SessionCookie {
 	return nil
 }
 
-// permit refuses a caller that may not call the operation at all, whatever it
-// is about: without the scope, without a session, without being an operator, or
-// with a sign-in that is not recent. How recent it is says the database, not what the door
-// remembers, so that a confirmed sign-in counts at once and on every node. The refusal is
-// no answer to keep: the page confirms the sign-in and sends the same again.
+// permit returns an error if the caller may not call the operation at all,
+// whatever its input: without the scope, without a session, without being an
+// operator, or without a recent sign-in. The time of the sign-in is read from
+// the database and not from a cache, so that a confirmed sign-in counts at once
+// on every node. The refusal is not stored for the idempotency key, because the
+// page confirms the sign-in and repeats the same request.
 func (e *Engine) permit(ctx context.Context, c Call) error {
 	o := c.Operation
 	switch {
 	case o.Anonymous:
 		return nil
 	case o.SignedIn && c.Caller.SessionID == "":
-		return board.Forbidden("Only a person who is signed in can do this, in the application; an API token cannot.")
+		return board.Forbidden("Only a person who is signed in to the application can do this. An API token cannot.")
 	case !c.Caller.Has(o.Scope):
 		return c.Caller.Needs(o.Scope, "This")
 	case !o.Recent && !o.Operator, c.Caller.SessionID == "":
@@ -51,13 +52,13 @@ func (e *Engine) permit(ctx context.Context, c Call) error {
 	})
 }
 
-// CheckRecent refuses a caller whose sign-in is not recent.
+// CheckRecent returns an error if the caller's sign-in is not recent.
 func CheckRecent(ctx context.Context, v *store.View) error {
 	until, err := v.RecentUntil(ctx)
 	if err == nil && until <= v.Now() {
 		err = &board.Fault{
 			Code: board.CodeForbidden, Reason: board.ReasonRecentSignIn,
-			Message: "Sign in again: this needs a sign-in within the last ten minutes.",
+			Message: "Sign in again. This requires a sign-in within the last ten minutes.",
 		}
 	}
 	return err

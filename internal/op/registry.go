@@ -16,36 +16,36 @@ import (
 	"cardwall/internal/store"
 )
 
-// Operation is one thing that the service can do.
+// Operation is an operation of the service.
 type Operation struct {
-	Name        string // also the operationId, the tool name and the name in the audit
+	Name        string // also the operationId, the tool name and the name in the audit log
 	Method      string
-	Path        string // below the door's prefix, with {fields} of the input in it
-	Area        string // the heading it stands under
+	Path        string // below the interface's prefix, with {fields} of the input
+	Area        string // the area it is listed in
 	Summary     string // one sentence
-	Description string // the whole text; begins with the summary
+	Description string // the whole text; starts with the summary
 	Scope       board.Scope
 	ReadOnly    bool
-	Destructive bool         // it may overwrite or delete what is there; others only add
-	Creates     bool         // answers 201
-	Pages       bool         // answers an array with a cursor
-	Search      bool         // counts against the limit of searches
-	Report      bool         // reads across boards: who has much to do leaves it for later
-	Secret      bool         // its answer holds a secret
-	Application bool         // a door for people alone: the application's, below a prefix of its own
-	NoTool      bool         // not offered to assistants
-	Anonymous   bool         // for who is not signed in, too
-	Visitor     bool         // for anyone, with the caller's session where there is one
-	Guest       bool         // for who has the key of a public page
+	Destructive bool         // may overwrite or delete existing data; other operations only add
+	Creates     bool         // responds with 201
+	Pages       bool         // returns an array with a cursor
+	Search      bool         // counts against the limit on searches
+	Report      bool         // reads across boards; shed first during an overload
+	Secret      bool         // the response holds a secret
+	Application bool         // not in the public interface; only for people in the application
+	NoTool      bool         // not offered as an MCP tool
+	Anonymous   bool         // callable without signing in
+	Visitor     bool         // callable by anyone; uses the caller's session if there is one
+	Guest       bool         // for callers with the key of a public page
 	SignedIn    bool         // for a person in a session, never for a token
-	Operator    bool         // to everybody but the server's operators it is not found
+	Operator    bool         // not_found for everyone but the server's operators
 	Recent      bool         // a person in a session must have signed in within the last ten minutes
-	Unkeyed     bool         // an Idempotency-Key changes nothing
-	Media       string       // the media type of what it streams
-	Echo        reflect.Type // the type of query in its answers; nil when it echoes none
-	Input       *Input       // the fields it takes
-	Output      reflect.Type // the type of data; the element's type when it pages
-	subject     []int        // where Output has its id
+	Unkeyed     bool         // ignores the Idempotency-Key
+	Media       string       // media type of a stream
+	Echo        reflect.Type // type of the query in its responses; nil if none is returned
+	Input       *Input       // its input fields
+	Output      reflect.Type // type of data, or of its elements if it pages
+	subject     []int        // index of the id in Output
 	before      func(context.Context, *store.DB, board.Caller, any) error
 	query       func(context.Context, *store.View, any) (any, error)
 	command     func(context.Context, *store.Tx, any) (any, error)
@@ -57,95 +57,98 @@ type Area struct{ Name, Description string }
 
 // Registry holds the operations in the order of their registration.
 type Registry struct {
-	Schemas huma.Registry
-	Areas   []Area
-	Events  []Event // in the order of their registration
-	all     []*Operation
-	byName  map[string]*Operation
-	mended  map[string]bool // schemas that allowNull has seen
+	Schemas  huma.Registry
+	Areas    []Area
+	Events   []Event // in the order of their registration
+	all      []*Operation
+	byName   map[string]*Operation
+	nullable map[string]bool // schemas processed by allowNull
 }
 
-// Option says what the signature of an operation's function cannot.
+// Option sets a property of an operation that its function's signature does not
+// show.
 type Option func(*Operation)
 
-// Admin makes the operation need the scope admin.
+// Admin makes the operation require the scope admin.
 func Admin(o *Operation) { o.Scope = board.ScopeAdmin }
 
-// Creates makes the operation answer 201 (RFC 9110, 15.3.2).
+// Creates makes the operation respond with 201 (RFC 9110, 15.3.2).
 func Creates(o *Operation) { o.Creates = true }
 
-// Echoes makes the operation's answers repeat the query that was understood.
+// Echoes makes the operation's responses include the parsed query.
 func Echoes[T any](o *Operation) { o.Echo = reflect.TypeFor[T]() }
 
-// Search makes the operation count against the limit of searches.
+// Search makes the operation count against the limit on searches.
 func Search(o *Operation) { o.Search = true }
 
-// Report marks what reads across boards, and so costs as much as many small
-// operations: the first work to be put off when there is too much, and the first
-// to be done elsewhere. What streams is a report always.
+// Report marks an operation that reads across boards and so costs as much as
+// many small operations. Reports are refused first during an overload, and may
+// run on a replica. Streams are always reports.
 func Report(o *Operation) { o.Report = true }
 
-// Application takes the operation out of the public interface: it is what only
-// people do, on the pages of the application.
+// Application removes the operation from the public interface. It is only for
+// people, on the pages of the application.
 func Application(o *Operation) { o.Application, o.NoTool = true, true }
 
-// NoTool keeps the operation from assistants.
+// NoTool excludes the operation from the MCP tools.
 func NoTool(o *Operation) { o.NoTool = true }
 
-// Secret says that the answer holds a secret: what is stored for a replay is
-// sealed.
+// Secret marks a response that holds a secret. The response stored for the
+// idempotency key is encrypted.
 func Secret(o *Operation) { o.Secret = true }
 
-// Destructive marks a POST that may overwrite or delete what is there. The
-// methods PUT, PATCH and DELETE say so themselves.
+// Destructive marks a POST that may overwrite or delete existing data. PUT,
+// PATCH and DELETE are always destructive.
 func Destructive(o *Operation) { o.Destructive = true }
 
-// Anonymous opens the operation to who is not signed in. Its caller is nobody,
-// whatever the request carries; the requests of each network address are
-// counted, and keys of idempotency change nothing.
+// Anonymous makes the operation callable without signing in. Its caller is
+// board.Nobody, whatever the request contains. Requests are limited per network
+// address, and idempotency keys are ignored.
 func Anonymous(o *Operation) {
 	o.Application, o.NoTool, o.Anonymous, o.Unkeyed = true, true, true, true
 }
 
-// Visitor is Anonymous for operations that also take the session of a caller who
-// is signed in.
+// Visitor is like Anonymous for operations that also use the session of a
+// caller who is signed in.
 func Visitor(o *Operation) {
 	Anonymous(o)
 	o.Visitor = true
 }
 
-// Guest is Anonymous for what the key of a public page is needed for, which its
-// input names by a method GuestKey. Keys of idempotency count, for each page
-// apart; its body is a small one, and no answer tells a boardVersion.
+// Guest is like Anonymous for operations that require the key of a public page.
+// The input returns the key from its method GuestKey. Idempotency keys are
+// separate for each page. Bodies are limited to a small size, and responses
+// hold no boardVersion.
 func Guest(o *Operation) {
 	Anonymous(o)
 	o.Guest, o.Unkeyed = true, false
 }
 
-// SignedIn keeps the operation to a person who is signed in with a browser: no
-// token may do it.
+// SignedIn restricts the operation to people who are signed in with a browser.
+// Tokens cannot call it.
 func SignedIn(o *Operation) { o.Application, o.NoTool, o.SignedIn = true, true, true }
 
-// Recent is SignedIn for what guards the account: who signed in longer ago than
-// board.RecentFor is asked to do so again.
+// Recent is like SignedIn for operations that protect the account. The caller
+// must have signed in within board.RecentFor.
 func Recent(o *Operation) { SignedIn(o); o.Recent = true }
 
-// Operator is SignedIn for what only the server's operators do. To everybody
-// else who is signed in it is not found, however recent the sign-in.
+// Operator is like SignedIn for operations of the server's operators. For
+// anyone else it is not_found, even without a recent sign-in.
 func Operator(o *Operation) { SignedIn(o); o.Operator = true }
 
-// Guarded asks a person in a browser for a sign-in as recent as Recent does; a
-// token with the scope may too.
+// Guarded requires a recent sign-in of a person in a browser, like Recent. A
+// token with the scope may also call it.
 func Guarded(o *Operation) { o.Recent = true }
 
-// Unkeyed says that doing it twice is doing it once, or that its answer must
-// not be kept: an Idempotency-Key changes nothing. So must be what takes a
-// password, for of what a key is used with a fingerprint is kept.
+// Unkeyed makes the operation ignore the Idempotency-Key, because repeating it
+// has no effect, or because its response must not be stored. It is required for
+// operations that take a password, since a hash of the input is stored with
+// each key.
 func Unkeyed(o *Operation) { o.Unkeyed = true }
 
-// Before has fn run ahead of the transaction, for what would hold it up, such
-// as hashing a password. It leaves what it found in fields of the input that
-// are not exported; its error is the operation's refusal.
+// Before runs fn before the transaction, for slow work such as hashing a
+// password. Fn stores its results in unexported fields of the input. Its error
+// refuses the operation.
 func Before[I any](fn func(ctx context.Context, db *store.DB, caller board.Caller, in *I) error) Option {
 	return func(o *Operation) {
 		o.before = func(ctx context.Context, db *store.DB, caller board.Caller, in any) error {
@@ -154,54 +157,54 @@ func Before[I any](fn func(ctx context.Context, db *store.DB, caller board.Calle
 	}
 }
 
-// SchemaPrefix is where the shared schemas stand in the OpenAPI document.
+// SchemaPrefix is the path of shared schemas in the OpenAPI document.
 const SchemaPrefix = "#/components/schemas/"
 
-// setHuma sets the two switches of huma that are variables of its package.
+// setHuma sets the two options of huma that are package variables.
 var setHuma = sync.OnceFunc(func() {
-	huma.ValidateStrictCasing = true  // else {"title":"x","TITLE":""} passes
+	huma.ValidateStrictCasing = true  // otherwise {"title":"x","TITLE":""} is accepted
 	huma.DefaultArrayNullable = false // an empty list is [], never null
 })
 
-// NewRegistry makes an empty registry.
+// NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
 	setHuma()
 	schemas := huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[board.Position](), reflect.TypeFor[positionSchema]())
-	return &Registry{Schemas: schemas, byName: map[string]*Operation{}, mended: map[string]bool{}}
+	return &Registry{Schemas: schemas, byName: map[string]*Operation{}, nullable: map[string]bool{}}
 }
 
-// In begins an area: what is registered next stands in it.
+// In starts an area for the operations registered next.
 func (r *Registry) In(name, description string) {
 	r.Areas = append(r.Areas, Area{name, description})
 }
 
-// All are the operations in the order of their registration.
+// All returns the operations in the order of their registration.
 func (r *Registry) All() []*Operation { return r.all }
 
-// Named finds an operation, nil when there is none of that name.
+// Named returns the operation with that name, or nil.
 func (r *Registry) Named(name string) *Operation { return r.byName[name] }
 
-// Query registers an operation that only reads. The route is a method and a
-// path; the text's first sentence is the summary.
+// Query registers a read-only operation. The route is a method and a path. The
+// first sentence of text is the summary.
 func Query[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.View, I) (O, error), options ...Option) {
 	o := register[I, O](r, name, route, text, board.ScopeRead, options)
 	o.ReadOnly = true
 	o.query = func(ctx context.Context, v *store.View, in any) (any, error) { return fn(ctx, v, *in.(*I)) }
 }
 
-// Command registers an operation that changes something.
+// Command registers an operation that changes data.
 func Command[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.Tx, I) (O, error), options ...Option) {
 	o := register[I, O](r, name, route, text, board.ScopeWrite, options)
 	o.command = func(ctx context.Context, tx *store.Tx, in any) (any, error) { return fn(ctx, tx, *in.(*I)) }
 }
 
-// register panics on what is a mistake in the program: a name taken twice, a
-// path with a field that the input does not have.
+// register panics on programming errors, such as a duplicate name or a path
+// field that the input does not have.
 func register[I, O any](r *Registry, name, route, text string, scope board.Scope, options []Option) *Operation {
 	method, path, ok := strings.Cut(route, " ")
 	if !ok || r.byName[name] != nil || len(r.Areas) == 0 {
-		panic(fmt.Sprintf("op: %s: bad route %q, or the name is taken, or it has no area", name, route))
+		panic(fmt.Sprintf("op: %s: bad route %q, duplicate name, or no area", name, route))
 	}
 	summary, _, _ := strings.Cut(text, ". ")
 	o := &Operation{
@@ -238,7 +241,8 @@ func idField(t reflect.Type) ([]int, bool) {
 	return f.Index, ok && f.Type.Kind() == reflect.String
 }
 
-// subjectOf is the id that an operation's audit entry is about.
+// subjectOf returns the id of the object that an operation's audit entry is
+// about.
 func (o *Operation) subjectOf(out any, in any) string {
 	if o.subject != nil {
 		return reflect.ValueOf(out).FieldByIndex(o.subject).String()
@@ -251,13 +255,13 @@ func (o *Operation) subjectOf(out any, in any) string {
 	return ""
 }
 
-// schemaOf makes the schema of an answer's type, and mends in all schemas what
-// huma leaves out: a pointer to a record, and an enumeration, that may be null.
+// schemaOf returns the schema of an output type. In all schemas it adds null
+// where huma omits it: for pointers to structs and for enumerations.
 func (r *Registry) schemaOf(t reflect.Type) *huma.Schema {
 	s := r.Schemas.Schema(t, true, t.Name())
 	for name, component := range r.Schemas.Map() {
-		if !r.mended[name] {
-			r.mended[name] = true
+		if !r.nullable[name] {
+			r.nullable[name] = true
 			r.allowNull(component, r.Schemas.TypeFromRef(SchemaPrefix+name))
 		}
 	}
@@ -283,7 +287,8 @@ func (r *Registry) allowNull(s *huma.Schema, t reflect.Type) {
 	}
 }
 
-// EchoSchema is the schema of an operation's query, nil when it echoes none.
+// EchoSchema returns the schema of an operation's query, or nil if it returns
+// none.
 func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
 	if o.Echo == nil {
 		return nil
@@ -291,7 +296,7 @@ func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
 	return r.schemaOf(o.Echo)
 }
 
-// Schema is the schema of an operation's data.
+// Schema returns the schema of an operation's data.
 func (r *Registry) Schema(o *Operation) *huma.Schema {
 	s := r.schemaOf(o.Output)
 	if o.Pages {

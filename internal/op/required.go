@@ -7,13 +7,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// emptyText is the message of the validator for a text that must not be empty.
+// emptyText is the validator's message for a text that must not be empty.
 var emptyText = huma.ErrorFormatter(validation.MsgExpectedMinLength, 1)
 
 // refuseEmpty makes the schemas of an input's fields refuse the empty string
-// wherever it cannot mean anything: in required fields, in addresses, and in the
-// items of an array. A field in which an empty text is a value says
-// minLength:"0". Path parameters are left alone: no route matches an empty one.
+// where it cannot be meant: in required fields, in URLs, and in the items of an
+// array. A field that allows an empty text has the tag minLength:"0". Path
+// parameters are skipped, because no route matches an empty one.
 func refuseEmpty(o *huma.Schema, paths []string) {
 	one := 1
 	for name, s := range o.Properties {

@@ -9,16 +9,16 @@ import (
 	"cardwall/internal/board"
 )
 
-// scopedField is a field of an input that needs a scope beside the operation's
-// own. The tag scope:"admin" on a field of an input's type declares one.
+// scopedField is an input field that requires a scope in addition to the
+// operation's own. It is declared by the tag scope:"admin" on the field.
 type scopedField struct {
-	name  string // as a refusal names it, such as features.publicPage
+	name  string // as in error messages, such as features.publicPage
 	scope board.Scope
-	index [][]int // of the field in its struct, from the input down
+	index [][]int // field indexes, from the input inward
 }
 
-// scopedFields finds the fields of an input with a tag scope, also in the
-// records that its fields hold.
+// scopedFields returns the fields of an input with the tag scope, including
+// nested fields.
 func scopedFields(t reflect.Type) []scopedField {
 	var out []scopedField
 	for _, f := range reflect.VisibleFields(t) {
@@ -48,7 +48,7 @@ func scopedFields(t reflect.Type) []scopedField {
 	return out
 }
 
-// given reports whether the input sets the field, to whatever value.
+// given reports whether the input sets the field to any value.
 func (s scopedField) given(in reflect.Value) bool {
 	for _, index := range s.index {
 		if in.Kind() == reflect.Pointer {
@@ -62,9 +62,9 @@ func (s scopedField) given(in reflect.Value) bool {
 	return !in.IsZero()
 }
 
-// permit refuses a caller that sets a field without the scope for it. Like the
-// refusal of a whole operation, it depends on nothing but the token and the
-// input, so it is not stored for the idempotency key.
+// permit returns an error if the caller sets a field without the required
+// scope. Like the refusal of a whole operation, it depends only on the token
+// and the input, so it is not stored for the idempotency key.
 func (in *Input) permit(c board.Caller, value any) error {
 	for _, f := range in.scoped {
 		if f.given(reflect.ValueOf(value)) {
@@ -76,7 +76,7 @@ func (in *Input) permit(c board.Caller, value any) error {
 	return nil
 }
 
-// describeScopes says in the schema of each scoped field which scope it needs.
+// describeScopes adds the required scope to the schema of each scoped field.
 func (in *Input) describeScopes() {
 	for _, f := range in.scoped {
 		path := strings.Split(f.name, ".")
@@ -92,7 +92,7 @@ func (in *Input) describeScopes() {
 				s = s.Properties[name]
 			}
 			if s == nil || s.Extensions["x-scope"] != nil {
-				continue // not in the body, or said where another input has the same record
+				continue // not in the body, or already added through another input with the same struct
 			}
 			s.Description = strings.TrimSuffix(s.Description, ".") + "; requires the scope " + string(f.scope) + "."
 			s.Extensions = map[string]any{"x-scope": f.scope}

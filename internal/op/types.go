@@ -7,40 +7,40 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Optional is a field of a change that may be left out, be null, or have a
-// value; leaving out and null mean different things.
+// Optional is a field of a change that can be absent, null, or have a value.
+// Absent and null have different meanings.
 type Optional[T any] struct {
-	Set   bool // it was there
+	Set   bool // the field was present
 	Value *T   // nil for null
 }
 
-// IsZero is true when the field was left out.
+// IsZero reports whether the field was absent.
 func (o Optional[T]) IsZero() bool { return !o.Set }
 
-// UnmarshalJSON notes that the field was there.
+// UnmarshalJSON records that the field was present.
 func (o *Optional[T]) UnmarshalJSON(b []byte) error {
 	o.Set = true
 	o.Value = nil
 	return json.Unmarshal(b, &o.Value)
 }
 
-// Schema is T's, with null.
+// Schema returns T's schema, with null added.
 func (o Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, "")
 	s.Nullable = true
 	return &s
 }
 
-// positionSchema describes board.Position, whose package knows no schemas.
+// positionSchema describes board.Position, because package board has no
+// schemas.
 type positionSchema struct{}
 
-// PositionBefore and PositionAfter are the two forms of a position that name
-// a neighbour.
+// PositionBefore is a position directly before a sibling.
 type PositionBefore struct {
 	Before string `json:"before" maxLength:"64" doc:"The id of the sibling to place it before." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// PositionAfter puts a thing behind a neighbour.
+// PositionAfter is a position directly after a sibling.
 type PositionAfter struct {
 	After string `json:"after" maxLength:"64" doc:"The id of the sibling to place it after." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }

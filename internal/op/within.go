@@ -7,19 +7,19 @@ import (
 	"cardwall/internal/store"
 )
 
-// Part is a command that is to be a part of a transaction, with its input read.
+// Part is a command with its decoded input, to run inside a transaction.
 type Part struct {
 	call Call
 	in   any
 }
 
-// Part reads the input of a command, one flat object, as strictly as at every
-// door. It refuses what the command would refuse before it runs, and an operation
-// that cannot be part of a transaction.
+// Part decodes the input of a command, one flat object, as strictly as REST and
+// MCP do. It returns an error for everything that is refused before a command
+// runs, and for operations that cannot be part of a transaction.
 func (r *Registry) Part(name string, input []byte) (Part, error) {
 	o := r.Named(name)
 	if o == nil || o.command == nil || o.SignedIn || o.Anonymous || o.Recent || o.before != nil {
-		return Part{}, fmt.Errorf("op: %s is no command that can be a part of a transaction", name)
+		return Part{}, fmt.Errorf("op: %s is not a command that can run inside a transaction", name)
 	}
 	args, _, err := o.Spread(input)
 	if err != nil {
@@ -27,14 +27,14 @@ func (r *Registry) Part(name string, input []byte) (Part, error) {
 	}
 	in, err := o.Input.decode(args)
 	if _, outbound := in.(interface{ Outbound() string }); err == nil && outbound {
-		err = fmt.Errorf("op: %s names an address outside, which a transaction cannot check", name)
+		err = fmt.Errorf("op: %s has an outbound URL, which cannot be checked inside a transaction", name)
 	}
 	return Part{Call{Operation: o, Arguments: args}, in}, err
 }
 
-// Within runs the command in a transaction, as its caller, with its own entry in
-// the audit. The scope is checked. Its error must end the transaction, or the
-// attempt (store.Tx.Attempt) that it is a part of.
+// Within runs the command in a transaction, as its caller, with its own audit
+// entry. It checks the scope. If it returns an error, the transaction, or the
+// attempt (store.Tx.Attempt) that it is part of, must end.
 func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
 	call := p.call
 	call.Caller = tx.Caller()
@@ -48,7 +48,7 @@ func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
 	return out, err
 }
 
-// Within is Part, and the part's Within.
+// Within decodes the input with Part and runs it.
 func (r *Registry) Within(ctx context.Context, tx *store.Tx, name string, input []byte) (out any, err error) {
 	part, err := r.Part(name, input)
 	if err != nil {

@@ -10,49 +10,50 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answered is how answers are written: the same record the same each time. No
-// record of ours can have two fields of one name, so none is looked for.
+// answered holds the options for encoding responses. The output is
+// deterministic. No record has two fields with the same name, so duplicates are
+// not checked.
 var answered = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
 
-// Written is a record of a long answer whose JSON was written ahead: a report
-// writes its first records while it reads the next. The answer, a type that
-// implements Appender, has but to join them.
+// Written is an encoded record of a long response. A report encodes its first
+// records while it reads the next ones. The response, a type that implements
+// Appender, then only joins them.
 type Written[T any] struct{ text jsontext.Value }
 
-// Writer writes records ahead.
+// Writer encodes records in advance.
 type Writer[T any] struct {
-	// Append appends a record's JSON, the same as its fields would be written:
-	// of thousands, what reads fields from a type takes four times as long.
+	// Append appends a record's JSON in the same format as the encoder's. For
+	// thousands of records, encoding by reflection takes four times as long.
 	Append func(b []byte, record *T) ([]byte, error)
 
 	text []byte
 }
 
-// writerRoom is how much text a Writer makes room for at a time, and writerLeft
-// with how little left it makes new room.
+// writerRoom is the size of a Writer's buffers, and writerLeft the remaining
+// space below which it starts a new one.
 const writerRoom, writerLeft = 64 << 10, 2 << 10
 
-// Write writes a record.
+// Write encodes a record.
 func (w *Writer[T]) Write(record *T) (Written[T], error) {
-	if cap(w.text)-len(w.text) < writerLeft { // what was written stays where it is
+	if cap(w.text)-len(w.text) < writerLeft { // records already written keep their buffer
 		w.text = make([]byte, 0, writerRoom)
 	}
 	text, err := w.Append(w.text, record)
 	if err != nil {
-		return Written[T]{}, fmt.Errorf("write a record: %w", err)
+		return Written[T]{}, fmt.Errorf("encode a record: %w", err)
 	}
 	written := text[len(w.text):len(text):len(text)]
 	w.text = text
 	return Written[T]{written}, nil
 }
 
-// Appender is an answer that writes its JSON itself: the same as its fields
-// would be written.
+// Appender is a response that encodes itself, in the same format as the
+// encoder's.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// AppendArray appends the array of what was written.
+// AppendArray appends an array of encoded records.
 func AppendArray[T any](b []byte, records []Written[T]) []byte {
 	size := len("[]") + len(records)
 	for _, w := range records {
@@ -68,10 +69,10 @@ func AppendArray[T any](b []byte, records []Written[T]) []byte {
 	return append(b, ']')
 }
 
-// MarshalJSONTo puts down what was written.
+// MarshalJSONTo writes the encoded record.
 func (w Written[T]) MarshalJSONTo(enc *jsontext.Encoder) error { return enc.WriteValue(w.text) }
 
-// Schema is T's.
+// Schema returns T's schema.
 func (w Written[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }

@@ -213,7 +213,7 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
-	if err := h.Engine.Look(o); err != nil {
+	if err := h.Engine.CheckLoad(o); err != nil {
 		h.refuse(w, r, err)
 		return
 	}

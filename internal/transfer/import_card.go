@@ -66,7 +66,7 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 	if in.ArchivedAt == nil && r.archived[r.ids[in.ListID]] == nil {
 		err = room("open cards on a board", a.OpenCards+1, limits.OpenCards)
 	}
-	if err := first(err, room("cards on a board, archived ones counted in", a.AllCards+1, limits.AllCards),
+	if err := first(err, room("cards on a board, including archived ones", a.AllCards+1, limits.AllCards),
 		room("assignees on a card", len(in.Assignees), limits.Assignees),
 		r.title(at+".title", &in.Title), r.text(at+".description", in.Description), r.times(at, in.CreatedAt, in.UpdatedAt), due(at, in.Due)); err != nil {
 		return board.Card{}, err

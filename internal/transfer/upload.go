@@ -51,7 +51,7 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		var told error // to a reader of lines, as the last of them
 		defer func() { metrics.imported(format, errors.Join(err, told)) }()
 		if !caller.Has(board.ScopeWrite) {
-			return board.Refuse(board.CodeInsufficientScope, "This needs a token with the scope write.")
+			return board.Refuse(board.CodeInsufficientScope, "This requires a token with the scope write.")
 		}
 		key, err := op.KeyOf(r.Header.Values(op.KeyHeader))
 		if err != nil {

@@ -234,7 +234,7 @@ test('a broken filter says why, and is fixed', async ({ page, world }) => {
   const filter = await world.post('/saved-filters', { workspaceId: world.workspaceId, name: 'Old', query })
   await ask(page, 'DELETE', `/public/v1/labels/${list}`)
   await page.goto(`/saved-filters/${filter}`)
-  await expect(page.getByText('The query names a label that is not there')).toBeVisible()
+  await expect(page.getByText('The query refers to a label that does not exist')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'No results until the filter is fixed' })).toBeVisible()
   expect(await axe(page)).toEqual([])
   await page.getByRole('button', { name: 'Fix filter' }).click()

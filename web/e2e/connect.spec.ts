@@ -147,7 +147,7 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
   await page.route('**/api/app/v1/connect/authorization/allow', (route) => {
     if (refused) return route.fallback()
     refused = true
-    const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
+    const message = 'Sign in again. This requires a sign-in within the last ten minutes.'
     const reason = 'recent_sign_in_required'
     return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })

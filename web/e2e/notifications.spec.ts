@@ -142,7 +142,7 @@ test('settings and the calendar feed are one’s own, and last', async ({ world,
 test('the page that ends emails changes nothing until somebody says so', async ({ page }) => {
   await page.goto('/unsubscribe?token=nonsense')
   await page.getByRole('button', { name: 'Unsubscribe' }).click()
-  await expect(page.getByRole('alert')).toContainText('open it as it stands in the email')
+  await expect(page.getByRole('alert')).toContainText('Use the unsubscribe link exactly as it is in the email')
   expect(await axe(page)).toEqual([])
 })
 

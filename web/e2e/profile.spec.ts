@@ -7,7 +7,7 @@ async function once403(page: Page, method: string, path: string): Promise<void> 
   await page.route(`**/api/app/v1${path}`, (route) => {
     if (refused || route.request().method() !== method) return route.fallback()
     refused = true
-    const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
+    const message = 'Sign in again. This requires a sign-in within the last ten minutes.'
     const reason = 'recent_sign_in_required'
     return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })

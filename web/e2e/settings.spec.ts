@@ -81,7 +81,7 @@ test('a full list refuses a card, which goes back', async ({ page, world }) => {
   await expect(page.getByRole('region', { name: 'Doing' }).getByText('1 card · max 1')).toBeVisible()
   await page.locator(`#card-${world.cards.One}`).focus()
   await page.keyboard.press('Alt+Shift+ArrowRight')
-  await expect(page.getByRole('status').filter({ hasText: 'The list takes at most 1 open cards' }).last()).toBeVisible()
+  await expect(page.getByRole('status').filter({ hasText: 'The list is limited to 1 open cards' }).last()).toBeVisible()
   await expect(page.getByRole('region', { name: 'To do' }).getByText('One', { exact: true })).toBeVisible()
   await expect(page.getByRole('region', { name: 'Doing' }).locator('[data-card]')).toHaveCount(1)
 })

@@ -31,7 +31,7 @@ func (v *view) AuthExample() string {
 // ErrorExample is the form of every refusal.
 func (v *view) ErrorExample() string {
 	return pretty(members{{"error", members{
-		{"code", "not_found"}, {"message", "There is no such object, or it is not visible to you."},
+		{"code", "not_found"}, {"message", "There is no such object, or you cannot see it."},
 	}}})
 }
 

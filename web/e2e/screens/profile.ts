@@ -106,7 +106,7 @@ export const profile: readonly Screen[] = [
     first: (page) =>
       page.route('**/api/app/v1/tokens', (route) => {
         if (route.request().method() !== 'POST') return route.fallback()
-        const message = 'Sign in again: this needs a sign-in within the last ten minutes.'
+        const message = 'Sign in again. This requires a sign-in within the last ten minutes.'
         const reason = 'recent_sign_in_required'
         return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
       }),

@@ -8,19 +8,20 @@ import (
 	"cardwall/internal/board"
 )
 
-// flights knows which keyed requests run in this process, so that a copy waits
-// for the first instead of running beside it. Between processes the database's
-// own lock on the key does the same.
-type flights struct {
+// inFlight tracks the keyed requests that run in this process. A repeated
+// request waits for the first one instead of running in parallel. Between
+// processes, the database's lock on the key has the same effect.
+type inFlight struct {
 	mu   sync.Mutex
 	open map[string]chan struct{}
 }
 
-func newFlights() *flights { return &flights{open: map[string]chan struct{}{}} }
+func newInFlight() *inFlight { return &inFlight{open: map[string]chan struct{}{}} }
 
-// enter waits until no request with this key runs and takes its place; land
-// must be called at its end. After the wait it refuses.
-func (f *flights) enter(ctx context.Context, key string, wait time.Duration) (land func(), err error) {
+// enter waits until no request with this key is running, and registers this
+// one. The caller must call release when it is finished. It returns an error if
+// the wait is too long.
+func (f *inFlight) enter(ctx context.Context, key string, wait time.Duration) (release func(), err error) {
 	var patience <-chan time.Time
 	for {
 		f.mu.Lock()
