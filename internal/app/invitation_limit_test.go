@@ -68,7 +68,7 @@ func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 				t.Fatalf("invitation %d: %d %s", i, a.Status, a.Raw)
 			}
 		}
-		if a := invite(3); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Message, "victim@example.com got 3 invitations") {
+		if a := invite(3); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Message, "victim@example.com has received 3 invitations") {
 			t.Errorf("the fourth: %d %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)

@@ -90,7 +90,7 @@ func TestInvitation(t *testing.T) {
 			t.Errorf("accepted twice: %+v %v", again, err)
 		}
 		_, err = accept(eve, secret(sent[0]))
-		refused(t, err, board.CodeInvalidRequest, "accepted already")
+		refused(t, err, board.CodeInvalidRequest, "already accepted")
 		_, err = accept(eve, "nonsense")
 		refused(t, err, board.CodeNotFound, "")
 		if open := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); len(open) != 0 {
@@ -116,7 +116,7 @@ func TestInvitationIsForWhoHoldsTheLink(t *testing.T) {
 		ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "other@example.com", "role": "guest"})
 		token := secret(letters(s)[0])
 		_, err := accept(ada, token)
-		refused(t, err, board.CodeInvalidRequest, "in this workspace already")
+		refused(t, err, board.CodeInvalidRequest, "already in this workspace")
 		if w, err := accept(eve, token); err != nil || w.Role != board.WorkspaceGuest {
 			t.Errorf("another address: %+v %v", w, err)
 		}

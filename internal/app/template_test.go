@@ -122,7 +122,7 @@ func TestTemplatePreviewAndDeletion(t *testing.T) {
 		if p.Text("name") != builtIn.Name || p.Text("first.0.0.title") != builtIn.Content.Lists[0].Cards[0].Title {
 			t.Errorf("the preview of a built-in one is %s", p.Raw)
 		}
-		if a := w.owner.Refused(board.CodeInvalidRequest, "delete_board_template", fields{"templateId": builtIn.ID}); !strings.Contains(a.Message, "comes with the service") {
+		if a := w.owner.Refused(board.CodeInvalidRequest, "delete_board_template", fields{"templateId": builtIn.ID}); !strings.Contains(a.Message, "a built-in template") {
 			t.Errorf("a built-in one: %s", a.Raw)
 		}
 		w.other.Refused(board.CodeForbidden, "delete_board_template", fields{"templateId": id})

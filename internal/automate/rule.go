@@ -327,7 +327,7 @@ func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule,
 		if err := known(ctx, v.LabelsOf, r.BoardID, "labels must be labels of the board.", named(a, "labels")...); err != nil {
 			return err
 		}
-		return known(ctx, v.PeopleOf, r.BoardID, "assignees must be people who see the board.", named(a, "assignees")...)
+		return known(ctx, v.PeopleOf, r.BoardID, "assignees must be people who can see the board.", named(a, "assignees")...)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (p *plan) checkLimits() error {
 		count, limit int
 	}{
 		{"open cards", open, p.limits.OpenCards},
-		{"cards, archived ones counted in,", len(p.file.Cards), p.limits.AllCards},
+		{"cards (including archived ones)", len(p.file.Cards), p.limits.AllCards},
 		{"open lists", openLists, p.limits.OpenLists},
 		{"labels", len(p.file.Labels), p.limits.Labels},
 	} {

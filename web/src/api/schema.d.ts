@@ -1372,8 +1372,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Labels are put on or taken off a card
-         * @description Labels are put on or taken off a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * Labels are added to or removed from a card
+         * @description Labels are added to or removed from a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_labels_changed"];
         delete?: never;
@@ -1472,8 +1472,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * An item of a checklist is done
-         * @description An item of a checklist is done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * A checklist item is marked done
+         * @description A checklist item is marked done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_checklist_item_completed"];
         delete?: never;
@@ -1552,8 +1552,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A board gets a status update
-         * @description A board gets a status update. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * A status update is posted on a board
+         * @description A status update is posted on a board. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_status_posted"];
         delete?: never;
@@ -2695,7 +2695,7 @@ export interface components {
              */
             count: number;
         };
-        /** @description Labels are put on or taken off a card. */
+        /** @description Labels are added to or removed from a card. */
         CardLabelsChangedEvent: {
             /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
@@ -3080,7 +3080,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description An item of a checklist is done. */
+        /** @description A checklist item is marked done. */
         ChecklistItemCompletedEvent: {
             /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
@@ -4123,7 +4123,7 @@ export interface components {
             owner: components["schemas"]["UserRef"];
             /**
              * @description What is wrong with a broken filter; null if it is not broken.
-             * @example The query names a label that is not there, or that you cannot see.
+             * @example The query refers to a label that does not exist or that you cannot see.
              */
             problem: string | null;
             /**
@@ -4157,7 +4157,7 @@ export interface components {
              */
             text: string;
         };
-        /** @description A board gets a status update. */
+        /** @description A status update is posted on a board. */
         StatusPostedEvent: {
             /** @description The actor that caused it. */
             actor: components["schemas"]["Actor"];
