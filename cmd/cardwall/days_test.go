@@ -257,8 +257,8 @@ func (d *days) housekeep(ctx context.Context, holder string) {
 func (d *days) emailQueue() mail.Queue {
 	queue := emailQueue(d.db)
 	done := queue.Done
-	queue.Done = func(ctx context.Context, l board.Letter) error {
-		if l.Kind == board.LetterDigest {
+	queue.Done = func(ctx context.Context, l board.Email) error {
+		if l.Kind == board.EmailDigest {
 			d.mu.Lock()
 			d.digests[time.Now().UTC().Format(board.DateLayout)]++
 			d.mu.Unlock()

@@ -44,20 +44,20 @@ func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
 func emailQueue(db *store.DB) mail.Queue {
 	system := board.System()
 	return mail.Queue{
-		Next: func(ctx context.Context) (l *board.Letter, err error) {
+		Next: func(ctx context.Context) (l *board.Email, err error) {
 			due := false
 			// Usually no email is due. A read is cheaper than a write transaction.
-			if err := db.Read(ctx, system, func(v *store.View) (err error) { due, err = v.LettersDue(ctx); return err }); err != nil || !due {
+			if err := db.Read(ctx, system, func(v *store.View) (err error) { due, err = v.EmailsDue(ctx); return err }); err != nil || !due {
 				return nil, err
 			}
-			err = db.Write(ctx, system, func(tx *store.Tx) (err error) { l, err = app.NextLetter(ctx, tx, mail.Lease); return err })
+			err = db.Write(ctx, system, func(tx *store.Tx) (err error) { l, err = app.NextEmail(ctx, tx, mail.Lease); return err })
 			return l, err
 		},
-		Done: func(ctx context.Context, l board.Letter) error {
-			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.DeleteLetter(ctx, l.ID) })
+		Done: func(ctx context.Context, l board.Email) error {
+			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.DeleteEmail(ctx, l.ID) })
 		},
-		Later: func(ctx context.Context, l board.Letter, pause time.Duration) error {
-			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.PostponeLetter(ctx, l.ID, l.Attempt, pause) })
+		Later: func(ctx context.Context, l board.Email, pause time.Duration) error {
+			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.PostponeEmail(ctx, l.ID, l.Attempt, pause) })
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Without SMTP, a queued email is written to the outbox.
-func TestLettersGoToTheOutbox(t *testing.T) {
+func TestEmailsGoToTheOutbox(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	g := &globals{clock: time.Now, Data: t.TempDir(), Database: "sqlite", BaseURL: "https://cards.example.com", log: slog.New(slog.NewTextHandler(t.Output(), nil))}

@@ -71,7 +71,7 @@ func noted(s *otlp.Span, name string) string {
 }
 
 // A request is followed from its caller's trace through operation, transaction and
-// statements; deliveries, rules and letters have traces of their own. Nothing of
+// statements; deliveries, rules and emails have traces of their own. Nothing of
 // it says what is on the board, or to whom.
 func TestTracesOfTheWholeProgram(t *testing.T) {
 	t.Parallel()

@@ -214,7 +214,7 @@ func TestChangingThePasswordAsksForTheCurrentOne(t *testing.T) {
 // notices are the emails about an account that are due, as kind and recipient.
 func notices(s *apptest.Service) (out []string) {
 	s.T.Helper()
-	for _, l := range letters(s) {
+	for _, l := range emails(s) {
 		if l.Notice != nil {
 			out = append(out, string(l.Kind)+" "+l.To)
 		}
@@ -250,7 +250,7 @@ func TestOwnersAreToldOfTheirAccounts(t *testing.T) {
 		b.Must("change_password", fields{"password": another, "currentPassword": password})
 		want("another password", "password_changed")
 		b.Must("request_password_reset", fields{"email": b.Email})
-		b.Must("reset_password", fields{"secret": letter(s, board.LetterReset, b.Email), "password": password})
+		b.Must("reset_password", fields{"secret": emailedSecret(s, board.EmailReset, b.Email), "password": password})
 		want("a reset", "password_changed")
 		other.Must("sign_in", fields{"email": b.Email, "password": password})
 		want("a browser from before the reset", "new_device")
@@ -273,7 +273,7 @@ func TestPlantedDeviceCookieOpensNothing(t *testing.T) {
 		if victim.Cookies[deviceCookie] == planted || planted == "" {
 			t.Error("the browser keeps the planted cookie")
 		}
-		letters(s)
+		emails(s)
 		eve.Must("sign_out", nil)
 		eve.Must("sign_in", fields{"email": b.Email, "password": password})
 		if got := notices(s); len(got) != 1 || got[0] != "new_device "+b.Email {

@@ -37,7 +37,7 @@ func same(t *testing.T, what string, a, b apptest.Answer) {
 	}
 }
 
-// Nobody learns whether an address has an account; its owner does, by a letter.
+// Nobody learns whether an address has an account; its owner does, by an email.
 func TestAddressesAreNotToldApart(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -45,7 +45,7 @@ func TestAddressesAreNotToldApart(t *testing.T) {
 		member(s, known)
 		s.Person("Ada") // without a password
 		kinds := func() (out []string) {
-			for _, l := range letters(s) {
+			for _, l := range emails(s) {
 				out = append(out, string(l.Kind)+" "+l.To)
 			}
 			slices.Sort(out)
@@ -54,7 +54,7 @@ func TestAddressesAreNotToldApart(t *testing.T) {
 		for _, c := range []struct {
 			operation string
 			in        func(email string) fields
-			letters   []string
+			emails    []string
 		}{
 			{"sign_up", func(email string) fields { return fields{"email": email, "name": "X", "password": another} }, []string{"exists " + bare, "exists " + known, "verify " + unknown}},
 			{"request_password_reset", func(email string) fields { return fields{"email": email} }, []string{"reset " + bare, "reset " + known}},
@@ -64,8 +64,8 @@ func TestAddressesAreNotToldApart(t *testing.T) {
 			for _, email := range []string{unknown, bare} {
 				same(t, c.operation+" of "+email, s.Browser().Call(c.operation, c.in(email)), first)
 			}
-			if got := kinds(); !slices.Equal(got, c.letters) {
-				t.Errorf("%s wrote the letters %q, want %q", c.operation, got, c.letters)
+			if got := kinds(); !slices.Equal(got, c.emails) {
+				t.Errorf("%s wrote the emails %q, want %q", c.operation, got, c.emails)
 			}
 		}
 		if a := s.Browser().Call("sign_in", fields{"email": "no address", "password": "wrong horse battery"}); a.Status != http.StatusUnauthorized {
@@ -100,8 +100,8 @@ func TestUnknownAddressTakesAsLong(t *testing.T) {
 	}
 }
 
-// Letters to an address that somebody else asks for have an end.
-func TestLettersToAnAddressAreFew(t *testing.T) {
+// Emails to an address that somebody else asks for have an end.
+func TestEmailsToAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
@@ -109,30 +109,30 @@ func TestLettersToAnAddressAreFew(t *testing.T) {
 		for range 12 {
 			s.Browser().Must("request_password_reset", fields{"email": b.Email})
 			signUp(s, s.Browser(), "eve@example.com")
-			sent += len(letters(s))
+			sent += len(emails(s))
 		}
 		if sent != 10 {
-			t.Errorf("%d letters left, want 5 to each", sent)
+			t.Errorf("%d emails left, want 5 to each", sent)
 		}
 		s.Clock.Advance(time.Hour)
 		s.Browser().Must("request_password_reset", fields{"email": b.Email})
-		letter(s, board.LetterReset, b.Email)
+		emailedSecret(s, board.EmailReset, b.Email)
 	})
 }
 
-func TestLinksInLettersEnd(t *testing.T) {
+func TestLinksInEmailsExpire(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := s.Browser()
 		signUp(s, b, "grace@example.com")
-		late := letter(s, board.LetterVerify, "grace@example.com")
+		late := emailedSecret(s, board.EmailVerify, "grace@example.com")
 		s.Clock.Advance(board.VerifyLifetime)
 		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": late})
 		grace := member(s, "grace@example.com")
 
 		reset := func() string {
 			s.Browser().Must("request_password_reset", fields{"email": grace.Email})
-			return letter(s, board.LetterReset, grace.Email)
+			return emailedSecret(s, board.EmailReset, grace.Email)
 		}
 		first, second := reset(), reset()
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": "nonsense", "password": another})
@@ -149,9 +149,9 @@ func TestLinksInLettersEnd(t *testing.T) {
 		// Of two who sign up with an address the first to verify it has it.
 		one, two := s.Browser(), s.Browser()
 		signUp(s, one, "twice@example.com")
-		a := letter(s, board.LetterVerify, "twice@example.com")
+		a := emailedSecret(s, board.EmailVerify, "twice@example.com")
 		signUp(s, two, "twice@example.com")
-		c := letter(s, board.LetterVerify, "twice@example.com")
+		c := emailedSecret(s, board.EmailVerify, "twice@example.com")
 		two.Must("verify_email", fields{"secret": c})
 		one.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": a})
 	})
@@ -164,10 +164,10 @@ func TestSecretsAreHashedAtRest(t *testing.T) {
 	s := apptest.New(t, file, apptest.Options{})
 	b := s.Browser()
 	signUp(s, b, "grace@example.com")
-	verify := letter(s, board.LetterVerify, "grace@example.com")
+	verify := emailedSecret(s, board.EmailVerify, "grace@example.com")
 	b.Must("verify_email", fields{"secret": verify})
 	b.Must("request_password_reset", fields{"email": "grace@example.com"})
-	reset := letter(s, board.LetterReset, "grace@example.com")
+	reset := emailedSecret(s, board.EmailReset, "grace@example.com")
 	token := b.Keyed("k", "create_token", fields{"name": "Deploy", "scopes": []string{"write"}}).Text("secret")
 	var data []byte
 	for _, name := range []string{file, file + "-wal"} {
@@ -230,7 +230,7 @@ func TestStolenSessionsEnd(t *testing.T) {
 		thief = stolen()
 		b.Must("request_password_reset", fields{"email": b.Email})
 		c := s.Browser()
-		c.Must("reset_password", fields{"secret": letter(s, board.LetterReset, b.Email), "password": password})
+		c.Must("reset_password", fields{"secret": emailedSecret(s, board.EmailReset, b.Email), "password": password})
 		out(t, "the password was reset", thief)
 		out(t, "the password was reset, in the first browser", b)
 		c.Must("get_session", nil)
@@ -416,7 +416,7 @@ func TestGuessingIsLimited(t *testing.T) {
 	})
 }
 
-func TestLettersAndPagesAreLimited(t *testing.T) {
+func TestEmailsAndPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()

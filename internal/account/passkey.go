@@ -284,7 +284,7 @@ func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPas
 	if err := tx.InsertPasskey(ctx, &p, key.ID, string(stored)); err != nil {
 		return p, err
 	}
-	return p, tx.InsertLetter(ctx, board.LetterPasskeyAdded, p.ID, 0)
+	return p, tx.InsertEmail(ctx, board.EmailPasskeyAdded, p.ID, 0)
 }
 
 // ListPasskeysInput selects a page of the caller's passkeys.

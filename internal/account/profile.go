@@ -114,7 +114,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePa
 	if err := tx.EndOtherSessions(ctx); err != nil {
 		return SignedIn{}, err
 	}
-	if err := tx.InsertLetter(ctx, board.LetterPasswordChanged, userID, 0); err != nil {
+	if err := tx.InsertEmail(ctx, board.EmailPasswordChanged, userID, 0); err != nil {
 		return SignedIn{}, err
 	}
 	return signedIn(ctx, tx.View)

@@ -85,7 +85,7 @@ func meet(ctx context.Context, tx *store.Tx, expected bool) (secret string, err 
 		return secret, err
 	}
 	tx.Note("", board.Changes{"newDevice": {To: true}, "address": {To: c.Address}})
-	return secret, tx.InsertLetter(ctx, board.LetterNewDevice, id, 0)
+	return secret, tx.InsertEmail(ctx, board.EmailNewDevice, id, 0)
 }
 
 func signedIn(ctx context.Context, v *store.View) (out SignedIn, err error) {

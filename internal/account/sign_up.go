@@ -81,7 +81,7 @@ func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Se
 	if err := tx.InsertSignUp(ctx, s); err != nil {
 		return Sent{}, err
 	}
-	return Sent{true}, tx.InsertLetter(ctx, board.LetterVerify, s.ID, 0)
+	return Sent{true}, tx.InsertEmail(ctx, board.EmailVerify, s.ID, 0)
 }
 
 // SecretInput is the secret of a link in an email.
@@ -153,7 +153,7 @@ func (a *Accounts) beforeRequestReset(_ context.Context, db *store.DB, caller bo
 // RequestPasswordReset queues an email. Whether there is an account is checked when
 // the email is composed.
 func (a *Accounts) RequestPasswordReset(ctx context.Context, tx *store.Tx, in RequestResetInput) (Sent, error) {
-	return Sent{true}, tx.InsertLetter(ctx, board.LetterReset, in.normal, 0)
+	return Sent{true}, tx.InsertEmail(ctx, board.EmailReset, in.normal, 0)
 }
 
 // ResetPasswordInput is a new password and the secret that authorizes it.
@@ -210,7 +210,7 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 	if err := tx.SetPassword(ctx, userID, in.hash); err != nil {
 		return SignedIn{}, err
 	}
-	if err := tx.InsertLetter(ctx, board.LetterPasswordChanged, userID, 0); err != nil {
+	if err := tx.InsertEmail(ctx, board.EmailPasswordChanged, userID, 0); err != nil {
 		return SignedIn{}, err
 	}
 	tx.ActAs(userID)

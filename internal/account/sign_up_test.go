@@ -59,7 +59,7 @@ func TestSignUpCanBeClosed(t *testing.T) {
 			apptest.BothWith(t, apptest.Options{SignUp: policy(t, c.policy)}, func(t *testing.T, s *apptest.Service) {
 				ada := s.Person("Ada")
 				ada.Must("create_invitation", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "email": "guest@example.com", "role": "member"})
-				letters(s)
+				emails(s)
 				b := s.Browser()
 				if a := b.Must("get_sign_in_options", nil); a.Get("signUp") != c.shown || !strings.HasPrefix(c.policy, a.Text("signUpFor")) {
 					t.Errorf("the options are %s", a.Raw)
@@ -73,7 +73,7 @@ func TestSignUpCanBeClosed(t *testing.T) {
 					} else if a.Status != http.StatusOK || a.Get("sent") != true {
 						t.Errorf("%s: %d %s; the answer must be the same for all", email, a.Status, a.Raw)
 					}
-					if sent := letters(s); (len(sent) == 1) != admitted {
+					if sent := emails(s); (len(sent) == 1) != admitted {
 						t.Errorf("%s: %d emails, admitted is %v", email, len(sent), admitted)
 					}
 				}
@@ -89,10 +89,10 @@ func TestSignUpNeedsTheInvitationStill(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		invitation := ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
-		letters(s)
+		emails(s)
 		b := s.Browser()
 		signUp(s, b, "grace@example.com")
-		secret := letter(s, board.LetterVerify, "grace@example.com")
+		secret := emailedSecret(s, board.EmailVerify, "grace@example.com")
 		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": invitation})
 		b.Refused(board.CodeForbidden, "verify_email", fields{"secret": secret})
 	})
@@ -105,10 +105,10 @@ func TestInvitationProvesTheAddress(t *testing.T) {
 		ada := s.Person("Ada")
 		one, two := ada.Workspace("Engines", board.PlanTeam), ada.Workspace("Compilers", board.PlanTeam)
 		ada.Must("create_invitation", fields{"workspaceId": one, "email": "grace@example.com", "role": "admin"})
-		link := letter(s, board.LetterInvitation, "grace@example.com")
+		link := emailedSecret(s, board.EmailInvitation, "grace@example.com")
 		ada.Must("create_invitation", fields{"workspaceId": two, "email": "grace@example.com", "role": "member"})
 		s.Clock.Advance(board.InvitationLifetime / 2)
-		later := letter(s, board.LetterInvitation, "grace@example.com")
+		later := emailedSecret(s, board.EmailInvitation, "grace@example.com")
 
 		b := s.Browser()
 		chosen := fields{"secret": link, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"}
@@ -119,7 +119,7 @@ func TestInvitationProvesTheAddress(t *testing.T) {
 		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" || a.Get("user.operator") != false || b.Secret() == "" {
 			t.Errorf("the account is %s", a.Raw)
 		}
-		if n := len(letters(s)); n != 0 {
+		if n := len(emails(s)); n != 0 {
 			t.Errorf("%d more emails were sent", n)
 		}
 		if got := b.Must("list_workspaces", nil).Each("name"); len(got) != 2 {
@@ -142,7 +142,7 @@ func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
 		invite := func(name string) (workspace, id, link string) {
 			workspace = ada.Workspace(name, board.PlanTeam)
 			id = ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
-			link = letter(s, board.LetterInvitation, "grace@example.com")
+			link = emailedSecret(s, board.EmailInvitation, "grace@example.com")
 			s.Clock.Advance(time.Hour) // the next email to the address leaves
 			return workspace, id, link
 		}
@@ -167,7 +167,7 @@ func TestInvitationToAnAccountMakesNone(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		ada.Must("create_invitation", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "email": bob.Email, "role": "member"})
-		link := letter(s, board.LetterInvitation, bob.Email)
+		link := emailedSecret(s, board.EmailInvitation, bob.Email)
 		a := s.Browser().Refused(board.CodeInvalidRequest, "create_account", fields{"secret": link, "name": "Eve", "password": password})
 		if !strings.Contains(a.Message, "Sign in") {
 			t.Errorf("the refusal is %s", a.Message)

@@ -58,7 +58,7 @@ func CreateToken(ctx context.Context, tx *store.Tx, in CreateTokenInput) (MadeTo
 		Name: in.Name, Scopes: scopes, WorkspaceID: in.WorkspaceID, ExpiresAt: in.ExpiresAt,
 	})
 	if err == nil {
-		err = tx.InsertLetter(ctx, board.LetterTokenCreated, t.ID, 0)
+		err = tx.InsertEmail(ctx, board.EmailTokenCreated, t.ID, 0)
 	}
 	return MadeToken{Token: t, Secret: text}, err
 }

@@ -23,18 +23,18 @@ const (
 	another  = "staple that is not common"
 )
 
-// letters takes all letters that are due now, and says that they were sent.
-func letters(s *apptest.Service) (out []board.Letter) {
+// emails takes all emails that are due now, and says that they were sent.
+func emails(s *apptest.Service) (out []board.Email) {
 	s.T.Helper()
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		out = nil
 		for {
-			l, err := app.NextLetter(ctx, tx, time.Minute)
+			l, err := app.NextEmail(ctx, tx, time.Minute)
 			if err != nil || l == nil {
 				return err
 			}
 			out = append(out, *l)
-			if err := tx.DeleteLetter(ctx, l.ID); err != nil {
+			if err := tx.DeleteEmail(ctx, l.ID); err != nil {
 				return err
 			}
 		}
@@ -42,13 +42,13 @@ func letters(s *apptest.Service) (out []board.Letter) {
 	return out
 }
 
-// letter is the one that is due, beside what tells the owner of an account about
+// email is the one that is due, beside what tells the owner of an account about
 // its security.
-func letter(s *apptest.Service, kind board.LetterKind, to string) (secret string) {
+func emailedSecret(s *apptest.Service, kind board.EmailKind, to string) (secret string) {
 	s.T.Helper()
-	all := slices.DeleteFunc(letters(s), func(l board.Letter) bool { return l.Notice != nil })
+	all := slices.DeleteFunc(emails(s), func(l board.Email) bool { return l.Notice != nil })
 	if len(all) != 1 || all[0].Kind != kind || all[0].To != to || !strings.HasPrefix(all[0].Link, apptest.BaseURL+"/") {
-		s.T.Fatalf("the letters are %+v, want one of the kind %s to %s", all, kind, to)
+		s.T.Fatalf("the emails are %+v, want one of the kind %s to %s", all, kind, to)
 	}
 	_, secret, _ = strings.Cut(all[0].Link, "#")
 	return secret
@@ -64,7 +64,7 @@ func member(s *apptest.Service, email string) *apptest.Person {
 	s.T.Helper()
 	b := s.Browser()
 	signUp(s, b, email)
-	a := b.Must("verify_email", fields{"secret": letter(s, board.LetterVerify, email)})
+	a := b.Must("verify_email", fields{"secret": emailedSecret(s, board.EmailVerify, email)})
 	b.ID, b.Email, b.Name = a.Text("user.id"), email, a.Text("user.name")
 	return b
 }
@@ -96,7 +96,7 @@ func TestLifeOfAnAccount(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
-		letters(s)
+		emails(s)
 
 		b := s.Browser()
 		if a := b.Must("get_sign_in_options", nil); a.Get("passkeys") != true || a.Get("signUp") != true || a.Get("oidc") != nil {
@@ -110,7 +110,7 @@ func TestLifeOfAnAccount(t *testing.T) {
 		if wrong.Status != http.StatusUnauthorized {
 			t.Errorf("signed in before the address was verified: %d %s", wrong.Status, wrong.Raw)
 		}
-		secret := letter(s, board.LetterVerify, "grace@example.com")
+		secret := emailedSecret(s, board.EmailVerify, "grace@example.com")
 		a := b.Must("verify_email", fields{"secret": secret})
 		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" || a.Text("user.timeZone") != "Europe/London" ||
 			a.Get("user.verified") != true || a.Text("user.theme") != "system" || a.Text("workspaces.0.id") != workspace {
@@ -236,9 +236,9 @@ func TestInvitationByLink(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		invite := func(email string) (id, secret string) {
 			t.Helper()
-			s.Clock.Advance(6 * time.Minute) // an address gets one letter in five
+			s.Clock.Advance(6 * time.Minute) // an address gets one email in five
 			id = ada.Must("create_invitation", fields{"workspaceId": workspace, "email": email, "role": "guest"}).ID()
-			return id, letter(s, board.LetterInvitation, email)
+			return id, emailedSecret(s, board.EmailInvitation, email)
 		}
 		look := func(secret, status string) {
 			t.Helper()

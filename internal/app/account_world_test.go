@@ -45,15 +45,15 @@ func (w *world) withPassword() string {
 	return w.owner.Email
 }
 
-// letterTo is the secret of the letter to an address that is due.
-func (w *world) letterTo(email string) string {
+// emailedSecret is the secret of the email to an address that is due.
+func (w *world) emailedSecret(email string) string {
 	w.T.Helper()
-	for _, l := range letters(w.Service) {
+	for _, l := range emails(w.Service) {
 		if l.To == email && l.Notice == nil {
 			return secret(l)
 		}
 	}
-	w.T.Fatalf("there is no letter to %s", email)
+	w.T.Fatalf("there is no email to %s", email)
 	return ""
 }
 
@@ -61,7 +61,7 @@ func (w *world) letterTo(email string) string {
 func (w *world) invitationTo(p *apptest.Person, workspace string) string {
 	email := w.stranger() + "@example.com"
 	p.Must("create_invitation", fields{"workspaceId": workspace, "email": email, "role": "member"})
-	return w.letterTo(email)
+	return w.emailedSecret(email)
 }
 
 func (w *world) newToken() string {

@@ -16,9 +16,9 @@ type CreateInvitationInput struct {
 	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace. Only owners can invite owners." example:"member"`
 }
 
-// letterPause is the minimum time between two invitation emails to an address,
+// invitationEmailInterval is the minimum time between two invitation emails to an address,
 // so that it cannot be flooded.
-const letterPause = 5 * time.Minute
+const invitationEmailInterval = 5 * time.Minute
 
 // CreateInvitation invites an email address, or renews its open invitation with
 // a new role, another 14 days and another email. Links from earlier emails keep
@@ -80,11 +80,11 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	if err := countInvitation(ctx, tx, w, i); err != nil {
 		return i, err
 	}
-	last, err := tx.LetteredAt(ctx, email)
+	last, err := tx.LastInvitationEmail(ctx, email)
 	if err != nil {
 		return i, err
 	}
-	return i, tx.InsertLetter(ctx, board.LetterInvitation, i.ID, last+board.Instant(letterPause.Milliseconds()))
+	return i, tx.InsertEmail(ctx, board.EmailInvitation, i.ID, last+board.Instant(invitationEmailInterval.Milliseconds()))
 }
 
 // countInvitation counts the email for an invitation. It returns an error above
@@ -308,9 +308,9 @@ func lockForJoining(ctx context.Context, tx *store.Tx, workspaceID string) error
 	})
 }
 
-// invitationLetter completes an invitation email. The link has the secret in
+// invitationEmail completes an invitation email. The link has the secret in
 // its fragment, which browsers do not send, so that no server logs it.
-func invitationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, invitationID string) (ready bool, err error) {
+func invitationEmail(ctx context.Context, tx *store.Tx, l *board.Email, invitationID string) (ready bool, err error) {
 	i, err := tx.InvitationAbout(ctx, invitationID)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && i.Status != board.InvitationPending {
 		return false, nil
@@ -324,7 +324,7 @@ func invitationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, invita
 	}
 	secret := board.NewSecret()
 	l.To, l.Link = i.Email, tx.Link("/invitation#"+secret)
-	l.Invitation = &board.InvitationLetter{Workspace: w.Name, Role: i.Role, ExpiresAt: i.ExpiresAt}
+	l.Invitation = &board.InvitationEmail{Workspace: w.Name, Role: i.Role, ExpiresAt: i.ExpiresAt}
 	if i.InvitedBy != nil {
 		l.Invitation.InvitedBy = i.InvitedBy.Name
 	}

@@ -39,7 +39,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 			}
 		}
 		refuse(invite(50))
-		if n := len(letters(s)); n != 40 {
+		if n := len(emails(s)); n != 40 {
 			t.Errorf("%d emails left, want those of the 40 invitations that stand", n)
 		}
 		ada.Must("list_invitations", fields{"workspaceId": spaces[0]})
@@ -89,7 +89,7 @@ func TestInvitationThatWaitsIsCountedOnce(t *testing.T) {
 				t.Fatalf("time %d: %d %s", i, a.Status, a.Raw)
 			}
 		}
-		if n := len(letters(s)); n != 1 {
+		if n := len(emails(s)); n != 1 {
 			t.Errorf("%d emails", n)
 		}
 	})

@@ -17,18 +17,18 @@ import (
 	"cardwall/internal/store"
 )
 
-// letters takes all letters that are due now, and says that they were sent.
-func letters(s *apptest.Service) (out []board.Letter) {
+// emails takes all emails that are due now, and says that they were sent.
+func emails(s *apptest.Service) (out []board.Email) {
 	s.T.Helper()
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		out = nil
 		for {
-			l, err := app.NextLetter(ctx, tx, time.Minute)
+			l, err := app.NextEmail(ctx, tx, time.Minute)
 			if err != nil || l == nil {
 				return err
 			}
 			out = append(out, *l)
-			if err := tx.DeleteLetter(ctx, l.ID); err != nil {
+			if err := tx.DeleteEmail(ctx, l.ID); err != nil {
 				return err
 			}
 		}
@@ -36,8 +36,8 @@ func letters(s *apptest.Service) (out []board.Letter) {
 	return out
 }
 
-// secret is what stands behind the # of a letter's link.
-func secret(l board.Letter) string {
+// secret is what stands behind the # of an email's link.
+func secret(l board.Email) string {
 	_, s, _ := strings.Cut(l.Link, "#")
 	return s
 }
@@ -73,13 +73,13 @@ func TestInvitation(t *testing.T) {
 		if expires.Sub(created) != 14*24*time.Hour {
 			t.Errorf("it is good for %v", expires.Sub(created))
 		}
-		sent := letters(s)
+		sent := emails(s)
 		if len(sent) != 1 || sent[0].To != "grace@example.com" || sent[0].Invitation.Workspace != "Engines" || sent[0].Invitation.InvitedBy != "Ada" ||
 			!strings.HasPrefix(sent[0].Link, apptest.BaseURL+"/invitation#") || len(secret(sent[0])) < 26 {
-			t.Fatalf("the letters are %+v", sent)
+			t.Fatalf("the emails are %+v", sent)
 		}
-		if more := letters(s); len(more) != 0 {
-			t.Errorf("a letter that was sent comes again: %+v", more)
+		if more := emails(s); len(more) != 0 {
+			t.Errorf("an email that was sent comes again: %+v", more)
 		}
 
 		w, err := accept(grace, secret(sent[0]))
@@ -114,7 +114,7 @@ func TestInvitationIsForWhoHoldsTheLink(t *testing.T) {
 		ada, eve := s.Person("Ada"), s.Person("Eve")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "other@example.com", "role": "guest"})
-		token := secret(letters(s)[0])
+		token := secret(emails(s)[0])
 		_, err := accept(ada, token)
 		refused(t, err, board.CodeInvalidRequest, "already in this workspace")
 		if w, err := accept(eve, token); err != nil || w.Role != board.WorkspaceGuest {
@@ -131,21 +131,21 @@ func TestInvitationEnds(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		in := fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}
 		first := ada.Must("create_invitation", in)
-		token := secret(letters(s)[0])
+		token := secret(emails(s)[0])
 		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": first.ID()})
 		ada.Refused(board.CodeNotFound, "withdraw_invitation", fields{"workspaceId": workspace, "invitationId": first.ID()})
 		_, err := accept(grace, token)
 		refused(t, err, board.CodeInvalidRequest, "withdrawn")
 
-		// An address gets no two letters within five minutes, then the second.
+		// An address gets no two emails within five minutes, then the second.
 		second := ada.Must("create_invitation", in)
-		if second.ID() == first.ID() || len(letters(s)) != 0 {
-			t.Error("a withdrawn invitation came back, or a second letter left at once")
+		if second.ID() == first.ID() || len(emails(s)) != 0 {
+			t.Error("a withdrawn invitation came back, or a second email left at once")
 		}
 		s.Clock.Advance(6 * time.Minute)
-		sent := letters(s)
+		sent := emails(s)
 		if len(sent) != 1 {
-			t.Fatalf("%d letters after the pause", len(sent))
+			t.Fatalf("%d emails after the pause", len(sent))
 		}
 		s.Clock.Advance(14 * 24 * time.Hour)
 		_, err = accept(grace, secret(sent[0]))
@@ -159,18 +159,18 @@ func TestInvitationEnds(t *testing.T) {
 		if renewed.ID() != second.ID() || renewed.Text("status") != "pending" || renewed.Text("role") != "guest" {
 			t.Errorf("renewed: %s", renewed.Raw)
 		}
-		if n := len(letters(s)); n != 1 {
-			t.Errorf("%d letters of the renewal", n)
+		if n := len(emails(s)); n != 1 {
+			t.Errorf("%d emails of the renewal", n)
 		}
 		if w, err := accept(grace, secret(sent[0])); err != nil || w.Role != board.WorkspaceGuest {
 			t.Errorf("accepted after the renewal: %+v %v", w, err)
 		}
 
-		// A letter whose invitation was withdrawn before it left never leaves.
+		// An email whose invitation was withdrawn before it left never leaves.
 		gone := ada.Must("create_invitation", with(in, "email", "gone@example.com"))
 		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": gone.ID()})
-		if sent := letters(s); len(sent) != 0 {
-			t.Errorf("a letter of a withdrawn invitation: %+v", sent)
+		if sent := emails(s); len(sent) != 0 {
+			t.Errorf("an email of a withdrawn invitation: %+v", sent)
 		}
 		s.Clock.Advance(store.InvitationKept + 24*time.Hour)
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -283,16 +283,16 @@ func readOnly(s *apptest.Service, p *apptest.Person, workspace string, only bool
 	})
 }
 
-// TestSecretIsInTheLetterAlone looks for the secret of a link wherever the
+// TestSecretIsOnlyInTheEmail looks for the secret of a link wherever the
 // server writes.
-func TestSecretIsInTheLetterAlone(t *testing.T) {
+func TestSecretIsOnlyInTheEmail(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
 	s := apptest.New(t, file, apptest.Options{})
 	ada, grace := s.Person("Ada"), s.Person("Grace")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
 	answer := ada.Keyed("k", "create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
-	token := secret(letters(s)[0])
+	token := secret(emails(s)[0])
 	if _, err := accept(grace, token); err != nil {
 		t.Fatal(err)
 	}

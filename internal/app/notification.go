@@ -124,6 +124,6 @@ func Unsubscribe(ctx context.Context, tx *store.Tx, in UnsubscribeInput) (Unsubs
 		return Unsubscribed{}, board.Invalid("The link is not valid. Use the unsubscribe link exactly as it is in " +
 			"the email.")
 	}
-	_, err := tx.EndLetters(ctx, userID)
+	_, err := tx.DisableNotificationEmails(ctx, userID)
 	return Unsubscribed{}, err
 }

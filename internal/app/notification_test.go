@@ -216,9 +216,9 @@ func TestNotificationsEndWithTheRight(t *testing.T) {
 	})
 }
 
-// A letter goes out when its time has come, tells what is unread then and may be
+// An email goes out when its time has come, tells what is unread then and may be
 // seen then, and tells nothing twice.
-func TestNotificationLetters(t *testing.T) {
+func TestNotificationEmails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		o := newOffice(s)
@@ -226,7 +226,7 @@ func TestNotificationLetters(t *testing.T) {
 		s.Clock.Advance(time.Until(nextMidnight()) + 36*time.Hour) // noon of a day
 		post := func() (out []string) {
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PostNotifications(ctx, 10); return err })
-			for _, l := range letters(s) {
+			for _, l := range emails(s) {
 				if l.Notifications == nil {
 					continue
 				}
@@ -237,7 +237,7 @@ func TestNotificationLetters(t *testing.T) {
 		card := o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
 		same(t, "at once", post())
 		o.card(o.ada, fields{"title": "Yours too", "assignees": []string{o.bob.ID}})
-		s.Clock.Advance(board.LetterPause)
+		s.Clock.Advance(board.EmailDelay)
 		same(t, "after a pause", post(), "bob@example.com notify 2")
 		same(t, "again", post())
 		o.ada.Must("add_comment", fields{"cardId": card, "text": "Soon"}) // for the digest
@@ -259,7 +259,7 @@ func TestNotificationLetters(t *testing.T) {
 		s.Clock.Advance(12 * time.Hour)
 		same(t, "after them", post(), "bob@example.com notify 1")
 
-		// What is lost between the event and the letter is not told.
+		// What is lost between the event and the email is not told.
 		s.Clock.Advance(10 * time.Hour)
 		o.card(o.ada, fields{"title": "Lost", "assignees": []string{o.bob.ID}})
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
@@ -267,7 +267,7 @@ func TestNotificationLetters(t *testing.T) {
 		same(t, "visibility lost", post())
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "workspace"})
 		s.Clock.Advance(24 * time.Hour)
-		same(t, "and found again: its letter has gone by", post())
+		same(t, "and found again: its email has gone by", post())
 
 		// One click ends it; the rest goes on.
 		var token string
@@ -290,19 +290,19 @@ func nextMidnight() time.Time {
 	return time.Now().UTC().Truncate(24 * time.Hour)
 }
 
-// A letter that failed is tried again with the same, not with less.
-func TestNotificationLetterIsTriedAgainWhole(t *testing.T) {
+// An email that failed is tried again with the same, not with less.
+func TestRetriedNotificationEmailIsComplete(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		o := newOffice(s)
 		o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
-		s.Clock.Advance(board.LetterPause)
+		s.Clock.Advance(board.EmailDelay)
 		for attempt := range 3 {
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 				if _, err := tx.PostNotifications(ctx, 10); err != nil {
 					return err
 				}
-				l, err := app.NextLetter(ctx, tx, time.Minute)
+				l, err := app.NextEmail(ctx, tx, time.Minute)
 				if err != nil || l == nil || l.Notifications == nil || len(l.Notifications.Items) != 1 || l.Attempt != attempt+1 {
 					t.Errorf("attempt %d: %+v %v", attempt, l, err)
 				}

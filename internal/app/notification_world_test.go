@@ -37,7 +37,7 @@ func notificationSettings(change fields) fields {
 	return in
 }
 
-// unsubscribeToken is what stands in the letters to somebody.
+// unsubscribeToken is what stands in the emails to somebody.
 func (w *world) unsubscribeToken() (token string) {
 	w.Write(board.System(), func(_ context.Context, tx *store.Tx) error {
 		token = tx.UnsubscribeToken(w.other.ID)

@@ -342,13 +342,13 @@ var samples = map[string]func(w *world) fields{
 	"verify_email": func(w *world) fields {
 		email := w.stranger() + "@example.com"
 		w.owner.Must("sign_up", fields{"email": email, "name": "Grace Hopper", "password": password})
-		return fields{"secret": w.letterTo(email)}
+		return fields{"secret": w.emailedSecret(email)}
 	},
 	"sign_in":                func(w *world) fields { return fields{"email": w.withPassword(), "password": password} },
 	"request_password_reset": func(w *world) fields { return fields{"email": w.owner.Email} },
 	"reset_password": func(w *world) fields {
 		w.owner.Must("request_password_reset", fields{"email": w.owner.Email})
-		return fields{"secret": w.letterTo(w.owner.Email), "password": password}
+		return fields{"secret": w.emailedSecret(w.owner.Email), "password": password}
 	},
 	"begin_passkey_sign_in":  func(*world) fields { return nil },
 	"finish_passkey_sign_in": func(w *world) fields { return w.passkeySignIn() },

@@ -127,8 +127,8 @@ type NotifiedCard struct {
 // NotificationKept is how long a notification is kept.
 const NotificationKept = 90 * 24 * time.Hour
 
-// LetterPause is how long a notification email waits for further notifications.
-const LetterPause = 3 * time.Minute
+// EmailDelay is how long a notification email waits for further notifications.
+const EmailDelay = 3 * time.Minute
 
 // NotificationSettings holds how a person wants to be notified.
 type NotificationSettings struct {
@@ -218,7 +218,7 @@ func (s NotificationSettings) Leaves(way Way, now Instant, zone *time.Location) 
 	}
 	switch way {
 	case WayMail:
-		at := now + Instant(LetterPause.Milliseconds())
+		at := now + Instant(EmailDelay.Milliseconds())
 		return max(at, s.quietEnd(at, zone))
 	case WayDigest:
 		if s.DigestHour == nil {

@@ -201,7 +201,7 @@ func (d *endpoints) issue(ctx context.Context, tx *store.Tx, c board.Consent) (o
 	if err != nil {
 		return out, "", err
 	}
-	if err := tx.InsertLetter(ctx, board.LetterAppConnected, t.ID, 0); err != nil {
+	if err := tx.InsertEmail(ctx, board.EmailAppConnected, t.ID, 0); err != nil {
 		return out, "", err
 	}
 	return tokensOf(text, refresh, c.Scopes), t.ID, tx.Audit(ctx, "connect_app", t.ID)

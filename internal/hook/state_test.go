@@ -45,11 +45,11 @@ func (w *world) wantOn(id string, failures int) {
 	}
 }
 
-// letters takes the letters that are to be sent.
-func (w *world) letters() (out []board.Letter) {
+// emails takes the emails that are to be sent.
+func (w *world) emails() (out []board.Email) {
 	w.t.Helper()
 	for {
-		l := do(w, "", app.NextLetter, time.Hour)
+		l := do(w, "", app.NextEmail, time.Hour)
 		if l == nil {
 			return out
 		}
@@ -57,12 +57,12 @@ func (w *world) letters() (out []board.Letter) {
 	}
 }
 
-// wantOffLetter checks that one email waits, which tells somebody why a webhook
+// wantDisabledEmail checks that one email waits, which tells somebody why a webhook
 // was switched off.
-func (w *world) wantOffLetter(to string, why board.Off, path string) {
+func (w *world) wantDisabledEmail(to string, why board.Off, path string) {
 	w.t.Helper()
-	l := w.letters()
-	if len(l) != 1 || l[0].Kind != board.LetterWebhookOff || l[0].To != to || l[0].Webhook == nil || l[0].Webhook.Reason != why || l[0].Link != baseURL+path {
+	l := w.emails()
+	if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != to || l[0].Webhook == nil || l[0].Webhook.Reason != why || l[0].Link != baseURL+path {
 		w.t.Errorf("the emails are %+v, want one to %s about %s with a link to %s", l, to, why, path)
 	}
 }
@@ -84,15 +84,15 @@ func TestStatesOfAWebhook(t *testing.T) {
 			w.engine()
 			w.fail(9)
 			w.wantOn(h.ID, 9)
-			if l := w.letters(); len(l) > 0 {
-				t.Errorf("a letter was written after nine: %+v", l)
+			if l := w.emails(); len(l) > 0 {
+				t.Errorf("an email was written after nine: %+v", l)
 			}
 			w.fail(1)
 			w.wantOff(h.ID, board.OffFailures)
-			l := w.letters()
+			l := w.emails()
 			last := baseURL + "/webhooks/" + h.ID + "/deliveries?delivery=" + url.QueryEscape(to.ids()[9])
-			if len(l) != 1 || l[0].Kind != board.LetterWebhookOff || l[0].To != "ada@example.com" || l[0].Link != last {
-				t.Errorf("the letters are %+v", l)
+			if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != "ada@example.com" || l[0].Link != last {
+				t.Errorf("the emails are %+v", l)
 			}
 			w.fail(2)
 			if n := len(to.seen()); n != 10 {
@@ -121,8 +121,8 @@ func TestStatesOfAWebhook(t *testing.T) {
 			to.then(always(400))
 			w.fail(9)
 			w.wantOn(h.ID, 9)
-			if l := w.letters(); len(l) > 0 {
-				t.Errorf("letters were written: %+v", l)
+			if l := w.emails(); len(l) > 0 {
+				t.Errorf("emails were written: %+v", l)
 			}
 		}},
 		{"on, answers 429 and skipped deliveries never count", func(t *testing.T, w *world) {
@@ -158,7 +158,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			if n := len(to.seen()); n != 2 {
 				t.Errorf("%d were sent, want 2", n)
 			}
-			w.wantOffLetter("ada@example.com", board.OffGone, "/webhooks/"+h.ID+"/deliveries?delivery="+url.QueryEscape(to.ids()[1]))
+			w.wantDisabledEmail("ada@example.com", board.OffGone, "/webhooks/"+h.ID+"/deliveries?delivery="+url.QueryEscape(to.ids()[1]))
 		}},
 		{"on, receiver answers 410 to a test event: off", func(t *testing.T, w *world) {
 			w.receiver("receiver.test", always(410))
@@ -172,13 +172,13 @@ func TestStatesOfAWebhook(t *testing.T) {
 			h, _ := w.ofLeaver()
 			do(w, w.ada, app.ChangeMember, app.ChangeMemberInput{WorkspaceInput: w.inWorkspace(), UserID: h.OwnerID, Role: board.WorkspaceMember})
 			w.wantOff(h.ID, board.OffOwner)
-			w.wantOffLetter("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
+			w.wantDisabledEmail("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
 		}},
 		{"on, owner can no longer manage the webhook's boards: off when the owner leaves", func(_ *testing.T, w *world) {
 			h, _ := w.ofLeaver()
 			do(w, h.OwnerID, app.RemoveMember, app.RemoveMemberInput{WorkspaceInput: w.inWorkspace(), UserID: h.OwnerID})
 			w.wantOff(h.ID, board.OffOwner)
-			w.wantOffLetter("bob@example.com", board.OffOwner, "/")
+			w.wantDisabledEmail("bob@example.com", board.OffOwner, "/")
 		}},
 		{"on, owner can no longer manage the webhook's boards: off when a role on the board changes", func(_ *testing.T, w *world) {
 			h, _ := w.ofBoardAdmin()
@@ -201,7 +201,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			w.engine()
 			pass(time.Second)
 			w.wantOff(h.ID, board.OffOwner)
-			w.wantOffLetter("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
+			w.wantDisabledEmail("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
 			w.wantStatus(h.ID, board.DeliverySkipped)
 			if n := len(to.seen()); n > 0 {
 				t.Errorf("%d were sent", n)
@@ -250,8 +250,8 @@ func TestStatesOfAWebhook(t *testing.T) {
 			if last.id != test.ID || last.kind != board.KindWebhookTest {
 				t.Errorf("it was switched on by %s %s, want the test %s", last.kind, last.id, test.ID)
 			}
-			if l := w.letters(); len(l) > 0 {
-				t.Errorf("a letter says that it is off: %+v", l)
+			if l := w.emails(); len(l) > 0 {
+				t.Errorf("an email says that it is off: %+v", l)
 			}
 			w.card()
 			pass(time.Second)

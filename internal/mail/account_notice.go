@@ -10,7 +10,7 @@ import (
 
 // composeAccountNotice composes an email that tells the owner of an account about
 // a security-relevant change.
-func composeAccountNotice(kind board.LetterKind, link string, n board.AccountNotice) (Message, error) {
+func composeAccountNotice(kind board.EmailKind, link string, n board.AccountNotice) (Message, error) {
 	subject, text, undo := accountNoticeText(kind, n)
 	if n.At != 0 {
 		zone, err := time.LoadLocation(n.TimeZone)
@@ -28,19 +28,19 @@ func composeAccountNotice(kind board.LetterKind, link string, n board.AccountNot
 
 // accountNoticeText returns the subject, what happened, and what to do if the
 // owner did not do it. A subject never contains text that a person typed.
-func accountNoticeText(kind board.LetterKind, n board.AccountNotice) (subject, text, undo string) {
+func accountNoticeText(kind board.EmailKind, n board.AccountNotice) (subject, text, undo string) {
 	const reset = "reset your password now with “Forgot password?” on the sign-in page"
 	switch kind {
-	case board.LetterPasskeyAdded:
+	case board.EmailPasskeyAdded:
 		return "A passkey was added to your account",
 			fmt.Sprintf("The passkey “%s” was added to your Cardwall account. It can be used to sign in.", line(n.Name)),
 			"delete the passkey and " + reset
-	case board.LetterTokenCreated:
+	case board.EmailTokenCreated:
 		return "An API token was created for your account",
 			fmt.Sprintf("The API token “%s”, which ends in %s, was created for your Cardwall account. "+
 				"Programs that have it can act on your behalf.", line(n.Name), n.LastFour),
 			"revoke the token and " + reset
-	case board.LetterAppConnected:
+	case board.EmailAppConnected:
 		from := ""
 		if n.Host != "" {
 			from = " from " + line(n.Host)
@@ -49,7 +49,7 @@ func accountNoticeText(kind board.LetterKind, n board.AccountNotice) (subject, t
 			fmt.Sprintf("The app “%s”%s was connected to your Cardwall account. It can act on your behalf.",
 				line(n.Name), from),
 			"disconnect the app and " + reset
-	case board.LetterNewDevice:
+	case board.EmailNewDevice:
 		return "New sign-in to your account",
 			fmt.Sprintf("Someone signed in to your Cardwall account from a new device: %s, from the IP address %s.",
 				browser(n.UserAgent), n.Address),

@@ -15,15 +15,15 @@ func TestAccountNoticesContainNoForeignLinks(t *testing.T) {
 	t.Parallel()
 	const link = "https://cardwall.example.com/profile/security"
 	subjects := map[string]bool{}
-	for kind, want := range map[board.LetterKind]string{
-		board.LetterPasswordChanged: "password of your Cardwall account was changed", board.LetterPasskeyAdded: "passkey", board.LetterTokenCreated: "ends in 1aBc",
-		board.LetterAppConnected: "from assistant.\u200bevil.\u200bexample", board.LetterNewDevice: "Firefox on Linux, from the IP address 192.0.2.7",
+	for kind, want := range map[board.EmailKind]string{
+		board.EmailPasswordChanged: "password of your Cardwall account was changed", board.EmailPasskeyAdded: "passkey", board.EmailTokenCreated: "ends in 1aBc",
+		board.EmailAppConnected: "from assistant.\u200bevil.\u200bexample", board.EmailNewDevice: "Firefox on Linux, from the IP address 192.0.2.7",
 	} {
 		n := board.AccountNotice{
 			At: board.InstantOf(time.Date(2026, 11, 23, 9, 5, 0, 0, time.UTC)), TimeZone: "Europe/Berlin", Name: "You won!\r\nhttps://evil.example/3 \u202e", Host: "assistant.evil.example",
 			LastFour: "1aBc", Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.example/4",
 		}
-		m, err := mail.Compose(board.Letter{ID: "ltr_1", Kind: kind, To: "grace@example.com", Link: link, Notice: &n})
+		m, err := mail.Compose(board.Email{ID: "ltr_1", Kind: kind, To: "grace@example.com", Link: link, Notice: &n})
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}

@@ -56,15 +56,15 @@ func newWorker(s *apptest.Service, opts mail.Options) *worker {
 		return s.DB.Write(ctx, board.System(), fn)
 	}
 	return &worker{log: log, Worker: &mail.Worker{Sender: sender, Log: opts.Log, Queue: mail.Queue{
-		Next: func(ctx context.Context) (l *board.Letter, err error) {
-			err = write(ctx, func(tx *store.Tx) (err error) { l, err = app.NextLetter(ctx, tx, mail.Lease); return err })
+		Next: func(ctx context.Context) (l *board.Email, err error) {
+			err = write(ctx, func(tx *store.Tx) (err error) { l, err = app.NextEmail(ctx, tx, mail.Lease); return err })
 			return l, err
 		},
-		Done: func(ctx context.Context, l board.Letter) error {
-			return write(ctx, func(tx *store.Tx) error { return tx.DeleteLetter(ctx, l.ID) })
+		Done: func(ctx context.Context, l board.Email) error {
+			return write(ctx, func(tx *store.Tx) error { return tx.DeleteEmail(ctx, l.ID) })
 		},
-		Later: func(ctx context.Context, l board.Letter, pause time.Duration) error {
-			return write(ctx, func(tx *store.Tx) error { return tx.PostponeLetter(ctx, l.ID, l.Attempt, pause) })
+		Later: func(ctx context.Context, l board.Email, pause time.Duration) error {
+			return write(ctx, func(tx *store.Tx) error { return tx.PostponeEmail(ctx, l.ID, l.Attempt, pause) })
 		},
 	}}}
 }
@@ -271,17 +271,17 @@ func TestEmailIsDroppedAfterPermanentFailure(t *testing.T) {
 func TestNamesAreNotInSubjectsOrLinks(t *testing.T) {
 	t.Parallel()
 	evil := "You won! http://evil.example/3 www.evil.example win@evil.example"
-	all := []board.Letter{
-		{Kind: board.LetterInvitation, Invitation: &board.InvitationLetter{Workspace: evil, InvitedBy: evil, Role: board.WorkspaceMember}},
-		{Kind: board.LetterWebhookOff, Webhook: &board.WebhookLetter{Name: evil, Host: "evil.example", Workspace: evil}},
+	all := []board.Email{
+		{Kind: board.EmailInvitation, Invitation: &board.InvitationEmail{Workspace: evil, InvitedBy: evil, Role: board.WorkspaceMember}},
+		{Kind: board.EmailWebhookDisabled, Webhook: &board.WebhookEmail{Name: evil, Host: "evil.example", Workspace: evil}},
 	}
 	for _, kind := range board.NotificationKinds() {
 		n := board.NotificationItem{Link: "https://cards.example.com/cards/crd_1"}
 		n.Kind, n.Board.Name, n.Actor.Name = kind, evil, &evil
 		n.Card = &board.NotifiedCard{Title: evil}
 		for _, items := range [][]board.NotificationItem{{n}, {n, n}} {
-			for _, k := range []board.LetterKind{board.LetterNotify, board.LetterDigest} {
-				all = append(all, board.Letter{Kind: k, Notifications: &board.NotificationLetter{Items: items}})
+			for _, k := range []board.EmailKind{board.EmailNotify, board.EmailDigest} {
+				all = append(all, board.Email{Kind: k, Notifications: &board.NotificationEmail{Items: items}})
 			}
 		}
 	}
@@ -314,9 +314,9 @@ func TestNamesCannotInject(t *testing.T) {
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 	evil := "Acme\x1b[31m\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028" + strings.Repeat("x", 300)
-	m, err := mail.Compose(board.Letter{
-		ID: "ltr_1", Kind: board.LetterInvitation, To: "grace@example.com", Link: "https://cards.example.com/invitation#s3cret",
-		Invitation: &board.InvitationLetter{Workspace: evil, InvitedBy: "Eve\n\"><a href=x>", Role: board.WorkspaceMember},
+	m, err := mail.Compose(board.Email{
+		ID: "ltr_1", Kind: board.EmailInvitation, To: "grace@example.com", Link: "https://cards.example.com/invitation#s3cret",
+		Invitation: &board.InvitationEmail{Workspace: evil, InvitedBy: "Eve\n\"><a href=x>", Role: board.WorkspaceMember},
 	})
 	if err != nil {
 		t.Fatal(err)

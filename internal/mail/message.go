@@ -23,21 +23,21 @@ type Message struct {
 }
 
 // Compose returns the message of a queued email.
-func Compose(l board.Letter) (Message, error) {
+func Compose(l board.Email) (Message, error) {
 	var (
 		m   Message
 		err error
 	)
 	switch {
-	case l.Kind == board.LetterInvitation && l.Invitation != nil:
+	case l.Kind == board.EmailInvitation && l.Invitation != nil:
 		m, err = composeInvitation(l.Link, *l.Invitation)
-	case l.Kind == board.LetterWebhookOff && l.Webhook != nil:
+	case l.Kind == board.EmailWebhookDisabled && l.Webhook != nil:
 		m, err = composeWebhookDisabled(l.Link, *l.Webhook)
-	case l.Kind == board.LetterVerify:
+	case l.Kind == board.EmailVerify:
 		m, err = composeVerification(l.Link)
-	case l.Kind == board.LetterExists:
+	case l.Kind == board.EmailAccountExists:
 		m, err = composeAccountExists(l.Link)
-	case l.Kind == board.LetterReset:
+	case l.Kind == board.EmailReset:
 		m, err = composePasswordReset(l.Link)
 	case l.Notice != nil:
 		m, err = composeAccountNotice(l.Kind, l.Link, *l.Notice)
@@ -56,13 +56,13 @@ func Compose(l board.Letter) (Message, error) {
 	return m, err
 }
 
-func hasNotifications(l board.Letter) bool {
-	return (l.Kind == board.LetterNotify || l.Kind == board.LetterDigest) &&
+func hasNotifications(l board.Email) bool {
+	return (l.Kind == board.EmailNotify || l.Kind == board.EmailDigest) &&
 		l.Notifications != nil && len(l.Notifications.Items) > 0
 }
 
 // composeInvitation invites a person to a workspace.
-func composeInvitation(link string, l board.InvitationLetter) (Message, error) {
+func composeInvitation(link string, l board.InvitationEmail) (Message, error) {
 	by, workspace := line(l.InvitedBy), line(l.Workspace)
 	if by == "" {
 		by = "Someone"
@@ -125,7 +125,7 @@ func composePasswordReset(link string) (Message, error) {
 
 // composeWebhookDisabled tells the owner of a webhook that it was disabled, and
 // why.
-func composeWebhookDisabled(link string, l board.WebhookLetter) (Message, error) {
+func composeWebhookDisabled(link string, l board.WebhookEmail) (Message, error) {
 	name, host := line(l.Name), line(l.Host)
 	if name == "" {
 		name = "to " + host

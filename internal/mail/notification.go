@@ -8,13 +8,13 @@ import (
 
 // composeNotifications composes an email about new notifications or a daily
 // summary. For a confidential board it says only that there is activity.
-func composeNotifications(kind board.LetterKind, link string, l board.NotificationLetter) (Message, error) {
+func composeNotifications(kind board.EmailKind, link string, l board.NotificationEmail) (Message, error) {
 	all := len(l.Items) + l.More
 	subject, button := "", "View notification"
 	switch {
 	case all == 1:
 		subject = subjectOf(l.Items[0])
-	case kind == board.LetterDigest:
+	case kind == board.EmailDigest:
 		subject = fmt.Sprintf("Your daily summary: %d notifications", all)
 	default:
 		subject = fmt.Sprintf("%s, and %d more", subjectOf(l.Items[0]), all-1)

@@ -19,11 +19,11 @@ const Lease = 4 * sendTimeout
 type Queue struct {
 	// Next reserves the oldest due email for the duration of Lease. It returns
 	// nil if no email is due.
-	Next func(ctx context.Context) (*board.Letter, error)
+	Next func(ctx context.Context) (*board.Email, error)
 	// Done removes an email that was sent or dropped.
-	Done func(ctx context.Context, l board.Letter) error
+	Done func(ctx context.Context, l board.Email) error
 	// Later schedules the next attempt after a pause.
-	Later func(ctx context.Context, l board.Letter, pause time.Duration) error
+	Later func(ctx context.Context, l board.Email, pause time.Duration) error
 }
 
 // Worker sends the emails in a queue.
@@ -74,7 +74,7 @@ func (w *Worker) SendDue(ctx context.Context) error {
 	return nil
 }
 
-func (w *Worker) send(ctx context.Context, l board.Letter) error {
+func (w *Worker) send(ctx context.Context, l board.Email) error {
 	ctx, span := w.Traces.Start(ctx, "send email", trace.Client, trace.Link{})
 	outcome, err := w.attempt(ctx, l)
 	w.Metrics.attempted(outcome)
@@ -90,7 +90,7 @@ func (w *Worker) send(ctx context.Context, l board.Letter) error {
 
 // attempt tries to send an email and returns the outcome. The error is that of
 // the queue.
-func (w *Worker) attempt(ctx context.Context, l board.Letter) (outcome string, err error) {
+func (w *Worker) attempt(ctx context.Context, l board.Email) (outcome string, err error) {
 	m, err := Compose(l)
 	if err == nil {
 		err = w.Sender.Send(ctx, m)

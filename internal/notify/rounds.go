@@ -16,7 +16,7 @@ const (
 	leaseLength = 4 * every
 	lateMost    = 24 * time.Hour // a reminder that comes later than this is left out
 	noteEvery   = 10 * time.Minute
-	lettersMost = 200 // that one transaction has written
+	emailBatch  = 200 // that one transaction has written
 )
 
 // Rounds look again and again for what is due.
@@ -113,7 +113,7 @@ func (r *Rounds) remind(ctx context.Context) error {
 	return nil
 }
 
-// post has letters written about what is to leave now.
+// post has emails written about what is to leave now.
 func (r *Rounds) post(ctx context.Context) error {
 	for {
 		waits := false
@@ -125,9 +125,9 @@ func (r *Rounds) post(ctx context.Context) error {
 		}
 		n := 0
 		if err := r.db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
-			n, err = tx.PostNotifications(ctx, lettersMost)
+			n, err = tx.PostNotifications(ctx, emailBatch)
 			return err
-		}); err != nil || n < lettersMost {
+		}); err != nil || n < emailBatch {
 			return err
 		}
 	}

@@ -203,7 +203,7 @@ func TestRemindersOfSeveralServers(t *testing.T) {
 	})
 }
 
-// The program of a mail service ends letters with one click, without signing in.
+// The program of a mail service ends emails with one click, without signing in.
 func TestOneClickUnsubscribes(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -14,7 +14,7 @@ import (
 // unsubscribeMost is how long the body of a click is.
 const unsubscribeMost = 4096
 
-// Pages are the address with which mail programs end letters with one click
+// Pages are the address with which mail programs end emails with one click
 // (RFC 8058): POST, with no cookie and no redirection. GET is the application's
 // page, for a person who follows the link.
 func Pages(db *store.DB, gate *session.Gate) map[string]http.Handler {
@@ -45,7 +45,7 @@ func unsubscribe(db *store.DB, gate *session.Gate, w http.ResponseWriter, r *htt
 		if userID, ok = tx.UnsubscribedUser(r.URL.Query().Get("token")); !ok {
 			return nil
 		}
-		_, err := tx.EndLetters(context.WithoutCancel(r.Context()), userID)
+		_, err := tx.DisableNotificationEmails(context.WithoutCancel(r.Context()), userID)
 		return err
 	})
 	switch {

@@ -87,7 +87,7 @@ func (v *View) signUp(ctx context.Context, where string, args ...any) (board.Sig
 	return s, err
 }
 
-// SignUp is a sign-up that a letter is about.
+// SignUp is a sign-up that an email is about.
 func (v *View) SignUp(ctx context.Context, id string) (board.SignUp, error) {
 	return v.signUp(ctx, "WHERE s.id = $1", id)
 }
@@ -192,5 +192,5 @@ func (tx *Tx) PurgeAccounts(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// AnHourAgo is what limits of letters count from.
+// AnHourAgo is what limits of emails count from.
 func (v *View) AnHourAgo() board.Instant { return v.now - board.Instant(time.Hour.Milliseconds()) }

@@ -63,7 +63,7 @@ func (v *View) InvitationTo(ctx context.Context, workspaceID, email string) (boa
 	return first(v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.email = $2 AND "+invitationOpen, workspaceID, email))
 }
 
-// InvitationAbout is the invitation that a letter is about, in whatever state.
+// InvitationAbout is the invitation that an email is about, in whatever state.
 func (tx *Tx) InvitationAbout(ctx context.Context, id string) (board.Invitation, error) {
 	return first(tx.invitations(ctx, "WHERE i.id = $1", id))
 }
@@ -104,15 +104,15 @@ func inviter(i *board.Invitation) any {
 	return i.InvitedBy.ID
 }
 
-// LetteredAt is when a letter with an invitation last went to an address, from
+// LastInvitationEmail is when an email with an invitation last went to an address, from
 // whatever workspace; 0 for never.
-func (tx *Tx) LetteredAt(ctx context.Context, email string) (at board.Instant, err error) {
+func (tx *Tx) LastInvitationEmail(ctx context.Context, email string) (at board.Instant, err error) {
 	_, err = tx.one(ctx, "SELECT COALESCE(max(lettered_at), 0) FROM invitations WHERE email = $1", []any{email}, &at)
 	return at, err
 }
 
 // AddInvitationSecret makes an invitation be found by a secret, which goes out
-// in a letter now.
+// in an email now.
 func (tx *Tx) AddInvitationSecret(ctx context.Context, invitationID, secret string) error {
 	if err := tx.exec(ctx, "INSERT INTO invitation_tokens (hash, invitation_id) VALUES ($1, $2)", board.SecretHash(secret), invitationID); err != nil {
 		return fmt.Errorf("add secret: %w", err)

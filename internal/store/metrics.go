@@ -70,10 +70,10 @@ const BackedUpSetting = "backed_up_at"
 
 // backlog is what waits in the database: the same on every server that shares it.
 type backlog struct {
-	db      *DB
-	letters *prometheus.Desc
-	late    *prometheus.Desc
-	backup  *prometheus.Desc
+	db     *DB
+	emails *prometheus.Desc
+	late   *prometheus.Desc
+	backup *prometheus.Desc
 }
 
 const (
@@ -83,16 +83,16 @@ const (
 
 func newBacklog(db *DB) *backlog {
 	return &backlog{
-		db:      db,
-		letters: prometheus.NewDesc("cardwall_letters_waiting", "Emails that have not left; 10,000 at most.", nil, nil),
-		late:    prometheus.NewDesc("cardwall_letters_late_seconds", "How long the email has been due that waits longest.", nil, nil),
-		backup:  prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "When cardwall backup last succeeded; 0 if it never did.", nil, nil),
+		db:     db,
+		emails: prometheus.NewDesc("cardwall_letters_waiting", "Emails that have not left; 10,000 at most.", nil, nil),
+		late:   prometheus.NewDesc("cardwall_letters_late_seconds", "How long the email has been due that waits longest.", nil, nil),
+		backup: prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "When cardwall backup last succeeded; 0 if it never did.", nil, nil),
 	}
 }
 
 // Describe names the metrics.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
-	to <- b.letters
+	to <- b.emails
 	to <- b.late
 	to <- b.backup
 }
@@ -107,7 +107,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		backup  board.Instant
 	)
 	err := b.db.Read(ctx, board.System(), func(v *View) (err error) {
-		if waiting, late, err = v.LettersWaiting(ctx, backlogMost); err != nil {
+		if waiting, late, err = v.EmailsWaiting(ctx, backlogMost); err != nil {
 			return err
 		}
 		_, err = v.one(ctx, "SELECT CAST(value AS BIGINT) FROM settings WHERE key = $1", []any{BackedUpSetting}, &backup)
@@ -116,7 +116,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		return // the metrics of transactions tell
 	}
-	to <- prometheus.MustNewConstMetric(b.letters, prometheus.GaugeValue, float64(waiting))
+	to <- prometheus.MustNewConstMetric(b.emails, prometheus.GaugeValue, float64(waiting))
 	to <- prometheus.MustNewConstMetric(b.late, prometheus.GaugeValue, late.Seconds())
 	to <- prometheus.MustNewConstMetric(b.backup, prometheus.GaugeValue, (time.Duration(backup) * time.Millisecond).Seconds())
 }

@@ -119,7 +119,7 @@ func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error 
 		at = int64(tx.now)
 	}
 	tx.notified = append(tx.notified, tx.caller.UserID)
-	// What was read leaves in no letter, and what is unread again does not either.
+	// What was read leaves in no email, and what is unread again does not either.
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) = ($4 = 1)", at, id, tx.caller.UserID, flag(read))
 }
 

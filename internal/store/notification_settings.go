@@ -53,7 +53,7 @@ func (v *View) NotificationSettings(ctx context.Context) (board.NotificationSett
 }
 
 // NotificationSettingsOf are how a person wants to be told, for who writes the
-// person's letters.
+// person's emails.
 func (v *View) NotificationSettingsOf(ctx context.Context, userID string) (board.NotificationSettings, error) {
 	var s settingsScan
 	found, err := v.one(ctx, "SELECT u.time_zone, "+settingsColumns+" FROM users u LEFT JOIN notification_settings s ON s.user_id = u.id WHERE u.id = $1 AND u.deleted_at IS NULL",
@@ -68,7 +68,7 @@ func (v *View) NotificationSettingsOf(ctx context.Context, userID string) (board
 }
 
 // SetNotificationSettings writes how the caller wants to be told. What waits to
-// leave in a letter leaves as these settings say.
+// leave in an email leaves as these settings say.
 func (tx *Tx) SetNotificationSettings(ctx context.Context, s board.NotificationSettings) error {
 	return tx.setNotificationSettings(ctx, tx.caller.UserID, s)
 }
@@ -102,9 +102,9 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 	return nil
 }
 
-// EndLetters has a person get no letters about notifications any more, by who
+// DisableNotificationEmails has a person get no emails about notifications any more, by who
 // holds the address in one of them. It is false for somebody who is gone.
-func (tx *Tx) EndLetters(ctx context.Context, userID string) (bool, error) {
+func (tx *Tx) DisableNotificationEmails(ctx context.Context, userID string) (bool, error) {
 	s, err := tx.NotificationSettingsOf(ctx, userID)
 	if board.IsCode(err, board.CodeNotFound) {
 		return false, nil

@@ -88,7 +88,7 @@ type InvitationCount struct {
 
 // InvitationWaits reports whether an email of an invitation has not left yet.
 func (tx *Tx) InvitationWaits(ctx context.Context, id string) (bool, error) {
-	n, err := tx.count(ctx, "SELECT count(*) FROM letters WHERE kind = $1 AND about = $2", string(board.LetterInvitation), id)
+	n, err := tx.count(ctx, "SELECT count(*) FROM letters WHERE kind = $1 AND about = $2", string(board.EmailInvitation), id)
 	return n > 0, err
 }
 

@@ -337,7 +337,7 @@ func (tx *Tx) switchOff(ctx context.Context, id string, why board.Off) error {
 	n, err := tx.affected(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL, held_until = NULL WHERE id = $3 AND off = ''", string(why), int64(tx.now), id)
 	if err == nil && n > 0 {
 		tx.switchedOff = append(tx.switchedOff, why)
-		err = tx.InsertLetter(ctx, board.LetterWebhookOff, id, tx.now)
+		err = tx.InsertEmail(ctx, board.EmailWebhookDisabled, id, tx.now)
 	}
 	return err
 }

@@ -8,25 +8,25 @@ import (
 	"cardwall/internal/board"
 )
 
-// Link is an address of the application, as it stands in a letter.
+// Link is an address of the application, as it stands in an email.
 func (v *View) Link(path string) string { return v.db.opts.BaseURL + path }
 
-// InsertLetter has a letter sent about a record, not before a time, unless one
+// InsertEmail has an email sent about a record, not before a time, unless one
 // of the kind waits already.
-func (tx *Tx) InsertLetter(ctx context.Context, kind board.LetterKind, about string, notBefore board.Instant) error {
+func (tx *Tx) InsertEmail(ctx context.Context, kind board.EmailKind, about string, notBefore board.Instant) error {
 	return tx.exec(ctx, "INSERT INTO letters (id, kind, about, due_at, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
 		tx.NewID("ltr_"), string(kind), about, int64(max(notBefore, tx.now)), int64(tx.now))
 }
 
-// LettersDue tells whether a letter waits to be sent now.
-func (v *View) LettersDue(ctx context.Context) (bool, error) {
+// EmailsDue tells whether an email waits to be sent now.
+func (v *View) EmailsDue(ctx context.Context) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters WHERE due_at <= $1 LIMIT 1) AS n", int64(v.now))
 	return n > 0, err
 }
 
-// LettersWaiting counts letters that have not left, up to a number, and tells how
+// EmailsWaiting counts emails that have not left, up to a number, and tells how
 // long the one has been due that waits longest.
-func (v *View) LettersWaiting(ctx context.Context, most int) (n int, late time.Duration, err error) {
+func (v *View) EmailsWaiting(ctx context.Context, most int) (n int, late time.Duration, err error) {
 	if n, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters LIMIT $1) AS n", most); err != nil || n == 0 {
 		return n, 0, err
 	}
@@ -35,19 +35,19 @@ func (v *View) LettersWaiting(ctx context.Context, most int) (n int, late time.D
 	return n, time.Duration(max(0, int64(v.now)-due)) * time.Millisecond, err
 }
 
-// claimTries is how many letters a node tries to take before it leaves the
+// claimTries is how many emails a node tries to take before it leaves the
 // others to the nodes that were quicker.
 const claimTries = 8
 
-// ClaimLetter takes the letter that is due longest, and what record it is
+// ClaimEmail takes the email that is due longest, and what record it is
 // about. Nobody else gets it before the lease is over.
-func (tx *Tx) ClaimLetter(ctx context.Context, lease time.Duration) (l board.Letter, about string, found bool, err error) {
+func (tx *Tx) ClaimEmail(ctx context.Context, lease time.Duration) (l board.Email, about string, found bool, err error) {
 	due, err := tx.texts(ctx, "SELECT id FROM letters WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2", int64(tx.now), claimTries)
 	if err != nil {
 		return l, "", false, err
 	}
 	for _, id := range due {
-		// Of two nodes that chose the same letter the second sees here that it
+		// Of two nodes that chose the same email the second sees here that it
 		// is not due any more.
 		err := tx.each(ctx, "UPDATE letters SET due_at = $1, attempts = attempts + 1 WHERE id = $2 AND due_at <= $3 RETURNING id, kind, about, attempts",
 			[]any{int64(tx.now) + lease.Milliseconds(), id, int64(tx.now)}, func(rows *sql.Rows) error {
@@ -61,13 +61,13 @@ func (tx *Tx) ClaimLetter(ctx context.Context, lease time.Duration) (l board.Let
 	return l, "", false, nil
 }
 
-// DeleteLetter forgets a letter that was sent, or never can be.
-func (tx *Tx) DeleteLetter(ctx context.Context, id string) error {
+// DeleteEmail forgets an email that was sent, or never can be.
+func (tx *Tx) DeleteEmail(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM letters WHERE id = $1", id)
 }
 
-// PostponeLetter has a letter tried again after a pause, unless another node
+// PostponeEmail has an email tried again after a pause, unless another node
 // took it since the attempt.
-func (tx *Tx) PostponeLetter(ctx context.Context, id string, attempt int, pause time.Duration) error {
+func (tx *Tx) PostponeEmail(ctx context.Context, id string, attempt int, pause time.Duration) error {
 	return tx.exec(ctx, "UPDATE letters SET due_at = $1 WHERE id = $2 AND attempts = $3", int64(tx.now)+pause.Milliseconds(), id, attempt)
 }

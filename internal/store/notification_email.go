@@ -11,19 +11,19 @@ import (
 	"cardwall/internal/board"
 )
 
-// letterItems is how many notifications one letter tells of.
-const letterItems = 20
+// maxEmailItems is how many notifications one email tells of.
+const maxEmailItems = 20
 
-// letterOf is the letter that goes out one way.
-func letterOf(way board.Way) board.LetterKind {
+// emailKindOf is the email that goes out one way.
+func emailKindOf(way board.Way) board.EmailKind {
 	if way == board.WayDigest {
-		return board.LetterDigest
+		return board.EmailDigest
 	}
-	return board.LetterNotify
+	return board.EmailNotify
 }
 
-// PostNotifications has letters written about the notifications whose time to
-// leave has come, at most so many, and tells how many. A letter that waits
+// PostNotifications has emails written about the notifications whose time to
+// leave has come, at most so many, and tells how many. An email that waits
 // already takes them with it.
 func (tx *Tx) PostNotifications(ctx context.Context, most int) (int, error) {
 	type post struct {
@@ -42,7 +42,7 @@ func (tx *Tx) PostNotifications(ctx context.Context, most int) (int, error) {
 		return 0, err
 	}
 	for _, p := range all {
-		if err := tx.InsertLetter(ctx, letterOf(p.way), p.user, tx.now); err != nil {
+		if err := tx.InsertEmail(ctx, emailKindOf(p.way), p.user, tx.now); err != nil {
 			return 0, err
 		}
 	}
@@ -55,32 +55,32 @@ func (v *View) NotificationsToPost(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// LetterNotifications takes the notifications that a letter tells of: all
+// EmailNotifications takes the notifications that an email tells of: all
 // that wait to leave that way, and at another attempt the same again. What
 // was read, or is not the person's to see any more, is none of them; it then
-// leaves in no letter. More is how many there are beyond those answered.
-func (tx *Tx) LetterNotifications(ctx context.Context, letterID, userID string, way board.Way) (items []board.Notification, more int, err error) {
+// leaves in no email. More is how many there are beyond those answered.
+func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, way board.Way) (items []board.Notification, more int, err error) {
 	if err := tx.exec(ctx, "UPDATE notifications SET letter_id = $1, mail_at = NULL WHERE user_id = $2 AND way = $3 AND mail_at IS NOT NULL AND read_at IS NULL",
-		letterID, userID, string(way)); err != nil {
+		emailID, userID, string(way)); err != nil {
 		return nil, 0, err
 	}
-	if items, err = tx.notifications(ctx, userID, "AND n.letter_id = $2 AND n.read_at IS NULL ORDER BY n.id DESC LIMIT $3", letterID, letterItems); err != nil || len(items) < letterItems {
+	if items, err = tx.notifications(ctx, userID, "AND n.letter_id = $2 AND n.read_at IS NULL ORDER BY n.id DESC LIMIT $3", emailID, maxEmailItems); err != nil || len(items) < maxEmailItems {
 		return items, 0, err
 	}
-	all, err := tx.count(ctx, "SELECT count(*)"+notificationSeen+" AND n.letter_id = $2 AND n.read_at IS NULL", userID, letterID)
+	all, err := tx.count(ctx, "SELECT count(*)"+notificationSeen+" AND n.letter_id = $2 AND n.read_at IS NULL", userID, emailID)
 	return items, all - len(items), err
 }
 
 // unsubscribeMAC is how long the signature in an address is.
 const unsubscribeMAC = 16
 
-// UnsubscribeToken is what the address in a person's letters ends with: it lets
-// its holder end such letters, and nothing else.
+// UnsubscribeToken is what the address in a person's emails ends with: it lets
+// its holder end such emails, and nothing else.
 func (v *View) UnsubscribeToken(userID string) string {
 	return base64.RawURLEncoding.EncodeToString(append(v.db.unsubscribeMAC(userID), userID...))
 }
 
-// UnsubscribedUser is whose letters the token ends; false for one that this
+// UnsubscribedUser is whose emails the token ends; false for one that this
 // service did not sign.
 func (v *View) UnsubscribedUser(token string) (userID string, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)

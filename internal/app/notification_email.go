@@ -7,10 +7,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// notificationLetter completes an email with the notifications that are unread
+// notificationEmail completes an email with the notifications that are unread
 // since the last email of its kind. It is not ready if there are none, if the
 // person wants no emails, or if the account no longer exists.
-func notificationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, userID string) (ready bool, err error) {
+func notificationEmail(ctx context.Context, tx *store.Tx, l *board.Email, userID string) (ready bool, err error) {
 	p, err := tx.ProfileOf(ctx, userID)
 	if board.IsCode(err, board.CodeNotFound) {
 		return false, nil
@@ -23,14 +23,14 @@ func notificationLetter(ctx context.Context, tx *store.Tx, l *board.Letter, user
 		return false, err
 	}
 	way, path := board.WayMail, "/notifications"
-	if l.Kind == board.LetterDigest {
+	if l.Kind == board.EmailDigest {
 		way = board.WayDigest
 	}
-	items, more, err := tx.LetterNotifications(ctx, l.ID, userID, way)
+	items, more, err := tx.EmailNotifications(ctx, l.ID, userID, way)
 	if err != nil || !s.Mail || len(items) == 0 {
 		return false, err
 	}
-	n := &board.NotificationLetter{
+	n := &board.NotificationEmail{
 		More: more, SettingsLink: tx.Link("/profile/notifications"), Unsubscribe: tx.Link("/unsubscribe?token=" + tx.UnsubscribeToken(userID)),
 	}
 	for _, item := range items {
