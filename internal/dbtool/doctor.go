@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -52,40 +53,56 @@ func checks(ctx context.Context, db *store.DB) ([]check, error) {
 		leaseChecks(db.Now()), sealChecks(), searchChecks(db)), nil
 }
 
-// Examine checks all data and returns its defects, at most 20 of each kind. It reads
-// one consistent state in bounded memory.
+// Examine checks all data and returns its defects, at most 20 of each kind. It works
+// in bounded memory. It reads one consistent state, unless data cannot be read: then
+// that is a finding, and the remaining checks go on in another transaction.
 func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 	all, err := checks(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	var findings []Finding
-	err = db.Stream(ctx, board.System(), func(view *store.View) error {
-		v := view.Raw()
-		findings = nil
-		for _, c := range all {
-			ids, err := c.wrong(ctx, v, findingsShown)
-			if err != nil {
-				return err
-			}
-			for _, id := range ids {
-				f := Finding{What: strings.ReplaceAll(c.what, "%s", id), How: c.how, Repairable: c.repair != nil}
-				if f.Repairable {
-					f.How = repairHow
+	var findings, unread []Finding
+	for len(all) > 0 {
+		err := db.Stream(ctx, board.System(), func(view *store.View) error {
+			for v := view.Raw(); len(all) > 0; all = all[1:] {
+				ids, err := all[0].wrong(ctx, v, findingsShown)
+				if err != nil && !sqldb.IsDamage(err) {
+					return err
 				}
-				findings = append(findings, f)
+				findings = append(findings, all[0].findings(ids)...)
+				if err != nil {
+					unread = append(unread, Finding{What: "data cannot be read: " + err.Error(), How: lostHow})
+					all = all[1:]
+					return err // a transaction of PostgreSQL ends with its first error
+				}
 			}
+			return nil
+		})
+		if err != nil && !sqldb.IsDamage(err) {
+			return nil, err
 		}
-		return nil
-	})
-	return findings, err
+	}
+	return append(findings, unread[:min(len(unread), findingsShown)]...), nil
 }
 
-// wrong returns the ids of defective records, at most limit.
+// findings describes the defective records.
+func (c *check) findings(ids []string) (out []Finding) {
+	for _, id := range ids {
+		f := Finding{What: strings.ReplaceAll(c.what, "%s", id), How: c.how, Repairable: c.repair != nil}
+		if f.Repairable {
+			f.How = repairHow
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// wrong returns the ids of defective records, at most limit; after an error, those
+// that it found before.
 func (c *check) wrong(ctx context.Context, v *store.RawView, limit int) (ids []string, err error) {
 	if c.find == nil {
 		if ids, err = v.Strings(ctx, fmt.Sprintf("%s LIMIT %d", c.text, limit)); err != nil {
-			return nil, fmt.Errorf("look for %q: %w", c.what, err)
+			return nil, c.stopped(err)
 		}
 		return ids, nil
 	}
@@ -95,9 +112,13 @@ func (c *check) wrong(ctx context.Context, v *store.RawView, limit int) (ids []s
 		}
 		return len(ids) < limit
 	}); err != nil {
-		return nil, fmt.Errorf("look for %q: %w", c.what, err)
+		return ids, c.stopped(err)
 	}
 	return ids, nil
+}
+
+func (c *check) stopped(err error) error {
+	return fmt.Errorf("look for %q: %w", strings.ReplaceAll(c.what, "%s", "…"), err)
 }
 
 // Repair repairs the defects that Examine calls repairable, and returns how many it
@@ -159,7 +180,10 @@ func fileChecks(db *store.DB) []check {
 		if of == v {
 			return nil
 		}
-		if said, err = v.Strings(ctx, "PRAGMA integrity_check(100)"); err == nil {
+		if said, err = v.Strings(ctx, "PRAGMA integrity_check(100)"); sqldb.IsDamage(err) {
+			said, err = integrityOfTables(ctx, v)
+		}
+		if err == nil {
 			of = v
 		}
 		return err
@@ -185,4 +209,28 @@ func fileChecks(db *store.DB) []check {
 		{what: "database file: %s", find: lines(ofIndex), repair: func(ctx context.Context, tx *store.RawTx, _ string) error { return tx.Exec(ctx, "REINDEX") }},
 		{what: "database file: %s", find: lines(ofSearch), repair: rebuildWords},
 	}
+}
+
+// integrityOfTables checks table by table, because SQLite ends the check of the whole
+// file at some kinds of damage.
+func integrityOfTables(ctx context.Context, v *store.RawView) (said []string, err error) {
+	tables, err := v.Strings(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range tables {
+		lines, err := v.Strings(ctx, fmt.Sprintf("PRAGMA integrity_check(%q)", table))
+		if sqldb.IsDamage(err) {
+			lines, err = []string{fmt.Sprintf("table %s: %v", table, err)}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range lines {
+			if line != "ok" && !slices.Contains(said, line) {
+				said = append(said, line)
+			}
+		}
+	}
+	return said, nil
 }

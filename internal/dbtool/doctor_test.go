@@ -1,12 +1,14 @@
 package dbtool_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -242,31 +244,151 @@ func TestOrphansOfEveryRelation(t *testing.T) {
 	})
 }
 
-// What the doctor says of a damaged file is to restore, and it ends.
-func TestDoctorOfADamagedFile(t *testing.T) {
-	t.Parallel()
-	file := t.TempDir() + "/cardwall.db"
-	c := newClinic(t, file)
+// damaged closes the database of a clinic and returns its path after a change of the
+// file.
+func (c *clinic) damaged(file string, change func(content []byte)) string {
+	c.T.Helper()
 	if err := c.DB.Close(); err != nil {
-		t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	at := strings.Index(string(content), "Card 44 paint")
-	if at < 0 {
-		t.Fatal("the card is not in the file")
-	}
-	page := at / 4096 * 4096
-	copy(content[page+8:page+64], strings.Repeat("\xff", 56)) // the places of its cells
+	change(content)
 	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	db := apptest.OpenStore(t, file)
+	return file
+}
+
+// The advice about a damaged file is to restore a backup.
+func TestDoctorOfADamagedFile(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/cardwall.db"
+	db := apptest.OpenStore(t, newClinic(t, file).damaged(file, func(content []byte) {
+		at := bytes.Index(content, []byte("Card 44 paint"))
+		if at < 0 {
+			t.Fatal("the card is not in the file")
+		}
+		page := at / 4096 * 4096
+		copy(content[page+8:page+64], strings.Repeat("\xff", 56)) // the places of its cells
+	}))
 	findings, err := dbtool.Examine(t.Context(), db)
-	if err == nil && (len(findings) == 0 || !strings.Contains(findings[0].String(), "restore the latest backup")) {
-		t.Errorf("the doctor says %v", findings)
+	if err != nil || len(findings) == 0 || !strings.Contains(findings[0].String(), "restore the latest backup") {
+		t.Errorf("the doctor says %v (%v)", findings, err)
 	}
-	t.Logf("%v %v", findings, err)
+}
+
+// Wherever a page is damaged, the doctor reports that and what the other checks find,
+// instead of an error.
+func TestDoctorGoesOnAfterEachDamagedPage(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/cardwall.db"
+	c := newClinic(t, file)
+	c.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		return affect(ctx, tx, "UPDATE boards SET all_cards = all_cards + 1 WHERE id = $1", c.board)
+	})
+	roots := c.Column(`SELECT CAST(rootpage AS TEXT) FROM sqlite_schema
+		WHERE tbl_name IN ('cards', 'comments', 'deliveries', 'labels', 'texts', 'texts_words_data') AND rootpage > 0`)
+	var whole []byte
+	c.damaged(file, func(content []byte) { whole = slices.Clone(content) })
+	stopped := 0
+	for _, root := range roots {
+		page, err := strconv.Atoi(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := slices.Clone(whole)
+		copy(content[(page-1)*4096:], strings.Repeat("\xff", 64))
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db := apptest.OpenStore(t, file)
+		findings, err := dbtool.Examine(t.Context(), db)
+		if err != nil {
+			t.Errorf("page %d: %v", page, err)
+			continue
+		}
+		var lines []string
+		for _, f := range findings {
+			lines = append(lines, f.String())
+		}
+		all := strings.Join(lines, "\n")
+		if !strings.Contains(all, "restore the latest backup") || strings.Contains(all, "%s") {
+			t.Errorf("page %d: the doctor says %s", page, all)
+		}
+		if strings.Contains(all, "data cannot be read") {
+			stopped++
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(roots) < 15 || stopped == 0 {
+		t.Errorf("of %d pages %d stopped a check", len(roots), stopped)
+	}
+}
+
+// Two damaged tables are two findings, and a wrong count beside them is a third.
+func TestDoctorFindsAllDamageAtOnce(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/cardwall.db"
+	c := newClinic(t, file)
+	c.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		return affect(ctx, tx, "UPDATE boards SET open_lists = open_lists + 1 WHERE id = $1", c.board)
+	})
+	var pages []int
+	for _, root := range c.Column(`SELECT CAST(rootpage AS TEXT) FROM sqlite_schema
+		WHERE name IN ('comments', 'checklist_items')`) {
+		page, err := strconv.Atoi(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, page)
+	}
+	c.DB = apptest.OpenStore(t, c.damaged(file, func(content []byte) {
+		for _, page := range pages {
+			copy(content[(page-1)*4096:], strings.Repeat("\xff", 64))
+		}
+	}))
+	all := strings.Join(c.lines(), "\n")
+	for _, want := range []string{"table comments: ", "table checklist_items: ", "board " + c.board + ": the count of open lists is wrong"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the doctor does not say %q:\n%s", want, all)
+		}
+	}
+}
+
+// SQLite has no checksums: a changed letter in a text is found by the search index,
+// which has the text too.
+func TestDoctorFindsDamageInsideTexts(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/cardwall.db"
+	c := newClinic(t, file)
+	card := c.Column("SELECT id FROM cards WHERE title = 'Card 44 paint'")[0]
+	c.DB = apptest.OpenStore(t, c.damaged(file, func(content []byte) {
+		title := []byte("Card 44 paint")
+		at := 0
+		for next := 0; ; {
+			i := bytes.Index(content[next:], title)
+			if i < 0 {
+				break
+			}
+			next += i + len(title)
+			row := content[max(0, next-200) : next-len(title)]
+			inJSON := bytes.HasSuffix(row, []byte(`"`))
+			if !inJSON && bytes.Contains(row, []byte(card)) && bytes.Contains(row, []byte(c.list)) {
+				at = next // in the row of the card, not in its activity or in the index
+			}
+		}
+		if at == 0 {
+			t.Fatal("the row of the card is not in the file")
+		}
+		content[at-1] = 0xff
+	}))
+	want := "card " + card + ": search knows other texts than it has"
+	if lines := c.lines(); len(lines) != 1 || !strings.Contains(lines[0], want) {
+		t.Errorf("the doctor says %q, want %q", lines, want)
+	}
 }
