@@ -200,7 +200,7 @@ test('a device is connected by its code', async ({ page, program, name }) => {
   await look(page)
   await page.keyboard.type('bbbbbbbb')
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('alert')).toContainText('there is no such code')
+  await expect(page.getByRole('alert')).toContainText('was already used')
   await page.getByLabel('Code').fill('')
   await page.keyboard.type(String(begun.user_code).toLowerCase().replace('-', ''))
   await expect(page.getByLabel('Code')).toHaveValue(String(begun.user_code))
