@@ -127,7 +127,7 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 	nobody, door := *there, freeAddress(t)
 	nobody.Host, nobody.RawQuery = door, "sslmode=disable"
 	b := boot(t, "--data", t.TempDir(), "--database", nobody.String())
-	b.until(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. For ")
+	b.until(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. It has been in this state for ")
 	b.waits()
 	b.ends()
 	if strings.Count(b.log.String(), "waiting for the database") != 1 {
@@ -135,7 +135,7 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 	}
 
 	b = boot(t, "--data", t.TempDir(), "--database", nobody.String())
-	b.until(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. For ")
+	b.until(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. It has been in this state for ")
 	forward(t, door, there)
 	b.until(http.StatusOK, "ready")
 	if !strings.Contains(b.log.String(), "recovered: waiting for the database: PostgreSQL cannot be reached.") {
@@ -299,7 +299,7 @@ func TestServeAnswersWhileTheDatabaseIsMigrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := boot(t, "--data", folder)
-	b.until(http.StatusServiceUnavailable, "Another process is migrating the database. For ")
+	b.until(http.StatusServiceUnavailable, "Another process is migrating the database. It has been in this state for ")
 	b.waits()
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
