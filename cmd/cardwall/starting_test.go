@@ -212,7 +212,7 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	if n := strings.Count(log, `"level":"WARN"`) - before; n == 0 || n > 8 {
 		t.Errorf("%d warnings in five seconds:\n%s", n, log)
 	}
-	for _, task := range []string{"the boards with rules cannot be looked for", "the shards of webhooks are not leased"} {
+	for _, task := range []string{"the boards with rules cannot be looked for", "webhook shards not leased"} {
 		if n := strings.Count(log, `"msg":"`+task+`"`); n != 1 {
 			t.Errorf("%q is in the log %d times:\n%s", task, n, log)
 		}

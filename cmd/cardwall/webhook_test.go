@@ -129,7 +129,7 @@ func TestListenShowsWhatComes(t *testing.T) {
 	}{
 		{"the first secret", first, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature valid\n"},
 		{"the second secret, again", second, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature valid  repeat\n"},
-		{"another secret", testSecret("c"), "other", now, "  other  boardVersion 42  signature invalid: no entry of webhook-signature is by this secret\n"},
+		{"another secret", testSecret("c"), "other", now, "  other  boardVersion 42  signature invalid: no entry of webhook-signature matches this secret\n"},
 		{"an old delivery", first, "old", now.Add(-time.Hour), "  old  boardVersion 42  signature invalid: webhook-timestamp is 1h0m"},
 		{"no id", first, "", now, "  without id  boardVersion 42  signature invalid: webhook-id is missing\n"},
 	} {
@@ -319,8 +319,8 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 		says, body string
 		args       []string
 	}{
-		{"no entry of webhook-signature is by this secret", delivery, signed(deliveryID, now, delivery, testSecret("b"))},
-		{"no entry of webhook-signature is by this secret", strings.Replace(delivery, "crd_1", "crd_2", 1), signed(deliveryID, now, delivery, secret)},
+		{"no entry of webhook-signature matches this secret", delivery, signed(deliveryID, now, delivery, testSecret("b"))},
+		{"no entry of webhook-signature matches this secret", strings.Replace(delivery, "crd_1", "crd_2", 1), signed(deliveryID, now, delivery, secret)},
 		{"ends with a line break", delivery + "\n", signed(deliveryID, now, delivery, secret)},
 		{"more than 5m0s is refused; the signature itself is valid, so use --at", delivery, signed(deliveryID, "1772460000", delivery, secret)},
 		{"more than 5m0s is refused", delivery, append(signed(deliveryID, "1772460000", delivery, secret), "--at", "1772459699")},

@@ -13,19 +13,18 @@ import (
 	"cardwall/internal/board"
 )
 
-// facts are what the words in an action's texts stand for.
+// facts holds the values of the placeholders in an action's texts.
 type facts struct {
 	today  time.Time // in the time zone of the rule's owner
 	card   board.Card
 	list   string         // the name of the card's list
-	person *board.UserRef // who set the rule off; nil for no person
+	person *board.UserRef // the person who triggered the rule; nil for none
 }
 
-// placeholder is a word in braces that stands for something. At most 999 days
-// ahead or back fit.
+// placeholder matches a placeholder in braces. Offsets are limited to 999 days.
 var placeholder = regexp.MustCompile(`\{(?:today(?:([+-])(\d{1,3}))?|card|number|list|actor)\}`)
 
-// speaks tells whether an input has a word that stands for something.
+// speaks reports whether an input contains a placeholder.
 func speaks(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -46,8 +45,8 @@ func speaks(v any) bool {
 	return false
 }
 
-// say puts what they stand for in the place of the words of an input. The actor
-// in a list is an id, and left out when it is no person.
+// say replaces the placeholders in an input. {actor} in a list becomes an id,
+// and is left out if the actor is not a person.
 func (f *facts) say(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -89,12 +88,12 @@ func (f *facts) word(word string) string {
 	}
 	days := 0
 	if m := placeholder.FindStringSubmatch(word); m[2] != "" {
-		days, _ = strconv.Atoi(m[1] + m[2]) // three digits fit
+		days, _ = strconv.Atoi(m[1] + m[2]) // always valid, since the pattern limits it to three digits
 	}
 	return f.today.AddDate(0, 0, days).Format(board.DateLayout)
 }
 
-// input is what the operation of an action takes: one flat object.
+// input returns the operation's input for an action, as one flat object.
 func input(a board.RuleAction, cardID string, f *facts) ([]byte, error) {
 	in := maps.Clone(a.Input)
 	if f != nil {
@@ -113,7 +112,7 @@ func input(a board.RuleAction, cardID string, f *facts) ([]byte, error) {
 	return text, nil
 }
 
-// named are the ids in an action's input, by the field.
+// named returns the ids in a field of an action's input.
 func named(a board.RuleAction, field string) []string {
 	switch v := a.Input[field].(type) {
 	case string:

@@ -10,11 +10,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// cardsRead is how many cards with a due date are read at once.
+// cardsRead is how many cards with a due date are read per query.
 const cardsRead = 200
 
-// clock looks now and then for cards whose time has come. Of several servers one
-// does.
+// clock periodically runs the rules whose triggers depend on time. Only one of
+// several servers does this.
 func (e *Engine) clock(ctx context.Context) {
 	for pause(ctx, e.o.Clock) {
 		if e.o.DB.Shared() {
@@ -40,8 +40,8 @@ func (e *Engine) clock(ctx context.Context) {
 	}
 }
 
-// strike runs the rules of a board for whose cards the time has come since they
-// were looked at last.
+// strike runs the time-based rules of a board for the period since the last
+// check.
 func (e *Engine) strike(ctx context.Context, boardID string) {
 	var (
 		tasks       []task
@@ -75,7 +75,7 @@ func (e *Engine) strike(ctx context.Context, boardID string) {
 		return
 	}
 	if !e.all(ctx, workspaceID, tasks) {
-		return // the next time, from where it was
+		return // the next check starts from the same time
 	}
 	if err := e.o.DB.Watched(ctx, looked, now); err != nil {
 		e.failed(ctx, cannotNoteTime, err)
@@ -84,20 +84,20 @@ func (e *Engine) strike(ctx context.Context, boardID string) {
 	e.failures.Succeeded(cannotReadDue, cannotNoteTime)
 }
 
-// come are the cards for which a rule's time has come. Whether they satisfy its
-// query is asked when it runs.
+// come returns the cards for which a rule's time has come. Its query is checked
+// when the rule runs.
 func come(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
 	zone, err := board.LoadZone("timeZone", r.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("the time zone of %s's owner: %w", r.ID, err)
+		return nil, fmt.Errorf("load the time zone of %s's owner: %w", r.ID, err)
 	}
 	ahead := time.Duration(value(r.When.Hours)) * time.Hour
-	// A due instant lies within a day of its date, wherever it was written.
+	// A due instant lies within a day of its date, in any time zone.
 	from := r.WatchedAt.Time().Add(ahead).AddDate(0, 0, -2).Format(board.DateLayout)
 	to := v.Time().Add(ahead).AddDate(0, 0, 2).Format(board.DateLayout)
 	q, err := query.Filter{Done: "false", DueFrom: from, DueTo: to, Sort: "due"}.Parse(query.Env{Now: v.Time(), Zone: zone})
 	if err != nil {
-		return nil, fmt.Errorf("due cards: %w", err)
+		return nil, fmt.Errorf("read due cards: %w", err)
 	}
 	kind := kindDue
 	if r.When.Event == board.OnOverdue {

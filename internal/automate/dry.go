@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// DryRunInput is a rule as it might be.
+// DryRunInput is a rule to test.
 type DryRunInput struct {
 	BoardInput
 	When board.RuleWhen     `json:"when" doc:"The trigger."`
@@ -19,13 +19,13 @@ type DryRunInput struct {
 	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"The actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
-// DryRun is what a rule would do.
+// DryRun is the result of a dry run.
 type DryRun struct {
 	Looked int          `json:"looked" doc:"The number of cards checked." example:"50"`
 	Cards  []DryRunCard `json:"cards" doc:"The cards that match the rule's query, most recently changed first."`
 }
 
-// DryRunCard is what a rule would do with a card.
+// DryRunCard is what a rule would do with one card.
 type DryRunCard struct {
 	CardID  string             `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Number  int                `json:"number" doc:"Its number." example:"7"`
@@ -35,14 +35,14 @@ type DryRunCard struct {
 	Actions []board.RuleAction `json:"actions" doc:"The actions that would be done, with placeholders replaced."`
 }
 
-// dryRun tries a rule on the cards that changed last, and writes nothing.
+// dryRun tests a rule on the most recently changed cards. It writes nothing.
 func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (DryRun, error) {
 	out := DryRun{Cards: []DryRunCard{}}
 	b, err := v.Board(ctx, in.BoardID, board.View)
 	if err != nil {
 		return out, err
 	}
-	if !b.Role.Can(board.Administer) { // a board in the archive takes no rules, but is looked at
+	if !b.Role.Can(board.Administer) { // an archived board can be tested, although its rules cannot be changed
 		return out, board.Forbidden("Your role on this board is %s; its rules need the role admin.", b.Role)
 	}
 	if err := v.On(b.ID).Needs(board.Automation); err != nil {
@@ -111,8 +111,8 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 	return out, nil
 }
 
-// lately is when that which sets a rule off last happened to cards, among the
-// board's last changes.
+// lately returns when the trigger last occurred for each card, among the
+// board's most recent changes.
 func lately(ctx context.Context, v *store.View, b board.Board, r *board.Rule) (map[string]board.Instant, error) {
 	wanted := kinds(r.When.Event)
 	changes, err := v.Occurrences(ctx, b.ID, b.Version-board.RuleEventHistory, board.RuleEventHistory, func(k board.Kind) bool { return slices.Contains(wanted, k) })
@@ -125,8 +125,9 @@ func lately(ctx context.Context, v *store.View, b board.Board, r *board.Rule) (m
 	return at, err
 }
 
-// comes is when time sets a rule off for a card; false for a card without a due
-// date and for one that is done. What is due on a day is due at its end.
+// comes returns when a time-based trigger occurs for a card. It returns false
+// for a card that is done or has no due date. A card that is due all day is due
+// at the end of the day.
 func comes(c *board.Card, w board.RuleWhen, zone *time.Location) (board.Instant, bool) {
 	if c.Done || c.ArchivedAt != nil || c.DueDate == nil {
 		return 0, false

@@ -16,29 +16,29 @@ import (
 const (
 	boardsAtOnce = 8
 	runsAtOnce   = 32
-	changesRead  = 256 // of a board in one reading
+	changesRead  = 256 // changes of a board per query
 
-	gatherTime = 5 * time.Millisecond   // changes that come within it are looked at together
-	lookEvery  = 30 * time.Second       // in vain, unless something was missed
-	lookShared = 100 * time.Millisecond // with several servers, where others write changes
-	lookMost   = 5 * time.Second        // that a slow reading puts the next one off
-	noteEvery  = time.Second            // how far boards are handled
-	claimTime  = 5 * time.Second        // a dead server's boards are free after this
+	gatherTime = 5 * time.Millisecond   // changes within this time are handled together
+	lookEvery  = 30 * time.Second       // finds nothing, unless changes were missed
+	lookShared = 100 * time.Millisecond // with several servers, because others write changes
+	lookMost   = 5 * time.Second        // the longest extra pause after a slow query
+	noteEvery  = time.Second            // interval for storing how far boards are handled
+	claimTime  = 5 * time.Second        // a failed server's boards are free after this time
 	againAfter = time.Second            // after a failure
-	clockEvery = 15 * time.Second       // due times are looked at
+	clockEvery = 15 * time.Second       // interval for checking time-based triggers
 	stopTime   = 5 * time.Second
 	clockLease = "automation:clock"
-	triesOfRun = 3 // of one that fails in a way that nobody expected
+	triesOfRun = 3 // attempts of a run that fails unexpectedly
 	pauseOfRun = 100 * time.Millisecond
-	unexpected = "Something unexpected went wrong; the server's log says more."
+	unexpected = "An unexpected error occurred. The server's log has the details."
 )
 
-// Options say what automation works with.
+// Options configures an Engine.
 type Options struct {
 	DB       *store.DB
 	Registry *op.Registry
-	Holder   string        // the server's own name, for its leases
-	Clock    time.Duration // how often due times are looked at; 0 is every 15 seconds
+	Holder   string        // the server's name in its leases
+	Clock    time.Duration // interval for checking time-based triggers; 0 means 15 seconds
 	Metrics  *Metrics      // nil for none
 	Traces   *trace.Tracer // nil for none
 	Log      *slog.Logger
@@ -48,18 +48,18 @@ type Options struct {
 type Engine struct {
 	o    Options
 	wake chan struct{}
-	runs chan struct{} // a place for each run at once
+	runs chan struct{} // semaphore for concurrent runs
 
 	failures *backoff.Log
 
 	mu      sync.Mutex
-	dirty   map[string]bool  // boards with changes that nobody looked at
-	busy    map[string]bool  // boards that are worked on
-	handled map[string]int64 // how far boards are, where that is not in the database yet
-	known   map[string]int64 // how far boards are
+	dirty   map[string]bool  // boards with changes that have not been handled
+	busy    map[string]bool  // boards in progress
+	handled map[string]int64 // the handled versions that are not stored yet
+	known   map[string]int64 // the handled versions
 }
 
-// New makes an engine; Run starts it.
+// New returns an engine. Run starts it.
 func New(o Options) *Engine {
 	if o.Clock == 0 {
 		o.Clock = clockEvery
@@ -73,8 +73,8 @@ func New(o Options) *Engine {
 	}
 }
 
-// Run handles what happens until ctx ends. Then runs under way end, and what was
-// not handled is handled by the next server.
+// Run handles events until ctx ends. Then it finishes the runs in progress. The
+// next server handles the rest.
 func (e *Engine) Run(ctx context.Context) {
 	stop := e.o.DB.OnChange(e.changed)
 	defer stop()
@@ -110,7 +110,7 @@ func (e *Engine) Run(ctx context.Context) {
 	e.write(last)
 }
 
-// changed notes boards that were just changed here. It never waits.
+// changed marks boards that were just changed here. It never blocks.
 func (e *Engine) changed(boardIDs []string) {
 	e.mu.Lock()
 	for _, id := range boardIDs {
@@ -127,13 +127,13 @@ func (e *Engine) rouse() {
 	}
 }
 
-// watched are the boards among those that changed that have rules, and that nobody
-// works on. From here on somebody does.
+// watched returns the changed boards that have rules and are not in progress,
+// and marks them as in progress.
 func (e *Engine) watched(ctx context.Context) []string {
 	e.mu.Lock()
 	ids := make([]string, 0, len(e.dirty))
 	for id := range e.dirty {
-		if !e.busy[id] { // it looks again at its end
+		if !e.busy[id] { // otherwise it is checked again when its work ends
 			ids = append(ids, id)
 			delete(e.dirty, id)
 		}
@@ -160,7 +160,7 @@ func (e *Engine) watched(ctx context.Context) []string {
 	return ids
 }
 
-// leave ends the work on a board; again says that some is left.
+// leave ends the work on a board. Again means that there is more to do.
 func (e *Engine) leave(id string, again bool) {
 	e.mu.Lock()
 	delete(e.busy, id)
@@ -173,13 +173,13 @@ func (e *Engine) leave(id string, again bool) {
 	}
 }
 
-// later looks at boards again after a pause.
+// later marks boards as changed after a pause.
 func (e *Engine) later(ids []string, wait time.Duration) {
 	time.AfterFunc(wait, func() { e.changed(ids) })
 }
 
-// look finds boards with changes that nobody here was told of: at the start, and
-// what other servers wrote.
+// look polls for boards with unhandled changes: at the start, and for changes
+// written by other servers.
 func (e *Engine) look(ctx context.Context) {
 	every := lookEvery
 	if e.o.DB.Shared() {
@@ -188,8 +188,9 @@ func (e *Engine) look(ctx context.Context) {
 	for {
 		began := time.Now()
 		found, err := e.o.DB.Backlogs(ctx, nil)
-		// A twentieth of the time goes into looking. A reading that hung because the
-		// database could not be reached says nothing about its cost.
+		// Polling uses at most a twentieth of the time. A poll that hung
+		// because the database was unreachable says nothing about the cost of
+		// polling, so the pause is limited.
 		wait := max(every, min(20*time.Since(began), lookMost))
 		if err != nil {
 			wait = e.failed(ctx, cannotLook, err)
@@ -213,8 +214,8 @@ func (e *Engine) look(ctx context.Context) {
 	}
 }
 
-// note writes now and then how far boards are handled, where one process alone
-// works on them: what is handled twice is done once all the same.
+// note periodically stores how far boards are handled, if only one process
+// works on them. Changes that are handled twice take effect only once.
 func (e *Engine) note(ctx context.Context) {
 	wait := noteEvery
 	for pause(ctx, wait) {
@@ -222,7 +223,7 @@ func (e *Engine) note(ctx context.Context) {
 	}
 }
 
-// write returns how long to wait at least before the next try.
+// write returns the minimum pause before the next attempt.
 func (e *Engine) write(ctx context.Context) (wait time.Duration) {
 	e.mu.Lock()
 	handled := maps.Clone(e.handled)
@@ -241,23 +242,23 @@ func (e *Engine) write(ctx context.Context) (wait time.Duration) {
 	return 0
 }
 
-// What the log says while a task fails.
+// Log messages for failing tasks.
 const (
-	cannotReadBoards = "the boards with rules cannot be read"
-	cannotLook       = "the boards with rules cannot be looked for"
-	cannotNote       = "how far rules are is not noted"
-	cannotClaim      = "a board with rules is not claimed"
-	cannotRead       = "the changes of a board with rules cannot be read"
-	cannotRun        = "a rule waits for the database"
-	cannotGiveUp     = "a failed run is not noted"
-	cannotLease      = "the clock of rules is not leased"
-	cannotReadTimed  = "the boards with rules of time cannot be read"
-	cannotReadDue    = "due cards cannot be read"
-	cannotNoteTime   = "the time of rules is not noted"
+	cannotReadBoards = "boards with rules not read"
+	cannotLook       = "boards with rules not found"
+	cannotNote       = "progress of rules not stored"
+	cannotClaim      = "board with rules not claimed"
+	cannotRead       = "changes of a board with rules not read"
+	cannotRun        = "rule delayed by a database error"
+	cannotGiveUp     = "failed run not recorded"
+	cannotLease      = "clock of rules not leased"
+	cannotReadTimed  = "boards with time-based rules not read"
+	cannotReadDue    = "due cards not read"
+	cannotNoteTime   = "progress of time-based rules not stored"
 )
 
-// failed notes what went wrong, unless the server is shutting down, and returns
-// how long to wait before the next try.
+// failed logs an error, unless the server is shutting down, and returns the
+// pause before the next attempt.
 func (e *Engine) failed(ctx context.Context, what string, err error) (wait time.Duration) {
 	if ctx.Err() != nil {
 		return againAfter
@@ -265,7 +266,7 @@ func (e *Engine) failed(ctx context.Context, what string, err error) (wait time.
 	return max(againAfter, e.failures.Failed(what, err))
 }
 
-// pause waits; it is false when ctx ended first.
+// pause waits. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

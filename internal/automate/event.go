@@ -7,14 +7,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// The kinds of what time brings about. No change stands behind them.
+// Kinds of events caused by time and not by a change.
 const (
 	kindDue     board.Kind = "card.due"
 	kindOverdue board.Kind = "card.overdue"
 )
 
-// kinds are the kinds of changes that may set a trigger off. What a card is born
-// with counts as given to it.
+// kinds returns the kinds of changes that may fire a trigger. Initial values of
+// a card count as changes.
 func kinds(t board.Trigger) []board.Kind {
 	switch t {
 	case board.OnCardCreated:
@@ -63,7 +63,8 @@ func kinds(t board.Trigger) []board.Kind {
 	return nil
 }
 
-// setsOff tells whether what happened sets a rule off, by what it says of itself.
+// setsOff reports whether an event fires a rule's trigger, without looking at
+// the card.
 func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 	if o.Quiet || !slices.Contains(kinds(w.Event), o.Type) {
 		return false
@@ -75,7 +76,7 @@ func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 		return narrowed(to("listId"))
 	case board.OnCardEntered:
 		return from("listId") != to("listId") && narrowed(to("listId"))
-	case board.OnCardLeft: // one that went to another board is out of the rule's reach
+	case board.OnCardLeft: // a card on another board is out of the rule's reach
 		return to("listId") != nil && from("listId") != to("listId") && narrowed(from("listId"))
 	case board.OnLabelAdded:
 		return holds(more(from("labels"), to("labels")), value(w.LabelID))
@@ -85,7 +86,7 @@ func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 		return holds(more(from("assignees"), to("assignees")), value(w.UserID))
 	case board.OnPersonUnassigned:
 		return holds(more(to("assignees"), from("assignees")), value(w.UserID))
-	case board.OnDueSet: // the start alone is no due date
+	case board.OnDueSet: // a start alone is not a due date
 		return to("dueDate") != nil || to("dueAt") != nil
 	case board.OnDueCleared:
 		return from("dueDate") != nil && to("dueDate") == nil
@@ -93,19 +94,19 @@ func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 	return true
 }
 
-// more are the ids of a list that are not in the one before.
+// more returns the ids that are in after but not in before.
 func more(before, after any) []any {
 	old, _ := before.([]any)
 	all, _ := after.([]any)
 	return slices.DeleteFunc(slices.Clone(all), func(id any) bool { return slices.Contains(old, id) })
 }
 
-// holds tells whether an id is among some; "" is any of them.
+// holds reports whether ids contains id; "" matches any.
 func holds(ids []any, id string) bool {
 	return len(ids) > 0 && (id == "" || slices.Contains(ids, any(id)))
 }
 
-// value is what a pointer leads to, and the zero value for nil.
+// value returns the value of a pointer, or the zero value for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

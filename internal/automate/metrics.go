@@ -9,27 +9,27 @@ import (
 	"cardwall/internal/store"
 )
 
-// Metrics are what an operator watches. Their labels have few values, whatever
-// rules there are.
+// Metrics holds the metrics of automation. Their labels have few values,
+// whatever the number of rules.
 type Metrics struct {
 	runs    *prometheus.CounterVec
 	latency prometheus.Histogram
 }
 
-// NewMetrics makes the metrics of one engine.
+// NewMetrics returns the metrics of one engine.
 func NewMetrics() *Metrics {
 	return &Metrics{
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_automation_runs_total", Help: "Events that set off a rule, by whether it did something.",
+			Name: "cardwall_automation_runs_total", Help: "Events that triggered a rule, by result.",
 		}, []string{"done"}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_automation_run_seconds", Help: "Time from an event to the end of the run that it set off.",
+			Name: "cardwall_automation_run_seconds", Help: "Time from an event to the end of the run it triggered.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
 	}
 }
 
-// Collectors are the metrics, for a registry.
+// Collectors returns the metrics for a Prometheus registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.runs, m.latency}
 }

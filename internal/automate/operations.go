@@ -8,17 +8,18 @@ import (
 	"cardwall/internal/store"
 )
 
-// service is the operations on rules. It asks the registry what the operations
-// take that rules do.
+// service implements the operations on rules. It uses the registry to validate
+// the actions of rules.
 type service struct{ registry *op.Registry }
 
-// AddOperations registers the operations on rules. Those that rules do are in the
-// registry before.
+// AddOperations registers the operations on rules. The operations that rules
+// perform must already be registered.
 func AddOperations(r *op.Registry) *op.Registry {
 	s := &service{r}
 	r.In("Automation", "Rules that act on cards when something happens on a board.")
 	op.Query(r, "list_rules", "GET /boards/{boardId}/rules",
-		"List the automation rules of a board. Everyone who can see the board can see them.", listRules, op.Application)
+		"List the automation rules of a board. Everyone who can see the board can "+
+			"see them.", listRules, op.Application)
 	op.Query(r, "get_rule", "GET /rules/{ruleId}", "Get an automation rule.", getRule, op.Application)
 	op.Command(r, "create_rule", "POST /boards/{boardId}/rules",
 		"Create an automation rule. It responds to events from now on and acts with the caller's permissions. "+
@@ -47,7 +48,7 @@ func AddOperations(r *op.Registry) *op.Registry {
 	return r
 }
 
-// ListRunsInput pages through the log of a board's rules.
+// ListRunsInput is the input of list_rule_runs.
 type ListRunsInput struct {
 	BoardInput
 	RuleID string          `json:"ruleId,omitempty" maxLength:"64" doc:"Only the runs of this rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`

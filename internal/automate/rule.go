@@ -12,24 +12,24 @@ import (
 	"cardwall/internal/store"
 )
 
-// BoardInput names a board.
+// BoardInput identifies a board.
 type BoardInput struct {
 	BoardID string `json:"boardId" maxLength:"64" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// RuleInput names a rule.
+// RuleInput identifies a rule.
 type RuleInput struct {
 	RuleID string `json:"ruleId" maxLength:"64" doc:"The rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// ListRulesInput pages through the rules of a board.
+// ListRulesInput is the input of list_rules.
 type ListRulesInput struct {
 	BoardInput
 	op.Paging
 }
 
-// listRules lists the rules of a board in the order of their making, for all who
-// see it: whoever wonders what moved a card can find out.
+// listRules returns the rules of a board, oldest first, to everyone who can see
+// the board, so that they can find out what moved a card.
 func listRules(ctx context.Context, v *store.View, in ListRulesInput) (op.Page[board.Rule], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
@@ -46,7 +46,7 @@ func getRule(ctx context.Context, v *store.View, in RuleInput) (board.Rule, erro
 	return v.Rule(ctx, in.RuleID, board.View)
 }
 
-// CreateRuleInput is what a rule is made of.
+// CreateRuleInput holds the fields of a new rule.
 type CreateRuleInput struct {
 	BoardInput
 	Name string             `json:"name" maxLength:"512" doc:"Its name." example:"Done is done"`
@@ -56,8 +56,8 @@ type CreateRuleInput struct {
 	Off  bool               `json:"off,omitempty" doc:"Whether the rule is created switched off." example:"false"`
 }
 
-// createRule makes a rule. What happens from now on sets it off; it runs with the
-// caller's rights.
+// createRule creates a rule. It responds to events from now on, with the
+// caller's permissions.
 func (s *service) createRule(ctx context.Context, tx *store.Tx, in CreateRuleInput) (board.Rule, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {
@@ -97,7 +97,7 @@ func own(ctx context.Context, tx *store.Tx, r *board.Rule) error {
 	return err
 }
 
-// UpdateRuleInput is what changes; what is absent stays.
+// UpdateRuleInput holds the fields to change. Absent fields stay unchanged.
 type UpdateRuleInput struct {
 	RuleInput
 	Name *string            `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Done is really done"`
@@ -106,8 +106,8 @@ type UpdateRuleInput struct {
 	Then []board.RuleAction `json:"then,omitempty" minItems:"1" maxItems:"100" doc:"The new actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
-// updateRule changes a rule. Who changes what it does is its owner from then on,
-// so that nobody acts with another's rights.
+// updateRule changes a rule. A caller who changes what it does becomes its
+// owner, so that no one can act with another person's permissions.
 func (s *service) updateRule(ctx context.Context, tx *store.Tx, in UpdateRuleInput) (board.Rule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
 	if err == nil {
@@ -147,7 +147,7 @@ func (s *service) updateRule(ctx context.Context, tx *store.Tx, in UpdateRuleInp
 	return r, tx.UpdateRule(ctx, &r)
 }
 
-// deleteRule forgets a rule with its log.
+// deleteRule deletes a rule with its log.
 func deleteRule(ctx context.Context, tx *store.Tx, in RuleInput) (DeletedRule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
 	if err != nil {
@@ -157,13 +157,13 @@ func deleteRule(ctx context.Context, tx *store.Tx, in RuleInput) (DeletedRule, e
 	return DeletedRule{r.ID}, tx.DeleteRule(ctx, r)
 }
 
-// DeletedRule is the answer to deleting a rule.
+// DeletedRule is the result of delete_rule.
 type DeletedRule struct {
 	ID string `json:"id" doc:"The id of the deleted object." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// switchOnRule has a rule run again, with the caller's rights. What happened while
-// it was off is not made up for.
+// switchOnRule switches a rule on, with the caller's permissions. Events that
+// happened while it was off are not handled.
 func (s *service) switchOnRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
 	if err == nil {
@@ -184,7 +184,8 @@ func (s *service) switchOnRule(ctx context.Context, tx *store.Tx, in RuleInput) 
 	return r, tx.UpdateRule(ctx, &r)
 }
 
-// switchOffRule stops a rule. A run that is not committed yet does nothing.
+// switchOffRule switches a rule off. A run that is not committed yet has no
+// effect.
 func switchOffRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
 	if err != nil || !r.On {
@@ -196,8 +197,8 @@ func switchOffRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule,
 	return r, tx.UpdateRule(ctx, &r)
 }
 
-// differences are what a person changed of a rule. One that is new or gone has no
-// trigger on the other side.
+// differences returns the changes of a rule. A rule that was created or deleted
+// has no trigger on the other side.
 func differences(from, to board.Rule) board.Changes {
 	c := board.Changes{}
 	board.Set(c, "name", from.Name, to.Name)
@@ -219,9 +220,10 @@ func orNothing(v any, nothing bool) any {
 	return v
 }
 
-// check refuses a rule that could never do what it says: a narrowing that its
-// trigger does not take, a query that is none, an action that is refused
-// whatever happens, and what is not on the board. A loader has loaded that.
+// check returns an error for a rule that cannot work: a parameter that its
+// trigger does not have, an invalid query, an action that would always be
+// refused, or a reference to an object that is not on the board. The rule's
+// board must be loaded.
 func (s *service) check(ctx context.Context, v *store.View, r *board.Rule) error {
 	if err := checkWhen(ctx, v, r); err != nil {
 		return err
@@ -230,7 +232,8 @@ func (s *service) check(ctx context.Context, v *store.View, r *board.Rule) error
 		return err
 	}
 	if most := v.Limits().RuleActions; len(r.Then) > most {
-		return board.Refuse(board.CodeLimitReached, "A rule can have at most %d actions; there are %d.", most, len(r.Then))
+		return board.Refuse(board.CodeLimitReached, "A rule can have at most %d actions; this "+
+			"one has %d.", most, len(r.Then))
 	}
 	for i, a := range r.Then {
 		if err := s.checkAction(ctx, v, r, a); err != nil {
@@ -254,25 +257,26 @@ func checkWhen(ctx context.Context, v *store.View, r *board.Rule) error {
 		{"userId", value(w.UserID) != "", w.Event.TakesPerson()}, {"hours", value(w.Hours) != 0, w.Event == board.OnDueSoon},
 	} {
 		if narrowing.given && !narrowing.takes {
-			return board.Invalid("when.%s does not go with the event %s.", narrowing.field, w.Event)
+			return board.Invalid("when.%s is not allowed for the event %s.", narrowing.field, w.Event)
 		}
 	}
 	if w.Event == board.OnDueSoon && value(w.Hours) == 0 {
 		return board.Invalid("when.hours is required for the event due_soon.")
 	}
 	if r.If != "" && !w.Event.AboutCard() {
-		return board.Invalid("if must be empty for the event %s, which is about no card.", w.Event)
+		return board.Invalid("if must be empty for the event %s, because it does not concern a card.", w.Event)
 	}
 	if err := onBoard(ctx, v, r.BoardID, "when.listId", value(w.ListID)); err != nil {
 		return err
 	}
-	if err := known(ctx, v.LabelsOf, r.BoardID, "when.labelId must be a label of the board.", value(w.LabelID)); err != nil {
+	if err := known(ctx, v.LabelsOf, r.BoardID, "when.labelId must be a label of "+
+		"the board.", value(w.LabelID)); err != nil {
 		return err
 	}
-	return known(ctx, v.PeopleOf, r.BoardID, "when.userId must be a person who sees the board.", value(w.UserID))
+	return known(ctx, v.PeopleOf, r.BoardID, "when.userId must be a person who can see the board.", value(w.UserID))
 }
 
-// onBoard refuses a list that is not one of the board's.
+// onBoard returns an error for a list that is not on the board.
 func onBoard(ctx context.Context, v *store.View, boardID, field, listID string) error {
 	if listID == "" {
 		return nil
@@ -284,7 +288,7 @@ func onBoard(ctx context.Context, v *store.View, boardID, field, listID string) 
 	return err
 }
 
-// known refuses ids that a loader does not find on the board.
+// known returns an error for ids that load does not find on the board.
 func known[T any](ctx context.Context, load func(context.Context, string, []string) (map[string]T, error), boardID, message string, ids ...string) error {
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 	if len(ids) == 0 {
@@ -302,10 +306,10 @@ func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule,
 		return board.Invalid("operation must be one of %s.", board.Listed(board.RuleActions()))
 	}
 	if a.NeedsCard() && !r.When.Event.AboutCard() {
-		return board.Invalid("the event %s is about no card.", r.When.Event)
+		return board.Invalid("the event %s does not concern a card.", r.When.Event)
 	}
 	if _, given := a.Input["cardId"]; given {
-		return board.Invalid("cardId is left out; it is the card that the rule is about.")
+		return board.Invalid("cardId must be left out. It is the card that triggered the rule.")
 	}
 	sample := facts{today: v.Time(), card: board.Card{Title: "Card", Number: 1}, list: "List", person: &r.Owner}
 	in, err := input(a, "crd_01jb2m3n4p5q6r7s8t9v0w1x2y", &sample)
@@ -320,21 +324,23 @@ func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule,
 	}
 	switch a.Operation {
 	case "set_card_labels":
-		return known(ctx, v.LabelsOf, r.BoardID, "add and remove must hold labels of the board.", append(named(a, "add"), named(a, "remove")...)...)
-	case "set_card_assignees": // taking off somebody who left the board is no mistake
-		return known(ctx, v.PeopleOf, r.BoardID, "add must hold people who see the board.", named(a, "add")...)
+		return known(ctx, v.LabelsOf, r.BoardID, "add and remove must be labels of "+
+			"the board.", append(named(a, "add"), named(a, "remove")...)...)
+	case "set_card_assignees": // unassigning a person who has left the board is allowed
+		return known(ctx, v.PeopleOf, r.BoardID, "add must be people who can see the board.", named(a, "add")...)
 	case "create_card":
 		if err := known(ctx, v.LabelsOf, r.BoardID, "labels must be labels of the board.", named(a, "labels")...); err != nil {
 			return err
 		}
-		return known(ctx, v.PeopleOf, r.BoardID, "assignees must be people who can see the board.", named(a, "assignees")...)
+		return known(ctx, v.PeopleOf, r.BoardID, "assignees must be people who can see "+
+			"the board.", named(a, "assignees")...)
 	}
 	return nil
 }
 
-// condition is the query of a rule, in the words of its owner. An archived card
-// satisfies it where archiving sets the rule off, unless it says otherwise. A
-// rule that runs is lenient about people who have left.
+// condition parses the query of a rule in its owner's environment. If the
+// trigger is archiving, archived cards match by default. A running rule
+// tolerates names of people who have left.
 func condition(ctx context.Context, r *board.Rule, v *store.View, lenient string) (query.Query, error) {
 	if r.If == "" {
 		return query.Query{Archived: query.ArchivedAll, Where: query.And{}}, nil

@@ -11,10 +11,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// run has a rule do what it does about what happened, once: the actions, with
-// their events and the line in the log, are one transaction. It does nothing for
-// a rule that is off or has run for that, and when the card does not satisfy it.
-// Its error is worth another try.
+// run performs a rule for an event, at most once. The actions, their events and
+// the log entry are one transaction. It does nothing if the rule is off, has
+// already run for the event, or if the card does not match. After an error it
+// may be called again.
 func (e *Engine) run(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) (done bool, err error) {
 	root, chain := store.CauseOf(o.Cause)
 	if root == "" {
@@ -40,13 +40,13 @@ type turn struct {
 	rule       *board.Rule
 	occurrence *store.Occurrence
 	root       string
-	chain      []string  // the rules that led here
-	parts      []op.Part // the actions that were read before the transaction
-	facts      *facts    // of this transaction; nil until an action speaks of them
+	chain      []string  // the rules that led to this run
+	parts      []op.Part // the actions decoded before the transaction
+	facts      *facts    // of this transaction; nil until an action needs them
 }
 
-// prepare reads the actions ahead, up to the first that speaks of the card or is
-// refused.
+// prepare decodes the actions in advance, up to the first that has placeholders
+// or is refused.
 func (t *turn) prepare() {
 	for _, a := range t.rule.Then {
 		if speaks(a.Input) {
@@ -54,7 +54,7 @@ func (t *turn) prepare() {
 		}
 		p, err := t.part(a)
 		if err != nil {
-			return // refused in its turn
+			return // will be refused when it is performed
 		}
 		t.parts = append(t.parts, p)
 	}
@@ -68,8 +68,8 @@ func (t *turn) part(a board.RuleAction) (op.Part, error) {
 	return t.engine.o.Registry.Part(a.Operation, in)
 }
 
-// action is an action as it is done: what it says of the card is as it is before
-// the first.
+// action returns an action to perform. Placeholders have the values from before
+// the first action.
 func (t *turn) action(ctx context.Context, i int) (p op.Part, err error) {
 	if i < len(t.parts) {
 		return t.parts[i], nil
@@ -82,12 +82,12 @@ func (t *turn) action(ctx context.Context, i int) (p op.Part, err error) {
 	return t.part(t.rule.Then[i])
 }
 
-// take decides whether the rule runs now, and has it run.
+// take decides whether the rule runs now, and runs it.
 func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	tx, r, o := t.tx, t.rule, t.occurrence
-	_, denied := tx.Board(ctx, r.BoardID, board.Administer) // locks it; the owner must still be its admin
+	_, denied := tx.Board(ctx, r.BoardID, board.Administer) // locks the board; the owner must still be its admin
 	if _, ok := refusal(denied); denied != nil && !ok {
-		return "", denied // on PostgreSQL nothing more can be read
+		return "", denied // on PostgreSQL the transaction can read nothing more
 	}
 	now, err := tx.RuleNow(ctx, r.ID, o.Key, t.cardID(), tx.Now()-minute)
 	switch {
@@ -116,7 +116,8 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 		return "", err
 	}
 	if !ok {
-		return t.refuse(ctx, fmt.Sprintf("The organization's plan allows %d runs a day; they are used up.", now.Plan.Limits().RunsPerDay), "day:"+tx.Time().Format(board.DateLayout))
+		return t.refuse(ctx, fmt.Sprintf("The organization's plan allows %d runs per day, and all have "+
+			"been used.", now.Plan.Limits().RunsPerDay), "day:"+tx.Time().Format(board.DateLayout))
 	}
 	var at board.RuleAction
 	if err := tx.Attempt(ctx, func() (err error) {
@@ -132,17 +133,17 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	return t.write(ctx, board.RunDone, "", o.Key, len(r.Then))
 }
 
-// refusal is why something is not to be done; ok is false where the service
-// failed, and the transaction may have ended.
+// refusal returns why an action was refused. Ok is false for an internal error,
+// after which the transaction may have ended.
 func refusal(err error) (f *board.Fault, ok bool) {
 	f, ok = board.AsFault(err)
 	return f, ok && f.Code != board.CodeUnavailable && f.Code != board.CodeInternal
 }
 
-// minute is what the brake of a card counts in.
+// minute is the period of the limit of runs per card.
 const minute = board.Instant(60_000)
 
-// cardID is the card that it is about; "" for none.
+// cardID returns the card of the event; "" for none.
 func (t *turn) cardID() string {
 	if t.occurrence.CardID == nil {
 		return ""
@@ -150,14 +151,14 @@ func (t *turn) cardID() string {
 	return *t.occurrence.CardID
 }
 
-// satisfied tells whether the card is as the rule wants it. What is about no card
-// always is.
+// satisfied reports whether the card matches the rule's query. Events without a
+// card always match.
 func (t *turn) satisfied(ctx context.Context) (bool, error) {
 	if t.rule.If == "" && t.rule.When.Event != board.OnChecklistCompleted {
 		return true, nil
 	}
 	q, err := condition(ctx, t.rule, t.tx.View, "if")
-	if err != nil { // its owner's time zone is gone, or the grammar has changed
+	if err != nil { // the owner's time zone no longer exists, or the grammar has changed
 		return false, t.fault(ctx, err)
 	}
 	ok, err := t.tx.Matches(ctx, t.rule.BoardID, *t.occurrence.CardID, q)
@@ -167,7 +168,7 @@ func (t *turn) satisfied(ctx context.Context) (bool, error) {
 	return complete(ctx, t.tx.View, t.occurrence)
 }
 
-// fault writes a refusal as a failed run; what is no refusal stays an error.
+// fault records a refusal as a failed run. It returns other errors unchanged.
 func (t *turn) fault(ctx context.Context, err error) error {
 	if _, ok := board.AsFault(err); ok {
 		_, err = t.stop(ctx, err, t.occurrence.Key)
@@ -175,7 +176,8 @@ func (t *turn) fault(ctx context.Context, err error) error {
 	return err
 }
 
-// complete tells whether the checklist has no open item, of which one was done.
+// complete reports whether the checklist of a completed item has no open items
+// left.
 func complete(ctx context.Context, v *store.View, o *store.Occurrence) (bool, error) {
 	lists, err := v.Checklists(ctx, *o.CardID)
 	for _, l := range lists {
@@ -186,24 +188,26 @@ func complete(ctx context.Context, v *store.View, o *store.Occurrence) (bool, er
 	return false, err
 }
 
-// brake is why rules that set each other off must not go on; "" when they may. So
-// that a brake does not fill the log, it has a key of its own, which is written
-// once.
+// brake returns which loop limit stops the run, or "" for none. The key makes
+// sure that each limit is logged once per cause, so that it does not fill the
+// log.
 func (t *turn) brake(ctx context.Context, onCard int) (reason, key string, err error) {
 	if len(t.chain) > 0 {
 		switch {
 		case slices.Contains(t.chain, t.rule.ID):
-			return "The rule set this off itself, by way of " + counted(len(t.chain), "rule") + ".", "cause:" + t.root, nil
+			return "The rule triggered itself, through " + counted(len(t.chain), "rule") + ".", "cause:" + t.root, nil
 		case len(t.chain) >= board.RuleChain:
-			return fmt.Sprintf("Rules have set each other off %d times in a row.", len(t.chain)), "cause:" + t.root, nil
+			return fmt.Sprintf("Rules have triggered each other %d times "+
+				"in a row.", len(t.chain)), "cause:" + t.root, nil
 		}
 		runs, err := t.tx.RunsOfCause(ctx, t.root)
 		if err != nil || runs >= board.RuleCauseRuns {
-			return fmt.Sprintf("One change has set off %d runs.", runs), "cause:" + t.root, err
+			return fmt.Sprintf("One change has triggered %d runs.", runs), "cause:" + t.root, err
 		}
 	}
 	if onCard >= board.RuleCardRuns {
-		return fmt.Sprintf("Rules have run on this card %d times within a minute.", onCard), fmt.Sprintf("card:%s:%d", t.cardID(), t.tx.Now()/minute), nil
+		return fmt.Sprintf("Rules have run on this card %d times within "+
+			"a minute.", onCard), fmt.Sprintf("card:%s:%d", t.cardID(), t.tx.Now()/minute), nil
 	}
 	return "", "", nil
 }
@@ -215,7 +219,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// act does the actions, and answers the one that was refused.
+// act performs the actions. It returns the action that was refused, if any.
 func (t *turn) act(ctx context.Context) (board.RuleAction, error) {
 	for i, a := range t.rule.Then {
 		p, err := t.action(ctx, i)
@@ -229,7 +233,7 @@ func (t *turn) act(ctx context.Context) (board.RuleAction, error) {
 	return board.RuleAction{}, nil
 }
 
-// look finds what the words in the actions' texts stand for.
+// look loads the values of the placeholders.
 func (t *turn) look(ctx context.Context) (*facts, error) {
 	zone, err := board.LoadZone("timeZone", t.rule.TimeZone)
 	if err != nil {
@@ -258,7 +262,8 @@ func (t *turn) look(ctx context.Context) (*facts, error) {
 	return f, nil
 }
 
-// disowned switches the rule off, unless it is the board that is gone.
+// disowned switches the rule off because its owner is no longer an admin of the
+// board. It does nothing if the board no longer exists.
 func (t *turn) disowned(ctx context.Context) (board.RunStatus, error) {
 	var gone bool
 	if err := t.tx.AsSystem(func() error {
@@ -274,11 +279,12 @@ func (t *turn) disowned(ctx context.Context) (board.RunStatus, error) {
 	if err := t.tx.SwitchOffRule(ctx, t.rule.ID, t.rule.BoardID, board.RuleOffOwner); err != nil {
 		return "", err
 	}
-	return t.refuse(ctx, "The rule's owner is no admin of the board any more; it was switched off.", t.occurrence.Key)
+	return t.refuse(ctx, "The rule's owner is no longer an admin of the board, so the rule was "+
+		"switched off.", t.occurrence.Key)
 }
 
-// stop writes why a run was not to be: refused where the board or the card takes
-// no change just now, failed where the rule should be looked at.
+// stop records why a run did not happen: refused if the board or the card
+// cannot be changed now, failed if a person should check the rule.
 func (t *turn) stop(ctx context.Context, why error, key string) (board.RunStatus, error) {
 	f, ok := refusal(why)
 	if !ok {

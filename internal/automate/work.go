@@ -12,14 +12,14 @@ import (
 	"cardwall/internal/trace"
 )
 
-// task is a rule that something may set off.
+// task is an event with a rule that it may trigger.
 type task struct {
 	rule       *board.Rule
 	occurrence *store.Occurrence
 }
 
-// work handles the changes of a board until there are none; again says that some
-// are left for later.
+// work handles the changes of a board until there are none left. Again means
+// that some are left for later.
 func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 	e.mu.Lock()
 	handled := e.known[boardID]
@@ -30,7 +30,7 @@ func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 			if err != nil {
 				e.failed(ctx, cannotClaim, err)
 			}
-			return err != nil // who holds it sees the same changes
+			return err != nil // the server with the lease sees the same changes
 		}
 		handled = at
 		defer func() {
@@ -72,14 +72,14 @@ func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 	return false
 }
 
-// read reads some changes of a board behind a version, and finds the rules that
-// they may set off.
+// read reads changes of a board after a version, and returns the rules that
+// they may trigger.
 func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks []task, workspaceID string, last int64, err error) {
 	err = e.o.DB.Read(ctx, board.System(), func(v *store.View) error {
 		tasks, last = nil, handled
 		b, err := v.Board(ctx, boardID, board.View)
 		if board.IsCode(err, board.CodeNotFound) {
-			return nil // in the trash, or gone: what has happened before is not made up for
+			return nil // trashed or deleted: its earlier events are not handled
 		}
 		if err != nil {
 			return err
@@ -117,8 +117,8 @@ func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks
 	return tasks, workspaceID, last, err
 }
 
-// all runs what was set off: what is about one card in its order, beside that of
-// others. It is false when some has to be tried again.
+// all runs the tasks. Tasks about one card run in order, those about different
+// cards concurrently. It returns false if some have to be repeated.
 func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool {
 	var order []string
 	byCard := map[string][]task{}
@@ -152,10 +152,10 @@ func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool
 	return !failed.Load()
 }
 
-// attempt runs a rule, more than once if need be. It is false when it is to be
-// tried again later: the database takes nothing. What fails in a way that nobody
-// expected is logged, and written as failed, so that it does not hold up what
-// comes behind it.
+// attempt runs a rule, several times if needed. It returns false if the
+// database is unavailable and the run must be repeated later. An unexpected
+// error is logged and recorded as a failed run, so that it does not block later
+// events.
 func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) bool {
 	ctx, span := e.o.Traces.Start(ctx, "automation run", trace.Internal, trace.Link{})
 	outcome := "failed"
@@ -193,13 +193,13 @@ func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule,
 			pause(ctx, pauseOfRun)
 			continue
 		}
-		e.o.Log.Error("a rule failed unexpectedly", "rule", r.ID, "event", o.Key, "error", err)
+		e.o.Log.Error("rule failed unexpectedly", "rule", r.ID, "event", o.Key, "error", err)
 		return e.giveUp(ctx, r, o)
 	}
 }
 
-// likely tells whether a card satisfies a rule, so that one that does not costs
-// no write. Whether it does when the rule runs is asked again.
+// likely reports whether a card matches a rule, so that a card that does not
+// match needs no write transaction. The run checks again.
 func (e *Engine) likely(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) (ok bool, err error) {
 	if r.If == "" && r.When.Event != board.OnChecklistCompleted {
 		return true, nil
@@ -207,7 +207,7 @@ func (e *Engine) likely(ctx context.Context, workspaceID string, r *board.Rule, 
 	err = e.o.DB.Read(ctx, board.ByRule(r.ID, r.Owner.ID, workspaceID, ""), func(v *store.View) error {
 		q, err := condition(ctx, r, v, "if")
 		if _, refused := board.AsFault(err); refused {
-			ok = true // the run says so
+			ok = true // the run reports the error
 			return nil
 		}
 		if err == nil {
@@ -221,7 +221,7 @@ func (e *Engine) likely(ctx context.Context, workspaceID string, r *board.Rule, 
 	return ok, err
 }
 
-// giveUp writes a run as failed that nobody expected to fail.
+// giveUp records an unexpectedly failing run as failed.
 func (e *Engine) giveUp(ctx context.Context, r *board.Rule, o *store.Occurrence) bool {
 	root, _ := store.CauseOf(o.Cause)
 	run := store.Run{Key: o.Key, Root: root, RuleRun: board.RuleRun{

@@ -15,7 +15,7 @@ const (
 	NotifyAssignment NotificationKind = "assignment" // someone assigned a card to the person
 	NotifyInvitation NotificationKind = "invitation" // someone shared a board with the person
 	NotifyDue        NotificationKind = "due"        // a card assigned to the person is due
-	NotifyComment    NotificationKind = "comment"    // a comment on a card that the person is assigned to, has commented on or watches
+	NotifyComment    NotificationKind = "comment"    // a comment on a card of the person, see NotificationWays
 	NotifyWatched    NotificationKind = "watched"    // another change of a card or board that the person watches
 )
 

@@ -121,7 +121,7 @@ type Visibility string
 const (
 	VisibleToWorkspace Visibility = "workspace"    // every member can edit; admins and owners administer
 	Private            Visibility = "private"      // board members only
-	Confidential       Visibility = "confidential" // private, and nothing leaves it: no webhooks, no workspace export, no search by others
+	Confidential       Visibility = "confidential" // private, without webhooks and workspace exports
 )
 
 // RoleOn returns a person's role on a board, computed from the role in the

@@ -1,5 +1,5 @@
-// Package catalog is the list of all operations of the program, of which every
-// door and every document of the interface is made.
+// Package catalog lists all operations of the program. All interfaces and their
+// documents are generated from this list.
 package catalog
 
 import (
@@ -12,15 +12,15 @@ import (
 	"cardwall/internal/transfer"
 )
 
-// Parts are those of a server whose operations keep something in memory. For a
-// document of the interface, which calls nothing, each may be nil.
+// Parts holds the components whose operations keep state in memory. To generate
+// documents, which calls no operation, they may be nil.
 type Parts struct {
 	Accounts *account.Accounts
 	Programs *connect.Server
 	Pages    *guest.Pages
 }
 
-// New lists all operations, in the order in which documents show them.
+// New returns all operations, in the order in which documents show them.
 func New(p Parts) *op.Registry {
 	r := automate.AddOperations(transfer.AddOperations(app.Operations()))
 	return guest.AddOperations(connect.AddOperations(account.AddOperations(r, p.Accounts), p.Programs), p.Pages)

@@ -2,31 +2,31 @@ package hook
 
 import "net/netip"
 
-// public6 is the only part of IPv6 that IANA gives out as global unicast
-// (RFC 4291 §2.4); what lies outside is refused unseen.
+// public6 is the only part of IPv6 that IANA assigns as global unicast (RFC
+// 4291 §2.4). Everything outside is refused.
 var public6 = netip.MustParsePrefix("2000::/3")
 
-// special is a range that no webhook reaches, and what it is in words that
-// follow "is" and "resolves to".
+// special is a range that webhooks must not reach. Its description completes
+// "is" and "resolves to".
 type special struct {
 	prefix netip.Prefix
 	reason string
 }
 
-// specials holds the special-purpose registries of IANA as a whole, what they
-// call globally reachable too (RFC 6890, RFC 8190;
+// specials lists all special-purpose ranges of IANA, including those that are
+// globally reachable (RFC 6890, RFC 8190;
 // https://www.iana.org/assignments/iana-ipv4-special-registry and
-// iana-ipv6-special-registry), multicast, and the addresses where clouds hand
-// out credentials. The first range that holds an address names it.
+// iana-ipv6-special-registry), multicast, and the addresses where clouds serve
+// credentials. The first range that contains an address describes it.
 var specials = []special{
 	{netip.MustParsePrefix("169.254.169.254/32"), "a cloud metadata address"},
-	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud metadata address"}, // Azure, on an address that looks public
+	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud metadata address"}, // Azure; looks like a public address
 	{netip.MustParsePrefix("100.100.100.200/32"), "a cloud metadata address"},
 	{netip.MustParsePrefix("192.0.0.192/32"), "a cloud metadata address"},
 	{netip.MustParsePrefix("fd00:ec2::254/128"), "a cloud metadata address"},
 	{netip.MustParsePrefix("fd20:ce::254/128"), "a cloud metadata address"},
 
-	{netip.MustParsePrefix("0.0.0.0/8"), "an address of this host"}, // Linux takes 0.0.0.0 for loopback
+	{netip.MustParsePrefix("0.0.0.0/8"), "an address of this host"}, // Linux treats 0.0.0.0 as loopback
 	{netip.MustParsePrefix("10.0.0.0/8"), "a private address"},
 	{netip.MustParsePrefix("100.64.0.0/10"), "a shared address of a carrier's network"},
 	{netip.MustParsePrefix("127.0.0.0/8"), "a loopback address"},
@@ -73,11 +73,11 @@ var specials = []special{
 	{netip.MustParsePrefix("ff00::/8"), "a multicast address"},
 }
 
-// refusal says in words why no webhook may reach an address, and nothing when
-// it may: a mapped IPv4 address counts as the IPv4 address that a socket makes
-// of it, and an ISATAP address is as good as the IPv4 address within.
+// refusal returns why webhooks must not reach an address, or "" if they may. An
+// IPv4-mapped address counts as its IPv4 address, as it does for a socket. An
+// ISATAP address counts as the IPv4 address it contains.
 func refusal(addr netip.Addr) string {
-	// With its zone an address is in no prefix.
+	// An address with a zone matches no prefix.
 	addr = addr.Unmap().WithZone("")
 	for _, s := range specials {
 		if s.prefix.Contains(addr) {
@@ -91,8 +91,8 @@ func refusal(addr netip.Addr) string {
 		return "an address outside public IPv6"
 	}
 	b := addr.As16()
-	// The interface identifier of ISATAP (RFC 5214 §6.1), whatever its universal
-	// and group bits say.
+	// The interface identifier of ISATAP (RFC 5214 §6.1), with any universal
+	// and group bits.
 	if b[8]&^0x03 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe {
 		if inner := refusal(netip.AddrFrom4([4]byte(b[12:]))); inner != "" {
 			return "an ISATAP address of " + inner

@@ -59,7 +59,7 @@ func (w *world) wantEnding(d board.DeliveryDetail, want ending) {
 	}
 }
 
-const noAnswer = "timeout: no answer within 10 s"
+const noAnswer = "timeout: no response within 10 s"
 
 func TestNoReceiverHoldsAnAttemptLongerThanItsTime(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
@@ -170,9 +170,9 @@ func TestTheLogTellsWhyThereWasNoAnswer(t *testing.T) {
 		serve   func(net.Conn)
 		outcome string
 	}{
-		{"closed behind the request", func(c net.Conn) { request(c) }, "the connection was closed before an answer"},
-		{"closed within the headers", func(c net.Conn) { _ = request(c) && say(c, "HTTP/1.1 200 OK\r\n") }, "the connection was closed before an answer"},
-		{"not HTTP", func(c net.Conn) { _ = request(c) && say(c, "220 mail.test ESMTP ready\r\n\r\n") }, "no answer that is HTTP"},
+		{"closed behind the request", func(c net.Conn) { request(c) }, "the connection was closed before a response"},
+		{"closed within the headers", func(c net.Conn) { _ = request(c) && say(c, "HTTP/1.1 200 OK\r\n") }, "the connection was closed before a response"},
+		{"not HTTP", func(c net.Conn) { _ = request(c) && say(c, "220 mail.test ESMTP ready\r\n\r\n") }, "the response is not valid HTTP"},
 		{"nobody listens", nil, "connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

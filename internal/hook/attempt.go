@@ -23,64 +23,65 @@ import (
 )
 
 const (
-	answerTime  = 10 * time.Second // until the headers of an answer are there
-	bodyTime    = 2 * time.Second  // for reading its body after that
-	answerRead  = 16 << 10         // of the body at most, so that the connection can be used again
-	answerKept  = 1 << 10          // of it for the log
-	headerBytes = 32 << 10         // of the answer's headers at most
+	answerTime  = 10 * time.Second // until the response headers arrive
+	bodyTime    = 2 * time.Second  // for reading the response body after that
+	answerRead  = 16 << 10         // read from the body, so that the connection can be reused
+	answerKept  = 1 << 10          // of the body, stored in the log
+	headerBytes = 32 << 10         // maximum size of the response headers
 	userAgent   = "Service-Webhooks/1.0"
 )
 
-// attempt is one try to deliver, from the queue to the log.
+// attempt is one attempt to send a delivery, from the queue to the log.
 type attempt struct {
 	endpoint *endpoint
 	delivery store.Dispatch
 	target   store.Target
 	began    time.Time     // when it left its queue
-	at       board.Instant // when it was made, by the service's clock
-	marked   bool          // its taking long was noted in the log
+	at       board.Instant // when it started, by the service's clock
+	marked   bool          // the log already shows it as delivering
 }
 
-// result is what came of an attempt.
+// result is the result of an attempt.
 type result struct {
 	attempt *attempt
 	verdict verdict
-	status  int    // of the answer; 0 when none came
-	reason  string // in words
-	answer  string // the beginning of its body
+	status  int    // HTTP status; 0 for no response
+	reason  string // explanation for the log
+	answer  string // start of the response body
 	later   time.Duration
 	took    time.Duration
 }
 
-// verdict is what an answer, or its absence, means.
+// verdict classifies the result of an attempt.
 type verdict int
 
 const (
 	accepted    verdict = iota // 2xx
 	throttled                  // 429
-	unreachable                // no answer in time, or 5xx
-	refused                    // an answer that a retry would not change
+	unreachable                // no response in time, or 5xx
+	refused                    // a response that a retry would not change
 	gone                       // 410
-	forbidden                  // refused by the address rule
-	skipped                    // not to be sent any more
+	forbidden                  // refused by the guard
+	skipped                    // not sent any more
 	lost                       // skipped, because the owner can no longer manage the webhook
-	deleted                    // the webhook is gone
-	waiting                    // another server held the queue until later
-	interrupted                // this server stops
+	deleted                    // the webhook was deleted
+	waiting                    // another server has recorded a pause for the endpoint
+	interrupted                // this server is shutting down
 )
 
-// String is the verdict in one word.
+// String returns the name of the verdict.
 func (v verdict) String() string {
 	return [...]string{"accepted", "throttled", "unreachable", "refused", "gone", "forbidden", "skipped", "lost", "deleted", "waiting", "interrupted"}[v]
 }
 
-// newTransport makes the client of all deliveries: HTTP/1.1, connections kept,
-// no proxy, and each connection made by dial, which guards the address.
+// newTransport returns the HTTP client of all deliveries. It uses HTTP/1.1 and
+// persistent connections, and no proxy. All connections are made by dial, which
+// checks the address.
 func newTransport(dial func(ctx context.Context, network, address string) (net.Conn, error), roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    answerTime + bodyTime, // of a dial that goes on after its attempt has ended
+		TLSHandshakeTimeout:    answerTime + bodyTime, // for a dial that continues after its attempt has ended
 		MaxIdleConns:           4 * attemptsAtOnce,
 		MaxIdleConnsPerHost:    64 * endpointAtOnce, // many endpoints may share a host
 		IdleConnTimeout:        90 * time.Second,
@@ -91,9 +92,9 @@ func newTransport(dial func(ctx context.Context, network, address string) (net.C
 	}
 }
 
-// traced is run under a span, in a trace of its own that points to the change
-// which caused the delivery. The receiver is not told of the trace, and the trace
-// not of the receiver: its address may hold a secret.
+// traced calls run in a span of a new trace, which links to the change that
+// caused the delivery. The trace is not sent to the receiver. The receiver's
+// URL is not recorded, because it may hold a secret.
 func (e *Engine) traced(ctx context.Context, a *attempt) result {
 	ctx, span := e.o.Traces.Start(ctx, http.MethodPost, trace.Client, a.delivery.Because)
 	r := e.run(ctx, a)
@@ -117,13 +118,13 @@ func (e *Engine) traced(ctx context.Context, a *attempt) result {
 	return r
 }
 
-// run makes the attempt. It ends within answerTime and bodyTime, whatever the
-// receiver does, and reads no more than answerRead of its answer.
+// run makes the attempt. It ends within answerTime plus bodyTime, whatever the
+// receiver does, and reads at most answerRead bytes of the response.
 func (e *Engine) run(ctx context.Context, a *attempt) result {
 	begun, now := time.Now(), e.o.DB.Now()
 	r := result{attempt: a}
 	d := &a.delivery
-	address, err := e.addresses.parse(e.o.Guard, a.target.Address) // what is allowed may have changed since it was saved
+	address, err := e.addresses.parse(e.o.Guard, a.target.Address) // the rules may have changed since the URL was saved
 	if err != nil {
 		r.verdict, r.reason = forbidden, "refused: the address is not allowed"
 		return r
@@ -144,10 +145,11 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 	request.Header = http.Header{
 		"Content-Type": {"application/json"},
 		"User-Agent":   {userAgent},
-		// Without a value it is not sent, but lets a connection that the receiver
-		// closed just now be replaced by another one: repeats have the same id.
+		// With a nil value the header is not sent, but net/http may retry on a
+		// new connection if the receiver has just closed the old one. That is
+		// safe, because repeated deliveries have the same id.
 		"Idempotency-Key": nil,
-		// In small letters, as Standard Webhooks writes them.
+		// Lower-case names, as in Standard Webhooks.
 		HeaderID: {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signed},
 	}
 	deadline := time.AfterFunc(answerTime, func() { cancel(context.DeadlineExceeded) })
@@ -163,7 +165,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 	}
 	deadline.Reset(bodyTime)
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		_ = response.Body.Close() // it is the connection itself now, of which no deadline ends the reading
+		_ = response.Body.Close() // it is the raw connection now, whose reads have no deadline
 	} else {
 		r.answer = readAnswer(response.Body)
 	}
@@ -172,8 +174,8 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 	return r
 }
 
-// addressBook remembers addresses that the guard has read. What it says without
-// asking DNS does not change while a server runs.
+// addressBook caches URLs that the guard has parsed. Without DNS, the guard's
+// decision about a URL does not change while a server runs.
 type addressBook struct {
 	mu    sync.Mutex
 	known map[string]*url.URL
@@ -181,7 +183,7 @@ type addressBook struct {
 
 const addressesKept = 4096
 
-// parse is Guard.Parse; who gets the address must not change it.
+// parse is like Guard.Parse. The caller must not modify the URL.
 func (b *addressBook) parse(g *Guard, address string) (*url.URL, error) {
 	b.mu.Lock()
 	u := b.known[address]
@@ -202,18 +204,18 @@ func (b *addressBook) parse(g *Guard, address string) (*url.URL, error) {
 	return u, nil
 }
 
-// readAnswer reads what is kept of an answer, and a little more.
+// readAnswer reads the start of a response, and a little more than it returns.
 func readAnswer(body io.ReadCloser) string {
-	defer func() { _ = body.Close() }() // what is not read is given up with its connection
+	defer func() { _ = body.Close() }() // unread data is discarded with its connection
 	kept := make([]byte, answerKept)
 	n, err := io.ReadFull(body, kept)
 	if err == nil {
-		_, _ = io.CopyN(io.Discard, body, answerRead-answerKept) // only to use the connection again
+		_, _ = io.CopyN(io.Discard, body, answerRead-answerKept) // only to reuse the connection
 	}
 	return strings.ToValidUTF8(strings.ReplaceAll(string(kept[:n]), "\x00", ""), "\uFFFD")
 }
 
-// judge says what a status means.
+// judge returns the verdict for an HTTP status.
 func judge(status int) (verdict, string) {
 	text := "HTTP " + strconv.Itoa(status)
 	switch {
@@ -231,8 +233,8 @@ func judge(status int) (verdict, string) {
 	return refused, text
 }
 
-// explain says what an error means that came instead of an answer. Its words
-// are for the log, so they hold nothing that the receiver or a resolver made up.
+// explain returns the verdict for an error. The texts go to the delivery log,
+// so they contain nothing that the receiver or a resolver sent.
 func explain(err error) (verdict, string) {
 	var (
 		rule        *Refused
@@ -250,7 +252,7 @@ func explain(err error) (verdict, string) {
 	case errors.As(err, &rule):
 		return forbidden, "refused: " + rule.Reason
 	case errors.Is(err, context.DeadlineExceeded):
-		return unreachable, fmt.Sprintf("timeout: no answer within %d s", answerTime/time.Second)
+		return unreachable, fmt.Sprintf("timeout: no response within %d s", answerTime/time.Second)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return unreachable, "the host's name does not resolve"
 	case errors.As(err, &dns):
@@ -258,8 +260,8 @@ func explain(err error) (verdict, string) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return unreachable, "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		strings.HasSuffix(err.Error(), "server closed idle connection"): // net/http has no name for it
-		return unreachable, "the connection was closed before an answer"
+		strings.HasSuffix(err.Error(), "server closed idle connection"): // net/http has no error value for it
+		return unreachable, "the connection was closed before a response"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return unreachable, "the host cannot be reached"
 	case errors.As(err, &unknown):
@@ -268,21 +270,24 @@ func explain(err error) (verdict, string) {
 		return unreachable, "TLS: the certificate is for another name"
 	case errors.As(err, &invalid):
 		return unreachable, "TLS: the certificate has expired, or is not good for a server"
-	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &network) && network.Op == "remote error": // a TLS alert
+	case errors.As(err, &certificate), errors.As(err, &record),
+		errors.As(err, &network) && network.Op == "remote error": // a TLS alert
 		return unreachable, "TLS: the handshake failed"
 	}
-	if strings.Contains(err.Error(), "server response headers exceeded") { // net/http has no name for it
-		return unreachable, fmt.Sprintf("the headers of the answer are larger than %d KiB", headerBytes>>10)
+	if strings.Contains(err.Error(), "server response headers exceeded") { // net/http has no error value for it
+		return unreachable, fmt.Sprintf("the response headers are larger than %d KiB", headerBytes>>10)
 	}
-	return unreachable, "no answer that is HTTP"
+	return unreachable, "the response is not valid HTTP"
 }
 
-// retryAfter reads a header Retry-After (RFC 9110, 10.2.3); 0 for none.
+// retryAfter parses a Retry-After header (RFC 9110, 10.2.3). It returns 0 for
+// none.
 func retryAfter(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
 	}
-	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil || errors.Is(err, strconv.ErrRange) { // then it is the most or the least
+	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil || errors.Is(err, strconv.ErrRange) {
+		// ParseInt clamps a value out of range to the largest or smallest one.
 		return max(0, time.Duration(seconds)*time.Second)
 	}
 	if at, err := http.ParseTime(text); err == nil {
@@ -291,16 +296,17 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// DefaultPauses are the pauses between the nine attempts: about a day in all.
+// DefaultPauses returns the pauses between the nine attempts: about a day in
+// total.
 func DefaultPauses() []time.Duration {
 	return []time.Duration{
 		30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 	}
 }
 
-// next is when a delivery is attempted again after so many attempts that ended
-// now: its pause, and up to a tenth more; false when it was the last. An answer
-// 429 or 503 may move it later, at most to the next pause.
+// next returns when a delivery is attempted again after its last attempt ended
+// now: its pause plus up to 10 %. It returns false after the last attempt. A
+// 429 or 503 response may move it later, at most to the next pause.
 func (e *Engine) next(now time.Time, attempts int, r *result) (board.Instant, bool) {
 	if attempts > len(e.o.Pauses) {
 		return 0, false
@@ -313,7 +319,7 @@ func (e *Engine) next(now time.Time, attempts int, r *result) (board.Instant, bo
 	return board.InstantOf(now.Add(wait + time.Millisecond - 1)), true // never earlier
 }
 
-// outcome is what the log says of a result.
+// outcome returns the log entry for a result.
 func (e *Engine) outcome(r *result) store.Outcome {
 	d := r.attempt.delivery
 	o := store.Outcome{Dispatch: d, Was: d.Attempts, Reason: r.reason, HTTPStatus: r.status}
@@ -334,7 +340,7 @@ func (e *Engine) outcome(r *result) store.Outcome {
 	case throttled, unreachable:
 		next, more := e.next(e.o.DB.Now(), o.Attempts, r)
 		switch {
-		case test: // a person looks at it, and tries again
+		case test: // a person is watching and can try again
 			o.Status = board.DeliveryFailed
 		case more:
 			o.Status, o.Next = board.DeliveryRetry, next

@@ -1,23 +1,24 @@
-// Package hook sends deliveries: it takes what the outbox holds, signs it and
-// posts it to the addresses of webhooks, and records what came of it.
+// Package hook sends webhook deliveries. It reads the outbox, signs each
+// delivery, posts it to the webhook's URL and records the result.
 //
-// Engine is a loop that owns a queue for each endpoint (endpoint.go), and the
-// goroutines around it that ask the store whether an attempt may be made, make
-// it (attempt.go), and record it. Guard decides which addresses may be
-// connected to (guard.go, address.go).
+// Engine runs a loop that owns a queue per endpoint (endpoint.go). Goroutines
+// around it ask the store whether an attempt is still allowed, make it
+// (attempt.go), and record it. Guard decides which addresses may be connected
+// to (guard.go, address.go).
 //
-// # What it promises
+// # Guarantees
 //
-//   - What was committed is sent at least once, with one id and one body, or its
-//     log says why not: also when the server is killed at any moment, and when
-//     one of several servers dies (shards.go).
-//   - An attempt begins only while the webhook is on, its board not
-//     confidential, its owner entitled and the address allowed; this is asked
-//     again before each one.
-//   - One endpoint delays no other: each has its own queue, at most eight
-//     attempts at once, a pace, and, while it fails, one probe at a time.
-//   - A receiver can neither hold an attempt longer than twelve seconds nor make
-//     it use more memory than a few kilobytes.
-//   - Nothing is connected to that the guard refuses, whatever a name resolves
-//     to at the moment of connecting. Redirects and proxies are not followed.
+//   - Every committed delivery is sent at least once, always with the same id and
+//     body, or its log says why not. This holds even if a server is killed at any
+//     moment, or one of several servers fails (shards.go).
+//   - An attempt starts only if the webhook is on, its board is not confidential,
+//     its owner is still entitled and the address is allowed. This is checked
+//     before every attempt.
+//   - No endpoint delays another. Each has its own queue, at most eight concurrent
+//     attempts, a rate limit and, while it fails, one probe at a time.
+//   - A receiver cannot make an attempt last longer than twelve seconds, or use
+//     more than a few kilobytes of memory.
+//   - No connection is made to an address that the guard refuses, whatever a name
+//     resolves to when the connection is made. Redirects and proxies are not
+//     followed.
 package hook

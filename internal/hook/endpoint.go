@@ -10,59 +10,59 @@ import (
 )
 
 const (
-	endpointAtOnce = 8  // attempts under way to one endpoint
-	burst          = 5  // attempts that the pace lets go at once after a rest
-	window         = 64 // deliveries of an endpoint in memory; the others wait in the outbox
-	rewindAfter    = 16 // readings of the outbox, of which the next begins with the oldest again
+	endpointAtOnce = 8  // concurrent attempts per endpoint
+	burst          = 5  // attempts that the rate limit allows at once after a pause
+	window         = 64 // deliveries of an endpoint in memory; the others stay in the outbox
+	rewindAfter    = 16 // reads of the outbox until one starts again with the oldest delivery
 
-	failuresToHold = 3 // timeouts or 5xx in a row
+	failuresToHold = 3 // consecutive timeouts or 5xx responses
 	probePause     = time.Second
-	probePauseMost = 30 * time.Second // the shortest pause of a retry, so that none comes late by it
-	askedPauseMost = time.Hour        // that a receiver may ask for with Retry-After
+	probePauseMost = 30 * time.Second // the shortest pause of a retry, so that probing delays no retry
+	askedPauseMost = time.Hour        // that a receiver may request with Retry-After
 )
 
-// endpoint is the queue of one webhook: what is to be sent, how fast, and
-// whether its receiver works. It belongs to the engine's loop.
+// endpoint is the queue of one webhook: what to send, how fast, and whether its
+// receiver works. It is owned by the engine's loop.
 type endpoint struct {
 	id     string
 	fresh  []store.Dispatch    // first attempts, oldest first
 	again  []store.Dispatch    // retries, oldest first
-	tests  []store.Dispatch    // for which a person waits; they are held back by nothing but the pace
-	inside map[string]struct{} // ids that are queued, under way or not recorded yet
+	tests  []store.Dispatch    // a person waits for them; only the rate limit delays them
+	inside map[string]struct{} // ids that are queued, in progress, or not recorded yet
 
-	more      bool                // the outbox has more whose time has come
+	more      bool                // the outbox has more deliveries that are due
 	next      board.Instant       // when the next of the others is due; 0 for never
-	refilling bool                // the outbox is being asked
-	read      store.Place         // of its first attempts up to here; zero to begin with the oldest
-	readings  int                 // since it began with the oldest
-	rewind    bool                // it has to begin with them again
-	left      map[string]struct{} // ids that left inside since
+	refilling bool                // a read of the outbox is in progress
+	read      store.Place         // first attempts are read up to here; zero to start with the oldest
+	readings  int                 // reads since it started with the oldest
+	rewind    bool                // it has to start with the oldest again
+	left      map[string]struct{} // ids removed from inside since the read started
 
 	underWay int
-	tokens   float64 // attempts that the pace allows now
+	tokens   float64 // attempts that the rate limit allows now
 	filled   time.Time
 
-	failing bool          // a failed delivery was recorded, or may have been
-	row     int           // timeouts and 5xx in a row
-	held    bool          // one probe at a time goes out
-	since   board.Instant // when that began
+	failing bool          // a failed delivery was, or may have been, recorded
+	row     int           // consecutive timeouts and 5xx responses
+	held    bool          // only one probe at a time is sent
+	since   board.Instant // when held was set
 	probeAt time.Time
 
-	until time.Time // when the pause ends that the receiver asked for; nothing but tests goes out before
-	asked int       // pauses of no stated length that it asked for in a row
+	until time.Time // end of the pause that the receiver asked for; only tests are sent before
+	asked int       // consecutive pauses of no stated length
 
-	ended  int       // deliveries that ended since the log was pruned
-	ready  bool      // it stands in the line of those that may send
-	wakeAt time.Time // when it has to be looked at again; zero for never
+	ended  int       // deliveries finished since the log was pruned
+	ready  bool      // is in the loop's list of endpoints that may send
+	wakeAt time.Time // when it has to be processed again; zero for never
 }
 
-// offer queues a delivery, unless it is known or there is no room for it.
+// offer queues a delivery, unless it is already known or there is no room.
 func (p *endpoint) offer(d store.Dispatch, handedOver bool) {
 	if _, known := p.inside[d.ID]; known {
 		return
 	}
 	if _, known := p.left[d.ID]; known && !handedOver {
-		return // the outbox was read before it was recorded
+		return // the outbox was read before the delivery was recorded
 	}
 	queue := &p.fresh
 	switch {
@@ -71,7 +71,8 @@ func (p *endpoint) offer(d store.Dispatch, handedOver bool) {
 	case d.Attempts > 0:
 		queue = &p.again
 	}
-	// Tests stand in no order with others, and must not wait behind what is held.
+	// Tests are not ordered with other deliveries, and must not wait for held
+	// ones.
 	if handedOver && (p.more && queue != &p.tests || len(*queue) >= window) {
 		p.more = true
 		return
@@ -80,10 +81,10 @@ func (p *endpoint) offer(d store.Dispatch, handedOver bool) {
 	*queue = append(*queue, d)
 }
 
-// queued is how many deliveries wait in memory.
+// queued returns how many deliveries wait in memory.
 func (p *endpoint) queued() int { return len(p.tests) + len(p.fresh) + len(p.again) }
 
-// empty lets go of all that is queued.
+// empty drops all queued deliveries.
 func (p *endpoint) empty() {
 	for _, queue := range [][]store.Dispatch{p.tests, p.fresh, p.again} {
 		for _, d := range queue {
@@ -93,8 +94,8 @@ func (p *endpoint) empty() {
 	p.tests, p.fresh, p.again, p.more, p.next, p.rewind = nil, nil, nil, false, 0, true
 }
 
-// ask begins a reading of the outbox: behind what was read of it, so that what
-// is in memory is not read again, or from the oldest on.
+// ask starts a read of the outbox. It continues after the last read, so that
+// deliveries in memory are not read again, or starts again with the oldest.
 func (p *endpoint) ask() (behind store.Place, limit int) {
 	p.refilling, p.more = true, false
 	if p.readings++; p.rewind || p.readings == rewindAfter {
@@ -106,9 +107,10 @@ func (p *endpoint) ask() (behind store.Place, limit int) {
 	return p.read, window
 }
 
-// learn queues what the outbox had; full says that it may have more. What was committed meanwhile by who had begun
-// before may stand before what was read, so its end is believed only when it was
-// read from the oldest on.
+// learn queues deliveries from the outbox. Full means that there may be more.
+// Transactions that started earlier but committed later may have added
+// deliveries before the position of the last read. So the outbox counts as
+// empty only after a read that started with the oldest.
 func (p *endpoint) learn(r *refill, full bool) {
 	for _, d := range r.due.Deliveries {
 		p.offer(d, false)
@@ -121,7 +123,7 @@ func (p *endpoint) learn(r *refill, full bool) {
 	}
 }
 
-// forget lets go of a delivery that is recorded.
+// forget removes a delivery that has been recorded.
 func (p *endpoint) forget(id string) {
 	delete(p.inside, id)
 	if p.refilling {
@@ -129,8 +131,9 @@ func (p *endpoint) forget(id string) {
 	}
 }
 
-// take is the next delivery that may go out now. Without one, wait is how long
-// until there may be one; 0 when that depends on what is under way.
+// take returns the next delivery that may be sent now. If there is none, wait
+// is how long until there may be one, or 0 if that depends on attempts in
+// progress.
 func (p *endpoint) take(now time.Time, pace float64) (d store.Dispatch, ok bool, wait time.Duration) {
 	held := p.held && len(p.tests) == 0
 	probeAt := later(p.probeAt, p.until)
@@ -152,19 +155,19 @@ func (p *endpoint) take(now time.Time, pace float64) (d store.Dispatch, ok bool,
 	switch {
 	case len(p.tests) > 0:
 		queue = &p.tests
-	// A probe is the delivery that has waited longest, so that those which began
-	// first come to their end first.
+	// A probe is the delivery that has waited longest, so that deliveries
+	// finish in the order in which they started.
 	case len(p.fresh) == 0 || p.held && len(p.again) > 0:
 		queue = &p.again
 	}
-	d, (*queue)[0] = (*queue)[0], store.Dispatch{} // its body need not be kept with the queue's array
+	d, (*queue)[0] = (*queue)[0], store.Dispatch{} // release its body, which the queue's array would keep
 	*queue = (*queue)[1:]
 	p.underWay++
 	return d, true, 0
 }
 
-// judge learns from a result whether the receiver works. Changed is true when
-// deliveries are held from now on, or longer, or no longer.
+// judge updates the state of the receiver from a result. Changed reports
+// whether deliveries are now held, held for longer, or no longer held.
 func (p *endpoint) judge(r *result, now time.Time) (changed bool) {
 	switch r.verdict {
 	case unreachable:
@@ -178,24 +181,24 @@ func (p *endpoint) judge(r *result, now time.Time) (changed bool) {
 		if r.status == http.StatusServiceUnavailable && r.later > 0 {
 			changed = p.pause(now, r.later) || changed
 		}
-	case throttled: // says nothing about whether the failures before it are over
+	case throttled: // does not show whether earlier failures are over
 		changed = p.pause(now, r.later)
 	case accepted, refused, gone:
 		p.row = 0
 		if now.Before(p.until) {
-			return false // it was sent before the receiver asked for a pause, or is a test
+			return false // a test, or sent before the receiver asked for a pause
 		}
 		changed = p.held
 		p.held, p.asked = false, 0
-	case forbidden, skipped, lost, deleted, waiting, interrupted: // nothing was heard of the receiver
+	case forbidden, skipped, lost, deleted, waiting, interrupted: // says nothing about the receiver
 	}
 	return changed
 }
 
-// pause holds everything but tests for as long as the receiver asks, which is at
-// most an hour. If it does not say how long, the pauses grow from a second to
-// half a minute, as those of probes do; answers to what was under way already
-// make them no longer. It reports whether the end of the pause changed.
+// pause holds all deliveries except tests for as long as the receiver asked, at
+// most an hour. If it gave no length, the pauses grow from a second to half a
+// minute, like those of probes. Responses to attempts already in progress do
+// not make them longer. It reports whether the end of the pause changed.
 func (p *endpoint) pause(now time.Time, asked time.Duration) (changed bool) {
 	if asked <= 0 {
 		if now.Before(p.until) {
@@ -212,7 +215,8 @@ func (p *endpoint) pause(now time.Time, asked time.Duration) (changed bool) {
 	return true
 }
 
-// hold is what the store keeps of it, now in both clocks.
+// hold returns the state to store. The two arguments are the current time in
+// both clocks.
 func (p *endpoint) hold(now time.Time, instant board.Instant) store.Hold {
 	h := store.Hold{WebhookID: p.id}
 	if !p.held {
@@ -236,13 +240,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// idle tells that nothing would be lost by forgetting the endpoint.
+// idle reports whether the endpoint can be forgotten without losing state.
 func (p *endpoint) idle(now time.Time) bool {
 	return len(p.inside) == 0 && !p.more && p.next == 0 && !p.refilling && p.row == 0 && !p.held && now.Sub(p.filled) > time.Minute
 }
 
-// alarms are endpoints by the time at which they have to be looked at. One may
-// stand in it several times; its wakeAt says which is meant.
+// alarms is a heap of endpoints by the time at which they have to be processed.
+// An endpoint may be in it several times; its wakeAt says which entry is valid.
 type alarms []alarm
 
 type alarm struct {
@@ -254,17 +258,17 @@ func (a alarms) Len() int           { return len(a) }
 func (a alarms) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
 func (a alarms) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
 
-// Push and Pop are for container/heap.
+// Push implements heap.Interface.
 func (a *alarms) Push(x any) { *a = append(*a, x.(alarm)) }
 
-// Pop is the other half of Push.
+// Pop implements heap.Interface.
 func (a *alarms) Pop() any {
 	last := (*a)[len(*a)-1]
 	*a = (*a)[:len(*a)-1]
 	return last
 }
 
-// set has an endpoint looked at no later than at a time.
+// set schedules an endpoint for no later than a time.
 func (a *alarms) set(p *endpoint, at time.Time) {
 	if p.wakeAt.IsZero() || at.Before(p.wakeAt) {
 		p.wakeAt = at
@@ -272,7 +276,7 @@ func (a *alarms) set(p *endpoint, at time.Time) {
 	}
 }
 
-// due are the endpoints whose time has come.
+// due removes and returns the endpoints whose time has come.
 func (a *alarms) due(now time.Time) (out []*endpoint) {
 	for len(*a) > 0 && !(*a)[0].at.After(now) {
 		x := heap.Pop(a).(alarm)

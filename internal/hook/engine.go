@@ -21,47 +21,53 @@ import (
 )
 
 const (
-	attemptsAtOnce = 2048 // attempts under way to all endpoints
-	batchSize      = 64   // attempts that are checked in one reading
-	unrecordedMost = 4096 // results that wait to be written, before no more attempts begin
+	attemptsAtOnce = 2048 // concurrent attempts to all endpoints
+	batchSize      = 64   // attempts checked per query
+	unrecordedMost = 4096 // results waiting to be written before new attempts are suspended
 	offeredMost    = 16384
 
 	markAfter   = time.Second            // an attempt that takes longer is shown as delivering
-	lookEvery   = 30 * time.Second       // in vain, unless deliveries were missed
-	lookShared  = 100 * time.Millisecond // with several servers, where others write deliveries
+	lookEvery   = 30 * time.Second       // finds nothing, unless deliveries were missed
+	lookShared  = 100 * time.Millisecond // with several servers, because others write deliveries
 	lookAgain   = 5 * time.Second        // after a failure
-	lookMost    = 5 * time.Second        // that a slow reading puts the next one off
-	pruneEvery  = 100                    // deliveries of an endpoint that ended
+	lookMost    = 5 * time.Second        // the longest extra pause after a slow query
+	pruneEvery  = 100                    // finished deliveries of an endpoint
 	pruneAtOnce = 1000
-	recordEvery = 5 * time.Millisecond // at most, so that one writing takes many results
-	recordPause = time.Second          // after the database did not take a record
+	recordEvery = 5 * time.Millisecond // the shortest time between writes, so that one write takes many results
+	recordPause = time.Second          // after the database failed to store a result
 	sweepEvery  = time.Minute
-	stopTime    = 5 * time.Second // for attempts under way when the server stops
+	stopTime    = 5 * time.Second // for attempts in progress when the server stops
 )
 
-// DefaultPace is how many attempts a second one endpoint gets (Zapier refuses
-// more than 30).
+// DefaultPace is the number of attempts per second to one endpoint (Zapier
+// refuses more than 30).
 const DefaultPace = 25
 
-var errStopping = errors.New("hook: the server stops")
+var errStopping = errors.New("hook: the server is shutting down")
 
-// Options say how deliveries are sent.
+// Options configures an Engine.
 type Options struct {
-	DB      *store.DB
-	Guard   *Guard
-	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // nil is Guard.Dial
-	Roots   *x509.CertPool                                                       // authorities besides the system's; nil for those alone
-	Pauses  []time.Duration                                                      // between attempts; nil is DefaultPauses
-	Pace    float64                                                              // attempts a second and endpoint; 0 is DefaultPace, less is no pace
-	Chance  func() float64                                                       // in [0, 1), for jitter; nil is crypto/rand
-	Holder  string                                                               // the server's own name, for its leases
-	Metrics *Metrics                                                             // nil for none
-	Traces  *trace.Tracer                                                        // nil for none
+	DB    *store.DB
+	Guard *Guard
+	// Dial makes the connections; nil means Guard.Dial.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Roots are certificate authorities in addition to the system's; nil for none.
+	Roots *x509.CertPool
+	// Pauses are the pauses between attempts; nil means DefaultPauses.
+	Pauses []time.Duration
+	// Pace is the number of attempts per second and endpoint; 0 means DefaultPace, a negative value no limit.
+	Pace float64
+	// Chance returns a random number in [0, 1) for jitter; nil means crypto/rand.
+	Chance func() float64
+	// Holder is the name of the server in its leases.
+	Holder  string
+	Metrics *Metrics      // nil for none
+	Traces  *trace.Tracer // nil for none
 	Log     *slog.Logger
 }
 
-// Engine sends deliveries. One endpoint is one queue; all queues are served in
-// turn, so that one whose receiver hangs delays no other.
+// Engine sends deliveries. Each endpoint has a queue, and the queues are served
+// round-robin, so that a hanging receiver delays no other.
 type Engine struct {
 	o         Options
 	transport *http.Transport
@@ -74,8 +80,8 @@ type Engine struct {
 	queues    chan []store.Queue
 	lookNow   chan struct{}
 	shards    chan map[int]bool
-	busy      [board.WebhookShards]atomic.Int32 // attempts that are under way or not recorded, by shard
-	stopped   context.Context                   // ends attempts that take too long when the server stops
+	busy      [board.WebhookShards]atomic.Int32 // attempts in progress or not recorded, by shard
+	stopped   context.Context                   // cancels attempts that take too long when the server stops
 	stop      context.CancelCauseFunc
 
 	addresses addressBook
@@ -84,7 +90,7 @@ type Engine struct {
 	mu        sync.Mutex
 	announced map[string]struct{} // ids of deliveries whose transactions have not ended
 	offered   []store.Dispatch
-	missed    bool // some were not taken; they are in the outbox
+	missed    bool // some were not accepted; they are in the outbox
 }
 
 type record struct {
@@ -107,8 +113,8 @@ type refill struct {
 	err      error
 }
 
-// New makes an engine, which takes the deliveries that are committed from now on;
-// Run sends them.
+// New returns an engine. It accepts deliveries committed from now on; Run sends
+// them.
 func New(o Options) *Engine {
 	if o.Dial == nil {
 		o.Dial = o.Guard.Dial
@@ -135,16 +141,16 @@ func New(o Options) *Engine {
 	return e
 }
 
-// chance is a number in [0, 1).
+// chance returns a random number in [0, 1).
 func chance() float64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	return float64(binary.BigEndian.Uint64(b[:])>>11) / (1 << 53)
 }
 
-// Run sends deliveries until ctx ends. Then it begins no more attempts, lets
-// those under way end within a few seconds, records what came of them and gives
-// up its leases. What was not sent then is sent by the next server.
+// Run sends deliveries until ctx ends. Then it starts no more attempts, gives
+// those in progress a few seconds, records their results and releases its
+// leases. The next server sends the rest.
 func (e *Engine) Run(ctx context.Context) {
 	e.stopped, e.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer e.stop(nil)
@@ -163,13 +169,13 @@ func (e *Engine) Run(ctx context.Context) {
 	e.transport.CloseIdleConnections()
 }
 
-// announce learns of deliveries that are about to be committed here, and takes
-// them when they are. It never waits.
+// announce registers deliveries that are about to be committed here. It never
+// blocks.
 //
-// A commit is visible in the outbox before its goroutine gets to hand it over. A
-// reading of the outbox must leave such a delivery to the hand-over: if it took
-// it, the delivery could be sent and recorded, and so forgotten, by the time that
-// it is handed over, and would be sent again.
+// After the commit the deliveries are visible in the outbox, possibly before
+// the committing goroutine hands them over. A read of the outbox must skip
+// them. Otherwise a delivery could be read, sent, recorded and forgotten before
+// it is handed over, and would then be sent again.
 func (e *Engine) announce(deliveries []store.Dispatch) (ended func(committed bool)) {
 	e.mu.Lock()
 	for _, d := range deliveries {
@@ -179,7 +185,7 @@ func (e *Engine) announce(deliveries []store.Dispatch) (ended func(committed boo
 	return func(committed bool) { e.offer(deliveries, committed) }
 }
 
-// offer takes deliveries whose transaction has ended, if it was committed.
+// offer hands over deliveries whose transaction has ended, if it was committed.
 func (e *Engine) offer(deliveries []store.Dispatch, committed bool) {
 	e.mu.Lock()
 	for _, d := range deliveries {
@@ -201,7 +207,7 @@ func (e *Engine) offer(deliveries []store.Dispatch, committed bool) {
 	}
 }
 
-// unannounced is those of the deliveries that no transaction of this process is
+// unannounced returns the deliveries that no transaction of this process is
 // about to hand over.
 func (e *Engine) unannounced(deliveries []store.Dispatch) []store.Dispatch {
 	e.mu.Lock()
@@ -212,7 +218,7 @@ func (e *Engine) unannounced(deliveries []store.Dispatch) []store.Dispatch {
 	})
 }
 
-// taken are the deliveries that were offered since it was last called.
+// taken returns the deliveries offered since the last call.
 func (e *Engine) taken(into []store.Dispatch) (out []store.Dispatch, missed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -221,7 +227,7 @@ func (e *Engine) taken(into []store.Dispatch) (out []store.Dispatch, missed bool
 	return out, missed
 }
 
-// check asks for each attempt whether it may be made, in batches, and begins it.
+// check asks in batches whether attempts are still allowed, and starts them.
 func (e *Engine) check() {
 	var under sync.WaitGroup
 	for batch := range e.checks {
@@ -234,13 +240,14 @@ func (e *Engine) check() {
 			a.at = board.InstantOf(e.o.DB.Now())
 			r := result{attempt: a}
 			switch {
-			case err != nil: // the outbox still has it
+			case err != nil: // still in the outbox
 				r.verdict, r.reason = interrupted, err.Error()
 			case !targets[i].Found:
 				r.verdict = deleted
 			case targets[i].Sealed != nil:
-				e.o.Log.Error("a webhook's address or secret cannot be opened", "webhook", a.endpoint.id, "error", targets[i].Sealed)
-				r.verdict, r.reason = forbidden, "refused: the webhook's address or secret cannot be opened with the server's key"
+				e.o.Log.Error("webhook address or secret not readable", "webhook", a.endpoint.id, "error", targets[i].Sealed)
+				r.verdict, r.reason = forbidden, "refused: the webhook's address or secret cannot be opened with the "+
+					"server's key"
 			case targets[i].Lost:
 				r.verdict, r.reason = lost, targets[i].Refusal
 			case targets[i].Refusal != "":
@@ -258,11 +265,12 @@ func (e *Engine) check() {
 	under.Wait()
 }
 
-// record writes what came of attempts. What is not written is handed back.
+// record writes the results of attempts. Results that were not written are
+// returned.
 func (e *Engine) record(ctx context.Context) {
 	for r := range e.records {
 		var err error
-		if len(r.marks) > 0 { // before what came of them meanwhile
+		if len(r.marks) > 0 { // before their results
 			err = e.o.DB.MarkDelivering(ctx, r.marks)
 		}
 		if err == nil && len(r.outcomes)+len(r.holds) > 0 {
@@ -277,24 +285,24 @@ func (e *Engine) record(ctx context.Context) {
 	}
 }
 
-// What the log says while a task fails.
+// Log messages for failing tasks.
 const (
-	cannotReadOutbox = "the outbox of webhooks cannot be read"
-	cannotRead       = "deliveries cannot be read"
-	cannotRecord     = "deliveries wait to be recorded"
-	cannotPrune      = "a delivery log was not pruned"
-	cannotLease      = "the shards of webhooks are not leased"
+	cannotReadOutbox = "outbox of webhooks not read"
+	cannotRead       = "deliveries not read"
+	cannotRecord     = "deliveries not recorded"
+	cannotPrune      = "delivery log not pruned"
+	cannotLease      = "webhook shards not leased"
 )
 
-// look reads now and then which webhooks have open deliveries: at the start,
-// and for what another server wrote.
+// look polls for webhooks with open deliveries: at the start, and for
+// deliveries written by other servers.
 func (e *Engine) look(ctx context.Context) {
 	every := lookEvery
 	if e.o.DB.Shared() {
 		every = lookShared
 	}
 	if err := e.o.DB.Reschedule(ctx); err != nil && ctx.Err() == nil {
-		e.failures.Failed("retries are not compared with the clock", err)
+		e.failures.Failed("retries not compared with the clock", err)
 	}
 	for {
 		began, pause := time.Now(), every
@@ -319,14 +327,15 @@ func (e *Engine) look(ctx context.Context) {
 	}
 }
 
-// lookRest is how long not to look after a reading that took so long: a twentieth
-// of the time goes into looking. A reading that hung because the database could
-// not be reached says nothing about its cost, and puts the next off by little.
+// lookRest returns the pause after a poll that took a given time, so that
+// polling uses at most a twentieth of the time. A poll that hung because the
+// database was unreachable says nothing about the cost of polling, so the pause
+// is limited.
 func lookRest(pause, took time.Duration) time.Duration {
 	return max(pause, min(20*took, lookMost))
 }
 
-// refill reads deliveries of an endpoint whose time has come.
+// refill reads due deliveries of an endpoint from the outbox.
 func (e *Engine) refill(p *endpoint, behind store.Place, limit int) {
 	due, err := e.o.DB.Due(e.stopped, p.id, behind, limit)
 	e.refills <- refill{p, behind, limit, due, err}

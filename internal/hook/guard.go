@@ -20,50 +20,49 @@ import (
 )
 
 const (
-	maxAddress     = 2048 // characters of a webhook's address
+	maxAddress     = 2048 // characters of a webhook's URL
 	resolveTimeout = 5 * time.Second
 	dialTimeout    = 10 * time.Second
 )
 
-// GuardOptions are what the operator decides. The zero value reaches the
-// public internet over https and nothing else.
+// GuardOptions holds the operator's settings. The zero value allows only https
+// to the public internet.
 type GuardOptions struct {
-	// Allow names the operator's exceptions, for which http and any port are
-	// allowed too. A host (any port) or host:port matches the host as it stands
-	// in a webhook's address, whatever it resolves to. An IP address or a CIDR
-	// matches the address that is connected to, on any port, so names that
-	// resolve into it are allowed as well.
+	// Allow lists exceptions for which http and any port are also allowed. A
+	// host (any port) or host:port matches the host in a webhook's URL,
+	// whatever it resolves to. An IP address or CIDR matches the address of the
+	// connection on any port, so names that resolve to it are also allowed.
 	Allow []string
-	// Resolver looks names up; nil is Go's own.
+	// Resolver looks up names; nil means Go's own.
 	Resolver *net.Resolver
 }
 
-// Guard decides which addresses the server calls for the people who type them
-// in. It denies by default: what it allows is https on port 443 of a host on
-// the public internet, or an exception of the operator. A Guard never changes
-// and may be shared.
+// Guard decides which URLs entered by users the server may call. It denies by
+// default. It allows https on port 443 of hosts on the public internet, and the
+// operator's exceptions. A Guard is immutable and safe for concurrent use.
 type Guard struct {
-	hosts    map[string]bool // "host" and "host:port", in the spelling of parseHost
+	hosts    map[string]bool // "host" and "host:port", as spelled by parseHost
 	prefixes []netip.Prefix
 	resolver *net.Resolver
 }
 
-// Refused is the error of a dial that the guard does not allow. Trying again
-// does not help: the delivery has failed.
+// Refused is the error of a dial that the guard does not allow. A retry cannot
+// succeed, so the delivery fails.
 type Refused struct {
-	// Reason says why in words that follow "the address", for the delivery log:
-	// "resolves to a private address (10.0.0.8)".
+	// Reason completes "the address" for the delivery log: "resolves to a
+	// private address (10.0.0.8)".
 	Reason string
 }
 
 func (r *Refused) Error() string { return "the address " + r.Reason }
 
-// NewGuard refuses an exception that is not a host, host:port, IP address or
-// CIDR, and names it.
+// NewGuard returns an error for an exception that is not a host, host:port, IP
+// address or CIDR.
 func NewGuard(o GuardOptions) (*Guard, error) {
 	g := &Guard{hosts: map[string]bool{}, resolver: o.Resolver}
 	if g.resolver == nil {
-		// Go's own even in a build with cgo: C's reads 0x7f.1 as an address.
+		// Use Go's resolver even in a build with cgo, because C's parses 0x7f.1
+		// as an address.
 		g.resolver = &net.Resolver{PreferGo: true}
 	}
 	for _, exception := range o.Allow {
@@ -79,17 +78,17 @@ func (g *Guard) allow(exception string) error {
 		prefix, err := netip.ParsePrefix(exception)
 		switch {
 		case err != nil:
-			return errors.New("is not a CIDR such as 10.1.0.0/16; write a host without https:// and path")
+			return errors.New("is not a CIDR such as 10.1.0.0/16. Write a host without https:// and path")
 		case prefix.Addr().Is4In6():
-			return errors.New("is an IPv4 range written as IPv6; write it as IPv4")
+			return errors.New("is an IPv4 range written as IPv6. Write it as IPv4")
 		case prefix != prefix.Masked():
-			return fmt.Errorf("has bits beyond its mask; write %s", prefix.Masked())
+			return fmt.Errorf("has bits beyond its mask. Write %s", prefix.Masked())
 		}
 		g.prefixes = append(g.prefixes, prefix)
 		return nil
 	}
 	text, port := exception, ""
-	// An IPv6 address has colons of its own, and a port only behind brackets.
+	// An IPv6 address contains colons, so its port must follow brackets.
 	if inner, found := strings.CutPrefix(exception, "["); found && strings.HasSuffix(inner, "]") {
 		text = strings.TrimSuffix(inner, "]")
 	} else if found || strings.Count(exception, ":") == 1 {
@@ -99,7 +98,7 @@ func (g *Guard) allow(exception string) error {
 		}
 	}
 	if strings.HasPrefix(exception, "[") && !strings.Contains(text, ":") {
-		return errors.New("has brackets around what is not an IPv6 address")
+		return errors.New("has brackets around a text that is not an IPv6 address")
 	}
 	h, reason := parseHost(text)
 	switch {
@@ -115,18 +114,22 @@ func (g *Guard) allow(exception string) error {
 	return nil
 }
 
-// target is where an address leads, and what the guard may say without DNS.
+// target is the destination of a URL, with what the guard can decide without
+// DNS.
 type target struct {
 	host
-	// named: the operator named this host, so it is not looked at further.
+	// named means that the operator allowed this host by name. It is not
+	// checked further.
 	named bool
-	// inside: only addresses in the operator's ranges will do, because the
-	// scheme, the port or the name is not one of the public internet.
+	// inside means that only addresses in the operator's ranges are allowed,
+	// because the scheme, the port or the name is not one of the public
+	// internet.
 	inside bool
 }
 
-// target judges all that is known before the name is resolved. The reason
-// follows "the address"; scheme is empty at the dial, which is not told it.
+// target checks everything that is known before the name is resolved. The
+// reason completes "the address". The scheme is empty at the dial, which does
+// not know it.
 func (g *Guard) target(scheme string, h host, port string) (target, string) {
 	t := target{host: h}
 	if g.hosts[h.name] || g.hosts[net.JoinHostPort(h.name, port)] {
@@ -148,11 +151,12 @@ func (g *Guard) target(scheme string, h host, port string) (target, string) {
 		}
 		return t, reason
 	case reach != public:
-		reason = "has a host name that is not one of the public internet"
+		reason = "has a host name that does not exist on the public internet"
 	default:
 		return t, ""
 	}
-	// The dial sees no scheme, so http to a public host must show in the port.
+	// The dial does not know the scheme, so http to a public host must be
+	// detected by its port.
 	if h.addr.IsValid() || reach == never || len(g.prefixes) == 0 || scheme == "http" && port == "443" {
 		return t, reason
 	}
@@ -160,7 +164,7 @@ func (g *Guard) target(scheme string, h host, port string) (target, string) {
 	return t, ""
 }
 
-// covers tells whether the operator allows an address.
+// covers reports whether the operator allowed an address.
 func (g *Guard) covers(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	for _, p := range g.prefixes {
@@ -171,7 +175,7 @@ func (g *Guard) covers(addr netip.Addr) bool {
 	return false
 }
 
-// refuse says why a name that resolves to addr is not called, if so.
+// refuse returns why a name that resolves to addr must not be called, or nil.
 func (g *Guard) refuse(t target, addr netip.Addr) *Refused {
 	if g.covers(addr) {
 		return nil
@@ -181,28 +185,34 @@ func (g *Guard) refuse(t target, addr netip.Addr) *Refused {
 		if !t.inside {
 			return nil
 		}
-		reason = "an address that only https on port 443 of a public name reaches"
+		reason = "an address that is only reachable by https on port 443 of a public name"
 	}
 	return &Refused{fmt.Sprintf("resolves to %s (%s)", reason, addr.Unmap().WithZone(""))}
 }
 
-// Parse says all about an address that can be said without asking DNS, and
-// returns it in one spelling: scheme and host in lower-case ASCII, without the
-// port that its scheme implies. Parsing what it returns gives the same again.
+// notPublic returns the refusal of a URL. The reason completes "the address".
+func notPublic(reason string) error {
+	return board.Invalid(
+		"url: the address %s. Use an https:// address on port 443 of a host on the public internet.", reason)
+}
+
+// Parse checks everything about a URL that needs no DNS. It returns the URL in
+// a canonical form: scheme and host in lower-case ASCII, without the default
+// port. Parsing the result returns it unchanged.
 //
-// It refuses what is not https on port 443 of a host that may be public: other
-// schemes and ports, user info, fragments, control and invisible characters,
-// white space, backslashes, more than 2,048 characters, every spelling of a
-// host that some program might read differently, names of private networks,
+// It refuses everything but https on port 443 of a host that may be public:
+// other schemes and ports, user info, fragments, control and invisible
+// characters, white space, backslashes, more than 2,048 characters, spellings
+// of a host that programs may interpret differently, names of private networks,
 // and special addresses.
 //
 // A host that the operator named, or an address in the operator's ranges, may
-// have http and any port. As soon as there is such a range, so may any name
-// but localhost and its like (and except http on port 443), since the name
-// may resolve into the range: Check and Dial decide that.
+// use http and any port. If there is such a range, any name except localhost
+// and the like may too (but not http on port 443), because the name may resolve
+// into the range. Check and Dial decide that.
 //
-// The error is a fault invalid_request whose message begins with "url: " and
-// holds nothing of the address but an IP.
+// The error is an invalid_request whose message starts with "url: ". It
+// contains nothing of the URL but an IP address.
 func (g *Guard) Parse(address string) (*url.URL, error) {
 	u, _, err := g.parse(address)
 	return u, err
@@ -221,7 +231,7 @@ func (g *Guard) parse(address string) (*url.URL, target, error) {
 	}
 	t, reason := g.target(u.Scheme, h, port)
 	if reason != "" {
-		return nil, target{}, board.Invalid("url: the address %s; give an https:// address on port 443 of a host on the public internet.", reason)
+		return nil, target{}, notPublic(reason)
 	}
 	u.Host = h.name
 	if h.addr.Is6() {
@@ -231,13 +241,14 @@ func (g *Guard) parse(address string) (*url.URL, target, error) {
 		u.Host += ":" + port
 	}
 	if utf8.RuneCountInString(u.String()) > maxAddress {
-		return nil, target{}, board.Invalid("url: the address has more than %d characters when its special characters are escaped.", maxAddress)
+		return nil, target{}, board.Invalid("url: the address has more than %d characters after escaping special "+
+			"characters.", maxAddress)
 	}
 	return u, t, nil
 }
 
-// parseURL reads an address and refuses what a webhook has no use for, or what
-// two programs may read as two addresses.
+// parseURL parses a URL. It refuses parts that a webhook has no use for, and
+// spellings that two programs may interpret differently.
 func parseURL(address string) (u *url.URL, reason string) {
 	switch {
 	case address == "":
@@ -247,13 +258,13 @@ func parseURL(address string) (u *url.URL, reason string) {
 	case utf8.RuneCountInString(address) > maxAddress:
 		return nil, fmt.Sprintf("the address has more than %d characters", maxAddress)
 	case strings.ContainsFunc(address, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }):
-		return nil, "the address has white space, control characters or invisible ones"
+		return nil, "the address contains white space, control characters or invisible characters"
 	case strings.Contains(address, `\`):
-		return nil, "the address has a backslash"
+		return nil, "the address contains a backslash"
 	case strings.Contains(address, "#"):
-		return nil, "the address has a fragment; leave out # and what follows"
+		return nil, "the address has a fragment. Remove # and everything after it"
 	}
-	// Not wrapped: the error quotes the address, which is a secret.
+	// Not wrapped, because the error quotes the URL, which is a secret.
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, "the address is not a well-formed URL"
@@ -269,30 +280,31 @@ func parseURL(address string) (u *url.URL, reason string) {
 	case u.Hostname() == "":
 		return nil, "the address has no host"
 	case u.User != nil:
-		return nil, "the address has a user name or password; leave out what stands before @"
+		return nil, "the address has a user name or password. Remove everything before @"
 	case strings.Contains(authority, "%"):
-		// Go has unescaped its copy, and others would not.
-		return nil, "its host has a percent sign; write the host without escapes and zone"
+		// Go has unescaped its copy, which other programs would not.
+		return nil, "its host contains a percent sign. Write the host without escapes and zone"
 	case strings.HasSuffix(authority, ":"):
-		return nil, "its port is missing; leave out the colon"
+		return nil, "its port is missing. Remove the colon"
 	case u.Port() != "" && !validPort(u.Port()):
 		return nil, "its port is not a number from 1 to 65535"
 	}
 	return u, ""
 }
 
-// validPort takes a port in its one spelling, without signs and leading zeros.
+// validPort reports whether a port is valid and in its canonical form, without
+// sign and leading zeros.
 func validPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && n > 0 && strconv.FormatUint(n, 10) == text
 }
 
-// Check is Parse, and then the name is resolved, within 5 seconds: it refuses
-// when any address of the host is refused, or when it has none. A host that the
-// operator named is not resolved. The error is a fault as Parse's, or ctx's own.
+// Check calls Parse and then resolves the name, within 5 seconds. It returns an
+// error if any address of the host is refused, or if there is none. A host that
+// the operator named is not resolved. The error is a fault like Parse's, or
+// ctx's own.
 //
-// That an address passed says nothing of what its name resolves to later; for
-// that there is Dial.
+// The name may resolve to another address later, so Dial checks again.
 func (g *Guard) Check(ctx context.Context, address string) error {
 	_, t, err := g.parse(address)
 	if err != nil {
@@ -310,21 +322,21 @@ func (g *Guard) Check(ctx context.Context, address string) error {
 	if err != nil {
 		var failed *net.DNSError
 		if errors.As(err, &failed) && failed.IsNotFound {
-			return board.Invalid("url: its host does not exist: it resolves to no address.")
+			return board.Invalid("url: its host does not exist, because it has no IP address.")
 		}
-		return board.Invalid("url: its host could not be resolved; check the name, or try again later.")
+		return board.Invalid("url: its host could not be resolved. Check the name, or try again later.")
 	}
 	for _, addr := range addrs {
 		if refused := g.refuse(t, addr); refused != nil {
-			return board.Invalid("url: the address %s; give an https:// address on port 443 of a host on the public internet.", refused.Reason)
+			return notPublic(refused.Reason)
 		}
 	}
 	return nil
 }
 
-// query is the name to look up: absolute, so that the search list of this
-// machine's network does not complete what a stranger typed, unless the operator
-// opened that network.
+// query returns the name to look up. It is absolute, so that the machine's DNS
+// search list is not applied to a user's input, unless the operator opened that
+// network.
 func (g *Guard) query(t target) string {
 	if t.named || t.addr.IsValid() || len(g.prefixes) > 0 {
 		return t.name
@@ -332,12 +344,12 @@ func (g *Guard) query(t target) string {
 	return t.name + "."
 }
 
-// Dial connects to hostPort over TCP, for http.Transport.DialContext. It judges
-// the host as Parse does, and then, at the socket and before a packet leaves,
-// each address that the connection is really made to, so a name that resolves to
-// something else by now does not get past it. The first refused address ends
-// the dial. The error is then a *Refused; any other is the network's or ctx's.
-// It is not told the scheme, so the caller takes the URL from Parse, each time.
+// Dial connects to hostPort over TCP, for http.Transport.DialContext. It checks
+// the host like Parse. Then it checks each address at the socket, before any
+// packet is sent, so a name that now resolves to another address is caught. The
+// first refused address ends the dial with a *Refused error. Other errors come
+// from the network or ctx. Dial does not know the scheme, so the caller must
+// take the URL from Parse each time.
 func (g *Guard) Dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
 	if network != "tcp" && network != "tcp4" && network != "tcp6" {
 		return nil, &Refused{"is not reached over TCP"}
@@ -360,7 +372,7 @@ func (g *Guard) Dial(ctx context.Context, network, hostPort string) (net.Conn, e
 	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: g.resolver}
 	if !t.named {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			r := &Refused{"resolves to what is not an IP address"}
+			r := &Refused{"resolves to something that is not an IP address"}
 			if peer, err := netip.ParseAddrPort(address); err == nil {
 				r = g.refuse(t, peer.Addr())
 			}
@@ -375,7 +387,7 @@ func (g *Guard) Dial(ctx context.Context, network, hostPort string) (net.Conn, e
 	conn, err := dialer.DialContext(ctx, network, net.JoinHostPort(g.query(t), port))
 	if r := refused.Load(); r != nil {
 		if conn != nil {
-			conn.Close() // IPv4 and IPv6 were tried side by side
+			conn.Close() // IPv4 and IPv6 were tried in parallel
 		}
 		return nil, r
 	}

@@ -8,18 +8,18 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// host is the one spelling of a URL's host that the guard knows: a name in
-// lower-case ASCII, or an IP address as netip writes it.
+// host is the host of a URL in canonical form: a name in lower-case ASCII, or
+// an IP address as formatted by netip.
 type host struct {
 	name string
-	addr netip.Addr // valid when the name is an IP address
+	addr netip.Addr // valid if the name is an IP address
 }
 
-// parseHost reads the host of a URL without its brackets and port. What is not
-// exactly a DNS name of ASCII letters, digits and hyphens, an internationalised
-// name that maps to one (UTS #46, as browsers look names up), a dotted-decimal
-// IPv4 address or an IPv6 address without a zone is refused: the returned
-// reason follows "url: its host ".
+// parseHost parses the host of a URL without brackets and port. It accepts a
+// DNS name of ASCII letters, digits and hyphens, an internationalized name that
+// maps to one (UTS #46, as in browsers), a dotted-decimal IPv4 address, or an
+// IPv6 address without a zone. For anything else it returns a reason that
+// completes "url: its host ".
 func parseHost(text string) (host, string) {
 	if strings.Contains(text, ":") {
 		addr, err := netip.ParseAddr(text)
@@ -27,9 +27,9 @@ func parseHost(text string) (host, string) {
 		case err != nil:
 			return host{}, "is not an IPv6 address"
 		case addr.Zone() != "":
-			return host{}, "has a zone; write the address alone"
+			return host{}, "has a zone. Write the address without it"
 		case addr.Is4In6():
-			return host{}, "is an IPv4 address written as IPv6; write it as four plain decimal numbers"
+			return host{}, "is an IPv4 address written as IPv6. Write it as four plain decimal numbers"
 		}
 		return host{addr.String(), addr}, ""
 	}
@@ -38,12 +38,12 @@ func parseHost(text string) (host, string) {
 	}
 	name := lower(text)
 	mapped := !ascii(name)
-	// Lookup also refuses names of plain ASCII that are in use, such as
-	// r3---sn.example, so it sees only what is its own.
+	// Lookup also refuses plain ASCII names that are in use, such as
+	// r3---sn.example, so it is only called for internationalized names.
 	if mapped || strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") {
 		converted, err := idna.Lookup.ToASCII(name)
 		if err != nil {
-			return host{}, "is not an internationalised domain name"
+			return host{}, "is not an internationalized domain name"
 		}
 		name = converted
 	}
@@ -52,15 +52,16 @@ func parseHost(text string) (host, string) {
 	}
 	labels := strings.Split(name, ".")
 	if labels[len(labels)-1] == "" && len(labels) > 1 {
-		return host{}, "ends in a dot; leave that out"
+		return host{}, "ends in a dot. Remove it"
 	}
 	for _, label := range labels {
 		if reason := checkLabel(label); reason != "" {
 			return host{}, reason
 		}
 	}
-	// As the URL standard has it: a host that ends in a number is IPv4. Of its
-	// many spellings, which programs read differently, one is left.
+	// As in the URL standard, a host that ends in a number is an IPv4 address.
+	// Programs interpret its many spellings differently, so only one is
+	// accepted.
 	last := labels[len(labels)-1]
 	if strings.HasPrefix(last, "0x") || numeric(last) {
 		addr, err := netip.ParseAddr(name)
@@ -72,8 +73,8 @@ func parseHost(text string) (host, string) {
 	return host{name: name}, ""
 }
 
-// numeric tells whether a label is all digits, in any script: idna leaves those
-// that are not Arabic as they are.
+// numeric reports whether a label consists of digits of any script. Package
+// idna does not map digits other than Arabic ones.
 func numeric(label string) bool {
 	text, err := idna.Punycode.ToUnicode(label)
 	return err == nil && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsNumber(r) }) < 0
@@ -86,28 +87,28 @@ func checkLabel(label string) string {
 	case len(label) > 63:
 		return "has a part of more than 63 characters"
 	case strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-"):
-		return "has a part that begins or ends with a hyphen"
+		return "has a part that starts or ends with a hyphen"
 	}
 	for i := range len(label) {
 		if c := label[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return "has characters that a domain name does not have"
+			return "contains characters that are not allowed in a domain name"
 		}
 	}
 	return ""
 }
 
-// scope says who can reach a name, as far as the name alone tells.
+// scope is where a name can be reached, as far as the name itself shows.
 type scope int
 
 const (
 	public  scope = iota
-	private       // names of a network that is not the internet
-	never         // means this machine, or nothing that DNS knows
+	private       // names of a network other than the internet
+	never         // names of this machine, and names unknown to DNS
 )
 
-// suffixes are the names that are not the internet's, with all below them:
-// RFC 6761, RFC 6762 (and its appendix G), RFC 7686, RFC 8375, and ICANN's
-// resolution of 2024 on internal.
+// suffixes lists names outside of the public internet, including all names
+// below them: RFC 6761, RFC 6762 (and its appendix G), RFC 7686, RFC 8375, and
+// ICANN's resolution of 2024 on internal.
 var suffixes = []struct {
 	name  string
 	scope scope
@@ -126,8 +127,8 @@ var suffixes = []struct {
 	{"lan", private},
 }
 
-// scopeOf tells how far a name reaches. A single word is a private name: the
-// internet has no host of one label that a receiver could be.
+// scopeOf returns the scope of a name. A single label is private, because no
+// receiver on the internet has a host name of one label.
 func scopeOf(name string) scope {
 	for _, s := range suffixes {
 		if name == s.name || strings.HasSuffix(name, "."+s.name) {
@@ -140,7 +141,7 @@ func scopeOf(name string) scope {
 	return public
 }
 
-// lower changes ASCII alone: the rest is for idna to map, whose rules differ
+// lower converts only ASCII. The rest is mapped by idna, whose rules differ
 // from Unicode's.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -118,7 +118,7 @@ func TestAddressesAreRefusedByTheirForm(t *testing.T) {
 		"https://hooks.example.com/\xff": "UTF-8",
 		"https://hooks.example.com/" + long('a', 2048-25):     "more than 2048",
 		"https://hooks.example.com:443/" + long('a', 2048-29): "more than 2048",
-		"https://hooks.example.com/" + long('ü', 2048-26):     "more than 2048 characters when",
+		"https://hooks.example.com/" + long('ü', 2048-26):     "more than 2048 characters after",
 		"hooks.example.com":                                 "https://",
 		"//hooks.example.com":                               "https://",
 		"http://hooks.example.com":                          "https://",
@@ -174,9 +174,9 @@ func TestAddressesAreRefusedByTheirForm(t *testing.T) {
 		"https://hooks-.example.com":                        "hyphen",
 		"https://" + long('a', 64) + ".example.com":         "63",
 		"https://" + strings.Repeat("abc.", 62) + "abc.com": "253",
-		"https://xn--a.example.com":                         "internationalised",
-		"https://a.xn--a.example.com":                       "internationalised",
-		"https://8.8.8.٨":                                   "internationalised",
+		"https://xn--a.example.com":                         "internationalized",
+		"https://a.xn--a.example.com":                       "internationalized",
+		"https://8.8.8.٨":                                   "internationalized",
 		"https://xn--.example.com":                          "empty part",
 		"https://a\u0301\u0301\u2024.example.com":           "", // U+2024 is a dot to some
 		"https://[2606:4700::1111%25eth0]":                  "percent",
@@ -325,7 +325,7 @@ func TestNamesOfPrivateNetworksAreRefusedWhateverTheyResolveTo(t *testing.T) {
 		"metadata.google.internal", "nas.home.arpa", "abc.onion", "a.invalid", "fritz.home", "wiki.lan", "wiki.corp", "wiki.intranet",
 		"a.private", "intranet", "com", "db",
 	} {
-		const want = "not one of the public internet"
+		const want = "does not exist on the public internet"
 		_, err := g.Parse("https://" + name)
 		wantFault(t, name, err, want)
 		wantRefused(t, g, name+":443", want)

@@ -9,24 +9,24 @@ import (
 	"cardwall/internal/store"
 )
 
-// loop is the state of an engine that runs. One goroutine owns it all, so
-// nothing of it is locked.
+// loop is the state of a running engine. A single goroutine owns it, so there
+// are no locks.
 type loop struct {
 	*Engine
 	endpoints map[string]*endpoint
-	line      []*endpoint // those that may send, in turn
+	line      []*endpoint // endpoints that may send, round-robin
 	alarms    alarms
-	mine      map[int]bool // the shards that this server looks after
+	mine      map[int]bool // the shards leased by this server
 	spare     []store.Dispatch
 
 	batch   []*attempt          // to be checked
-	running map[*attempt]string // attempts under way, and the ids of their deliveries
-	reading int                 // refills under way
+	running map[*attempt]string // attempts in progress, with the ids of their deliveries
+	reading int                 // reads of the outbox in progress
 	pruning sync.WaitGroup
 
 	unwritten record // to be written
 	writing   bool
-	writeAt   time.Time // not before this
+	writeAt   time.Time // not before this time
 	swept     time.Time
 	noted     time.Time
 }
@@ -39,7 +39,8 @@ func newLoop(e *Engine) *loop {
 	return l
 }
 
-// run serves until ctx ends, and then until what is under way has ended.
+// run serves until ctx ends, and then until the attempts in progress have
+// ended.
 func (l *loop) run(ctx context.Context) {
 	defer l.pruning.Wait()
 	timer := time.NewTimer(time.Hour)
@@ -50,10 +51,10 @@ func (l *loop) run(ctx context.Context) {
 		l.note(now)
 		l.takeOffered()
 		for _, p := range l.alarms.due(now) {
-			l.rouse(p)
+			l.activate(p)
 		}
 		if !ending {
-			l.pump(now)
+			l.dispatch(now)
 		}
 		checks := l.checks
 		if len(l.batch) == 0 {
@@ -91,7 +92,7 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// moreResults takes the results that are there already, so that they are
+// moreResults collects the results that are already available, so that they are
 // written together.
 func (l *loop) moreResults() {
 	for range batchSize {
@@ -104,7 +105,7 @@ func (l *loop) moreResults() {
 	}
 }
 
-// rest is how long nothing happens unless something comes in.
+// rest returns how long to sleep if no event arrives.
 func (l *loop) rest(now time.Time) time.Duration {
 	wait := sweepEvery
 	if len(l.running) > 0 {
@@ -119,7 +120,7 @@ func (l *loop) rest(now time.Time) time.Duration {
 	return max(0, wait)
 }
 
-// endpointOf is the queue of a webhook that this server looks after, else nil.
+// endpointOf returns the queue of a webhook in this server's shards, or nil.
 func (l *loop) endpointOf(webhookID string) *endpoint {
 	p := l.endpoints[webhookID]
 	if p == nil && l.mine[board.WebhookShard(webhookID)] {
@@ -129,32 +130,32 @@ func (l *loop) endpointOf(webhookID string) *endpoint {
 	return p
 }
 
-// takeOffered queues what was just committed here.
+// takeOffered queues deliveries that were just committed here.
 func (l *loop) takeOffered() {
 	offered, missed := l.taken(l.spare)
 	for _, d := range offered {
 		if p := l.endpointOf(d.WebhookID); p != nil && l.mine[board.WebhookShard(d.WebhookID)] {
 			p.offer(d, true)
-			l.rouse(p)
+			l.activate(p)
 		}
 	}
 	clear(offered)
 	l.spare = offered
 	if missed {
 		select {
-		case l.lookNow <- struct{}{}: // some may be of endpoints that are not known here
+		case l.lookNow <- struct{}{}: // some may belong to endpoints that are not known here
 		default:
 		}
 		for _, p := range l.endpoints {
 			p.more = true
-			l.rouse(p)
+			l.activate(p)
 		}
 	}
 }
 
-// rouse lets an endpoint stand in the line, and asks the outbox when it has
-// little left in memory.
-func (l *loop) rouse(p *endpoint) {
+// activate puts an endpoint in line to send, and reads the outbox if it has little
+// left in memory.
+func (l *loop) activate(p *endpoint) {
 	if !l.mine[board.WebhookShard(p.id)] {
 		return
 	}
@@ -177,8 +178,8 @@ func (l *loop) rouse(p *endpoint) {
 	}
 }
 
-// pump begins attempts, one of each endpoint in the line at a time.
-func (l *loop) pump(now time.Time) {
+// dispatch starts attempts, one for each endpoint in line at a time.
+func (l *loop) dispatch(now time.Time) {
 	for len(l.line) > 0 && len(l.running) < attemptsAtOnce && len(l.batch) < batchSize && len(l.unwritten.outcomes) < unrecordedMost {
 		p := l.line[0]
 		l.line = l.line[1:]
@@ -189,14 +190,14 @@ func (l *loop) pump(now time.Time) {
 			l.running[a] = d.ID
 			l.busy[board.WebhookShard(p.id)].Add(1)
 			l.batch = append(l.batch, a)
-			l.rouse(p)
+			l.activate(p)
 		} else if wait > 0 {
 			l.alarms.set(p, now.Add(wait))
 		}
 	}
 }
 
-// release takes an attempt back that was not made.
+// release returns an attempt that was not made.
 func (l *loop) release(a *attempt) {
 	l.end(a)
 	p := a.endpoint
@@ -205,23 +206,23 @@ func (l *loop) release(a *attempt) {
 	l.busy[board.WebhookShard(p.id)].Add(-1)
 }
 
-// end takes an attempt off those that are under way.
+// end removes an attempt from those in progress.
 func (l *loop) end(a *attempt) {
 	delete(l.running, a)
 	a.endpoint.underWay--
 }
 
-// result takes in what came of an attempt.
+// result processes the result of an attempt.
 func (l *loop) result(r result) {
 	a, p := r.attempt, r.attempt.endpoint
 	now := time.Now()
 	switch r.verdict {
 	case interrupted:
-		l.o.Log.Debug("a delivery was not attempted", "delivery", a.delivery.ID, "reason", r.reason)
+		l.o.Log.Debug("delivery not attempted", "delivery", a.delivery.ID, "reason", r.reason)
 		l.release(a)
 		l.alarms.set(p, now.Add(recordPause))
 		return
-	case waiting: // the pause outlives the server that was asked for it
+	case waiting: // the pause must outlive the server that was asked for it
 		p.held = true
 		p.until = later(p.until, now.Add(time.Duration(a.target.Until-board.InstantOf(l.o.DB.Now()))*time.Millisecond))
 		l.release(a)
@@ -236,9 +237,9 @@ func (l *loop) result(r result) {
 	}
 	l.end(a)
 	p.failing = p.failing || a.target.Failures > 0
-	// The log may say of another server's time that deliveries are held.
+	// The log may still show, from another server, that deliveries are held.
 	if r.verdict == accepted && a.delivery.SwitchesOn != "" {
-		p.until = time.Time{} // a person had the receiver looked at
+		p.until = time.Time{} // a person had the receiver checked
 	}
 	if p.judge(&r, now) || a.target.Held && !p.held {
 		l.unwritten.holds = append(l.unwritten.holds, p.hold(now, board.InstantOf(l.o.DB.Now())))
@@ -247,7 +248,7 @@ func (l *loop) result(r result) {
 	l.o.Metrics.attempted(&r, &o, board.InstantOf(l.o.DB.Now()))
 	p.failing = p.failing && o.Status != board.DeliveryDelivered || o.Counts
 	l.unwritten.outcomes = append(l.unwritten.outcomes, o)
-	l.rouse(p)
+	l.activate(p)
 }
 
 func (l *loop) nothingToWrite() bool {
@@ -255,7 +256,7 @@ func (l *loop) nothingToWrite() bool {
 	return len(u.outcomes)+len(u.holds)+len(u.marks)+len(u.deleted) == 0
 }
 
-// write hands over what is to be written, when the last was.
+// write starts writing results, if the previous write has finished.
 func (l *loop) write(now time.Time) {
 	if l.writing || l.nothingToWrite() || now.Before(l.writeAt) {
 		return
@@ -265,7 +266,7 @@ func (l *loop) write(now time.Time) {
 	l.unwritten = record{}
 }
 
-// written lets go of what is in the database now.
+// written removes recorded deliveries from memory.
 func (l *loop) written(r recorded) {
 	l.writing = false
 	if r.err != nil {
@@ -294,11 +295,11 @@ func (l *loop) written(r recorded) {
 			p.ended = 0
 			l.pruning.Go(func() { l.prune(p.id) })
 		}
-		l.rouse(p)
+		l.activate(p)
 	}
 }
 
-// prune takes away what fell out of endpoints' logs.
+// prune deletes deliveries beyond the limits of the endpoints' logs.
 func (l *loop) prune(ids ...string) {
 	for _, id := range ids {
 		if _, err := l.o.DB.PruneDeliveries(l.stopped, id, pruneAtOnce); err != nil {
@@ -309,16 +310,16 @@ func (l *loop) prune(ids ...string) {
 	}
 }
 
-// refilled queues what the outbox had.
+// refilled queues deliveries read from the outbox.
 func (l *loop) refilled(r refill) {
 	p := r.endpoint
 	l.reading--
 	full := len(r.due.Deliveries) >= r.limit
 	r.due.Deliveries = l.unannounced(r.due.Deliveries)
-	l.takeOffered() // those that are not announced any more, before the outbox's copies of them
+	l.takeOffered() // deliveries handed over in the meantime, before the outbox's copies of them
 	p.refilling = false
 	if !l.mine[board.WebhookShard(p.id)] {
-		clear(p.left) // another server has them by now
+		clear(p.left) // another server handles them now
 		return
 	}
 	if r.err != nil {
@@ -330,10 +331,10 @@ func (l *loop) refilled(r refill) {
 	}
 	l.failures.Succeeded(cannotRead)
 	p.learn(&r, full)
-	l.rouse(p)
+	l.activate(p)
 }
 
-// found learns of webhooks with open deliveries.
+// found processes webhooks with open deliveries.
 func (l *loop) found(queues []store.Queue) {
 	now := board.InstantOf(l.o.DB.Now())
 	l.o.Metrics.outbox(queues, now)
@@ -342,30 +343,31 @@ func (l *loop) found(queues []store.Queue) {
 		if p == nil {
 			continue
 		}
-		// What is due may be what is in memory. Only where others write too is it
-		// worth asking while there is some.
+		// The due deliveries may already be in memory. Then a read is only
+		// worthwhile if other servers write too.
 		if q.FirstDue <= now && (len(p.inside) == 0 || l.o.DB.Shared()) {
 			p.more = true
 		} else if q.FirstDue > now && (p.next == 0 || q.FirstDue < p.next) {
 			p.next = q.FirstDue
 		}
-		l.rouse(p)
+		l.activate(p)
 	}
 }
 
-// take learns which shards are this server's.
+// take sets the shards of this server.
 func (l *loop) take(mine map[int]bool) {
 	l.mine = mine
 	for id, p := range l.endpoints {
 		if !mine[board.WebhookShard(id)] {
-			// What is queued is another server's now; what is under way is recorded.
+			// Queued deliveries now belong to another server. Attempts in
+			// progress will be recorded.
 			p.empty()
 		}
 	}
 }
 
-// note does what need not be done at once: it shows attempts that take long as
-// delivering, and forgets endpoints that have had nothing to do.
+// note does work that is not urgent: it shows slow attempts as delivering, and
+// forgets idle endpoints.
 func (l *loop) note(now time.Time) {
 	if now.Sub(l.noted) < markAfter {
 		return

@@ -100,10 +100,10 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 		{"gigabytes of body without a length", "HTTP/1.1 503 No\r\n\r\n", block, ending{board.DeliveryRetry, "HTTP 503", "aaaa", 0, soonEnough}},
 		{"gigabytes of chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n" + block + "\r\n", ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
 		{"gigabytes of packed body", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", block, ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
-		{"headers without an end", "HTTP/1.1 200 OK\r\n", header, ending{board.DeliveryRetry, "the headers of the answer are larger than 32 KiB", "", 0, soonEnough}},
-		{"a header without an end", "HTTP/1.1 200 OK\r\nX-Long: ", block, ending{board.DeliveryRetry, "the headers of the answer are larger than 32 KiB", "", 0, soonEnough}},
-		{"a first line without an end", "", block, ending{board.DeliveryRetry, "the headers of the answer are larger than 32 KiB", "", 0, soonEnough}},
-		{"1xx without an end", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100), ending{board.DeliveryRetry, "the headers of the answer are larger than 32 KiB", "", 0, soonEnough}},
+		{"headers without an end", "HTTP/1.1 200 OK\r\n", header, ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+		{"a header without an end", "HTTP/1.1 200 OK\r\nX-Long: ", block, ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+		{"a first line without an end", "", block, ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+		{"1xx without an end", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100), ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
 	} {
 		t.Run(c.name, func(t *testing.T) { // one after the other: it measures memory
 			w := newWorld(t)
@@ -148,7 +148,7 @@ func TestAConnectionThatIsClosedOrResetIsRetried(t *testing.T) {
 			h := w.webhook(port(t, serve))
 			w.loopback()
 			w.card()
-			w.wantEnding(w.first(h.ID), ending{board.DeliveryRetry, "the connection was closed before an answer", "", 0, soonEnough})
+			w.wantEnding(w.first(h.ID), ending{board.DeliveryRetry, "the connection was closed before a response", "", 0, soonEnough})
 		})
 	}
 }

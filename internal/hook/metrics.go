@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Metrics are what an operator watches. Their labels have few values, whoever
-// subscribes to what.
+// Metrics holds the metrics of deliveries. Their labels have few values,
+// whatever the number of webhooks.
 type Metrics struct {
 	outcomes  *prometheus.CounterVec
 	answers   prometheus.Histogram
@@ -21,27 +21,29 @@ type Metrics struct {
 	age       prometheus.Gauge
 }
 
-// NewMetrics makes the metrics of one engine.
+// NewMetrics returns the metrics of one engine.
 func NewMetrics() *Metrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 	return &Metrics{
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_webhook_attempts_total", Help: "Attempts to deliver, by what became of the delivery.",
+			Name: "cardwall_webhook_attempts_total", Help: "Delivery attempts, by result.",
 		}, []string{"status"}),
 		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_webhook_answer_seconds", Help: "Time from the beginning of an attempt to the receiver's answer.", Buckets: buckets,
+			Name: "cardwall_webhook_answer_seconds", Help: "Time from the start of an attempt to the receiver's " +
+				"response.", Buckets: buckets,
 		}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_webhook_first_delivery_seconds", Help: "Time from an event to its delivery at the first attempt.", Buckets: buckets,
+			Name: "cardwall_webhook_first_delivery_seconds", Help: "Time from an event to its delivery at the first " +
+				"attempt.", Buckets: buckets,
 		}),
-		underWay:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Attempts to deliver that are under way."}),
-		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints that this server looks after and has had something to send to."}),
-		due:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_queues_due", Help: "Endpoints with deliveries whose time has come."}),
-		age:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_outbox_age_seconds", Help: "How long the delivery has been due that waits longest."}),
+		underWay:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Delivery attempts in progress."}),
+		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints handled by this server that had deliveries."}),
+		due:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_queues_due", Help: "Endpoints with due deliveries."}),
+		age:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_outbox_age_seconds", Help: "How long the oldest due delivery has been due."}),
 	}
 }
 
-// Collectors are the metrics, for a registry.
+// Collectors returns the metrics for a Prometheus registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.outcomes, m.answers, m.latency, m.underWay, m.endpoints, m.due, m.age}
 }

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	leaseTime  = 5 * time.Second // a dead server's shards are free after this
+	leaseTime  = 5 * time.Second // a failed server's shards are free after this time
 	leaseEvery = time.Second
-	settleTime = 4 * time.Second        // that a server has to live before it takes shards, where others do
-	raceEvery  = 100 * time.Millisecond // after another server took what this one wanted
+	settleTime = 4 * time.Second        // how long a server must run before it takes shards, if there are others
+	raceEvery  = 100 * time.Millisecond // after another server was faster
 )
 
-// lease keeps this server's share of the shards, so that an endpoint's queue,
-// pace and memory of failures are in one process. On a database that serves one
-// process alone all are its.
+// lease holds this server's share of the shards, so that an endpoint's queue,
+// rate limit and failure state are in one process. On a database for a single
+// process, the server has all shards.
 func (e *Engine) lease(ctx context.Context) {
 	if !e.o.DB.Shared() {
 		return
 	}
 	var (
-		drop   []int        // what this server is about to give up
-		passed map[int]bool // shards that were free the last time, and that nobody was short of
+		drop   []int        // shards to release next
+		passed map[int]bool // shards that were free the last time
 	)
 	started, renewed := time.Now(), time.Now()
 	for {
@@ -52,14 +52,14 @@ func (e *Engine) lease(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseEvery)
 			defer cancel()
 			if err := e.o.DB.GiveUpShards(ctx, e.o.Holder, allShards(), true); err != nil {
-				e.o.Log.Warn("the shards of webhooks are given up by their time alone", "error", err)
+				e.o.Log.Warn("webhook shards not released; they expire", "error", err)
 			}
 			return
 		}
 	}
 }
 
-// serve says what to look after from now on.
+// serve sets the shards to handle from now on.
 func (e *Engine) serve(ctx context.Context, shards []int) {
 	select {
 	case e.shards <- shardSet(shards):
@@ -67,18 +67,18 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 	}
 }
 
-// share renews what this server holds, takes what is free up to its part, and
-// gives up what it was about to, once what was under way there is recorded. It
-// answers what to look after, what to give up the next time, what was free, and
-// whether another server was quicker.
+// share renews this server's leases, takes free shards up to its share, and
+// releases the shards in drop once their attempts are recorded. It returns the
+// shards to handle, those to release next, the free ones, and whether another
+// server was faster.
 //
-// A server that starts and dies every few seconds must not keep shards from those
-// that live. So one that is not settled takes none while there are others; and as
-// one that died is counted until its lease ends, which makes the parts of the
-// others too small, a shard that is free for the second time is taken by whoever
-// sees it, and none is given up while there are free ones. Who gave it up leaves it
-// alone for once more: servers that look at the same instant would take back what
-// the other one has not yet seen, for as long as they do.
+// A server that crashes every few seconds must not take shards from healthy
+// ones. So a server that is not settled takes none while there are others. A
+// crashed server counts until its lease ends, which makes the other shares too
+// small. So a shard that is free for the second time may be taken by any
+// server, and none is released while there are free ones. A server that
+// released a shard skips it once more. Otherwise servers that check at the same
+// moment would take back what the other has not yet seen, again and again.
 func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int, raced bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseEvery)
 	defer cancel()

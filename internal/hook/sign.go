@@ -19,23 +19,23 @@ const (
 	HeaderSignature = "webhook-signature"
 )
 
-// Tolerance is how far the timestamp of a delivery may be from the receiver's
-// clock.
+// Tolerance is the maximum difference between a delivery's timestamp and the
+// receiver's clock.
 const Tolerance = 300 * time.Second
 
 const secretPrefix = "whsec_"
 
-// keyOf is the key that a signing secret stands for.
+// keyOf returns the key of a signing secret.
 func keyOf(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || len(key) == 0 {
-		return nil, errors.New("a signing secret is whsec_ and base64")
+		return nil, errors.New("a signing secret consists of whsec_ and base64")
 	}
 	return key, nil
 }
 
-// signature is one entry of the header webhook-signature.
+// signature returns one entry of the header webhook-signature.
 func signature(key []byte, id, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id))
@@ -46,8 +46,8 @@ func signature(key []byte, id, timestamp string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Sign makes the value of the header webhook-signature: an entry for each
-// secret, a space between them. The timestamp is in Unix seconds.
+// Sign returns the value of the header webhook-signature: one entry per secret,
+// separated by spaces. The timestamp is in Unix seconds.
 func Sign(secrets []string, id string, timestamp int64, body []byte) (string, error) {
 	entries := make([]string, len(secrets))
 	at := strconv.FormatInt(timestamp, 10)
@@ -61,9 +61,9 @@ func Sign(secrets []string, id string, timestamp int64, body []byte) (string, er
 	return strings.Join(entries, " "), nil
 }
 
-// Verify checks a delivery as a receiver must: one of the entries of the
-// signature is ours, and the timestamp is within Tolerance of now. It compares
-// in constant time.
+// Verify checks a delivery as a receiver must: one entry of the signature must
+// match, and the timestamp must be within Tolerance of now. It compares in
+// constant time.
 func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time) error {
 	key, err := keyOf(secret)
 	if err != nil {
@@ -71,10 +71,11 @@ func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time
 	}
 	at, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no Unix time in seconds", HeaderTimestamp)
+		return fmt.Errorf("%s is not a Unix time in seconds", HeaderTimestamp)
 	}
 	if age := now.Sub(time.Unix(at, 0)); age > Tolerance || age < -Tolerance {
-		return fmt.Errorf("%s is %v from now; more than %v is refused", HeaderTimestamp, age.Round(time.Second), Tolerance)
+		return fmt.Errorf("%s differs from now by %v; the "+
+			"limit is %v", HeaderTimestamp, age.Round(time.Second), Tolerance)
 	}
 	want := []byte(signature(key, id, timestamp, body))
 	for _, entry := range strings.Fields(signatures) {
@@ -82,5 +83,5 @@ func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time
 			return nil
 		}
 	}
-	return errors.New("no entry of " + HeaderSignature + " is by this secret")
+	return errors.New("no entry of " + HeaderSignature + " matches this secret")
 }

@@ -200,7 +200,7 @@ func TestTheLogSaysThatTheHeadersOfAnAnswerAreTooLarge(t *testing.T) {
 		w.engine()
 		w.card()
 		pass(time.Second)
-		if d := w.only(h.ID); !strings.HasPrefix(d.Reason, "the headers of the answer are larger than 32 KiB; next attempt") {
+		if d := w.only(h.ID); !strings.HasPrefix(d.Reason, "the response headers are larger than 32 KiB; next attempt") {
 			t.Errorf("the log says %q", d.Reason)
 		}
 	})

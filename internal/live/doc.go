@@ -1,11 +1,11 @@
-// Package live tells browsers what happens on the boards that they show, as
-// server-sent events (WHATWG HTML, 9.2): each change as list_board_changes
-// tells it, who else is there, that a board is not theirs to see any more, and
-// how many notifications wait for them.
+// Package live tells browsers about events on the boards they show, as
+// server-sent events (WHATWG HTML, 9.2): each change in the format of
+// list_board_changes, who else has the board open, that a board is no longer
+// visible to the caller, and the number of unread notifications.
 //
-// A stream is a hint with content: the page closes any gap with
-// list_board_changes, so nothing is lost with a connection. What a stream
-// sends is read from the database for its own caller each time, so a right that
-// ended ends there too. Changes of other servers are found by looking at the
-// boards' versions; nothing rests on notifications.
+// A stream is an optimization. The page fills any gap with list_board_changes,
+// so a lost connection loses nothing. Everything sent is read from the database
+// for the stream's own caller, so revoked permissions take effect there as
+// well. Changes of other servers are found by polling the versions of boards;
+// correctness does not depend on database notifications.
 package live

@@ -11,9 +11,9 @@ import (
 	"cardwall/internal/store"
 )
 
-const streamsMax = 20 // of one person
+const streamsMax = 20 // per person
 
-// Hub knows which streams of this server show which boards.
+// Hub tracks which streams of this server show which boards.
 type Hub struct {
 	db       *store.DB
 	log      *slog.Logger
@@ -28,7 +28,7 @@ type Hub struct {
 	unwatch func()
 }
 
-// NewHub makes the hub of a server and begins to listen to its changes.
+// NewHub returns the hub of a server and starts to watch for changes.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
 	h := &Hub{db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{}, persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
 	h.unwatch = db.OnChange(h.changed)
@@ -40,8 +40,8 @@ func NewHub(db *store.DB, log *slog.Logger) *Hub {
 	return h
 }
 
-// Close ends all streams and tells browsers to come back, which another server
-// will answer.
+// Close ends all streams and tells browsers to reconnect, so that another
+// server will serve them.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	if !h.closed {
@@ -60,7 +60,7 @@ func (h *Hub) changed(boardIDs []string) {
 	defer h.mu.Unlock()
 	for _, id := range boardIDs {
 		for s := range h.boards[id] {
-			s.poke(id)
+			s.markChanged(id)
 		}
 	}
 }
@@ -71,21 +71,22 @@ func (h *Hub) notified(userIDs []string) {
 	defer h.mu.Unlock()
 	for _, id := range userIDs {
 		for s := range h.persons[id] {
-			s.pokeNotifications()
+			s.markNotifications()
 		}
 	}
 }
 
-// join adds a stream. It refuses when the hub is closing, or the person has too
-// many.
+// join adds a stream. It returns an error if the hub is closing or the person
+// has too many streams.
 func (h *Hub) join(s *stream) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.closed:
-		return &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "This server stops; connect again.", RetryAfter: time.Second}
+		return &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "The server is shutting down. Connect again.", RetryAfter: time.Second}
 	case len(h.persons[s.caller.UserID]) >= streamsMax:
-		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("At most %d streams of one person can be open.", streamsMax), RetryAfter: 5 * time.Second}
+		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("At most %d streams per person can "+
+			"be open.", streamsMax), RetryAfter: 5 * time.Second}
 	}
 	if h.persons[s.caller.UserID] == nil {
 		h.persons[s.caller.UserID] = map[*stream]struct{}{}
@@ -101,7 +102,7 @@ func (h *Hub) join(s *stream) error {
 	return nil
 }
 
-// drop takes one board of a stream away.
+// drop removes a board from a stream.
 func (h *Hub) drop(s *stream, boardID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,8 +112,8 @@ func (h *Hub) drop(s *stream, boardID string) {
 	}
 }
 
-// leave takes a stream away, and answers the boards that its person has open in
-// no other stream of this server.
+// leave removes a stream. It returns the boards that its person has open in no
+// other stream of this server.
 func (h *Hub) leave(s *stream) (alone []string) {
 	for id := range s.sent {
 		h.drop(s, id)
@@ -135,13 +136,13 @@ func (h *Hub) leave(s *stream) (alone []string) {
 	return alone
 }
 
-// shown has the streams of a board told who is there.
+// shown tells the streams of a board to send who has it open.
 func (h *Hub) shown(boardIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range boardIDs {
 		for s := range h.boards[id] {
-			s.pokePresence(id)
+			s.markPresence(id)
 		}
 	}
 }

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	lookEvery    = 250 * time.Millisecond // at the versions of boards, where other servers write too
-	presentEvery = 4                      // looks, of which one is at who is there
-	callersEvery = time.Second            // whether those are let in still who listen
+	lookEvery    = 250 * time.Millisecond // polls the versions of boards, where other servers write too
+	presentEvery = 4                      // polls per poll of who has the boards open
+	callersEvery = time.Second            // checks whether the callers of streams are still authorized
 	lookTime     = 5 * time.Second
 )
 
-// What the log says while a task fails.
+// Log messages for failing tasks.
 const (
-	cannotLook          = "live streams cannot see what other servers do"
-	cannotLookAtCallers = "live streams cannot see who is let in"
+	cannotLook          = "changes of other servers not read"
+	cannotLookAtCallers = "authorization of live streams not checked"
 )
 
-// look finds what other servers changed.
+// look polls for changes by other servers.
 func (h *Hub) look() {
 	rest := time.NewTimer(lookEvery)
 	defer rest.Stop()
@@ -69,7 +69,7 @@ func (h *Hub) look() {
 	}
 }
 
-// watched are the boards and the people of the streams.
+// watched returns the boards and the people of the streams.
 func (h *Hub) watched() (boardIDs, userIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,15 +82,15 @@ func (h *Hub) watched() (boardIDs, userIDs []string) {
 	return boardIDs, userIDs
 }
 
-// lookAround has streams told of boards on which others are than before, and
-// answers who is. A person whom another server has seen go, and who is here
-// still, is noted again.
+// lookAround notifies the streams of boards whose viewers have changed, and
+// returns the viewers. A person whom another server has recorded as gone, but
+// who is still here, is recorded again.
 func (h *Hub) lookAround(ctx context.Context, boardIDs []string, before map[string][]string) (map[string][]string, error) {
 	there, err := h.db.PresentOn(ctx, boardIDs)
 	if err != nil {
 		return before, err
 	}
-	missed := map[string][]string{} // boards, by person
+	missed := map[string][]string{} // person to boards
 	h.mu.Lock()
 	for _, id := range boardIDs {
 		for s := range h.boards[id] {
@@ -115,7 +115,7 @@ func (h *Hub) lookAround(ctx context.Context, boardIDs []string, before map[stri
 	return there, nil
 }
 
-// checkCallers ends the streams of those who are not let in any more.
+// checkCallers ends the streams of callers who are no longer authorized.
 func (h *Hub) checkCallers() {
 	tick := time.NewTicker(callersEvery)
 	defer tick.Stop()
@@ -125,11 +125,11 @@ func (h *Hub) checkCallers() {
 			return
 		case <-tick.C:
 		}
-		streams := map[string][]*stream{} // by the session or token
+		streams := map[string][]*stream{} // session or token id to streams
 		h.mu.Lock()
 		for _, all := range h.persons {
 			for s := range all {
-				if id := s.caller.SessionID + s.caller.TokenID; id != "" { // it has one of the two
+				if id := s.caller.SessionID + s.caller.TokenID; id != "" { // each caller has one of the two
 					streams[id] = append(streams[id], s)
 				}
 			}

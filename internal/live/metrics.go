@@ -2,7 +2,7 @@ package live
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Collectors are the metrics of the hub, for a registry.
+// Collectors returns the metrics of the hub for a Prometheus registry.
 func (h *Hub) Collectors() []prometheus.Collector {
 	count := func(of func() int) func() float64 {
 		return func() float64 {
@@ -12,12 +12,12 @@ func (h *Hub) Collectors() []prometheus.Collector {
 		}
 	}
 	return []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_streams", Help: "Streams of browsers that are open."}, count(func() (n int) {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_streams", Help: "Open live streams of browsers."}, count(func() (n int) {
 			for _, streams := range h.persons {
 				n += len(streams)
 			}
 			return n
 		})),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_boards", Help: "Boards that an open stream shows."}, count(func() int { return len(h.boards) })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_boards", Help: "Boards shown by an open live stream."}, count(func() int { return len(h.boards) })),
 	}
 }

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	boardsMost   = 50  // of one stream
-	changesMost  = 200 // of one board in one event's reading
+	boardsMost   = 50  // per stream
+	changesMost  = 200 // per board and event
 	gather       = 10 * time.Millisecond
-	beatEvery    = 15 * time.Second // a line, so that nothing between takes the connection for dead
-	seenEvery    = 15 * time.Second // half of the time for which a look counts
+	beatEvery    = 15 * time.Second // interval of comment lines, so that no proxy closes the connection as idle
+	seenEvery    = 15 * time.Second // half of the time for which a visit counts
 	writeTime    = 10 * time.Second
-	recheckEvery = 2 * time.Second // of rights, where nothing happens
+	recheckEvery = 2 * time.Second // of permissions, even if nothing happens
 	returnsAfter = 250 * time.Millisecond
-	returnSpread = 1000 // milliseconds beside that, so that not all come back at once
+	returnSpread = 1000 // milliseconds of jitter, so that not all reconnect at once
 )
 
 // stream is one connection of a browser.
@@ -38,29 +38,29 @@ type stream struct {
 	still  func() error
 	out    http.ResponseWriter
 	ctl    *http.ResponseController
-	sent   map[string]int64  // boards, and the version that the browser has
-	people map[string]string // boards, and who was last said to be there
-	told   string            // what was last said of the notifications
+	sent   map[string]int64  // board to the version that the browser has
+	people map[string]string // board to the viewers last sent
+	told   string            // the notifications last sent
 
 	mu      sync.Mutex
 	dirty   map[string]bool
 	present map[string]bool
-	unread  bool // whether to look at the notifications
+	unread  bool // whether to check the notifications
 	wake    chan struct{}
 
-	ended   chan struct{} // closed when the caller is not let in any more
+	ended   chan struct{} // closed when the caller is no longer authorized
 	endOnce func()
 }
 
-// Serve answers GET …/live?boards=… (none for the person's notifications alone) until the caller goes, the server stops or
-// the caller would not be let in any more. An error is a refusal before
-// anything was answered.
+// Serve handles GET …/live?boards=… (no boards for the person's notifications
+// alone) until the caller disconnects, the server stops or the caller is no
+// longer authorized. It returns an error only before it has sent a response.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
 	ids := strings.FieldsFunc(r.URL.Query().Get("boards"), func(c rune) bool { return c == ',' })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	if len(ids) > boardsMost {
-		return board.Invalid("boards must name at most %d boards, a comma between them.", boardsMost)
+		return board.Invalid("boards must contain at most %d ids, separated by commas.", boardsMost)
 	}
 	s := &stream{
 		hub: h, caller: caller, still: still, out: w, ctl: http.NewResponseController(w), sent: map[string]int64{}, people: map[string]string{},
@@ -92,28 +92,28 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller,
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // nginx would keep the events
+	header.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the events
 	w.WriteHeader(http.StatusOK)
 	s.run(r.Context(), gone)
 	return nil
 }
 
-// end says that the person is gone, to who stays.
+// end tells other viewers that the person is gone.
 func (s *stream) end(ctx context.Context) {
 	alone := s.hub.leave(s)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
 	if err := s.hub.db.Leave(ctx, s.caller.UserID, alone); err != nil {
-		s.hub.log.Debug("a visit was not ended", "error", err)
+		s.hub.log.Debug("visit not ended", "error", err)
 	}
 	s.hub.shown(alone)
 }
 
-func (s *stream) poke(id string) { s.note(s.dirty, id) }
+func (s *stream) markChanged(id string) { s.mark(s.dirty, id) }
 
-func (s *stream) pokePresence(id string) { s.note(s.present, id) }
+func (s *stream) markPresence(id string) { s.mark(s.present, id) }
 
-func (s *stream) pokeNotifications() {
+func (s *stream) markNotifications() {
 	s.mu.Lock()
 	s.unread = true
 	s.mu.Unlock()
@@ -123,9 +123,9 @@ func (s *stream) pokeNotifications() {
 	}
 }
 
-// notedNotifications tells whether the notifications were poked, which is
-// forgotten.
-func (s *stream) notedNotifications() bool {
+// takeUnread reports whether the notifications were marked for a check, and
+// clears the mark.
+func (s *stream) takeUnread() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	noted := s.unread
@@ -133,7 +133,7 @@ func (s *stream) notedNotifications() bool {
 	return noted
 }
 
-func (s *stream) note(set map[string]bool, id string) {
+func (s *stream) mark(set map[string]bool, id string) {
 	s.mu.Lock()
 	set[id] = true
 	s.mu.Unlock()
@@ -143,8 +143,8 @@ func (s *stream) note(set map[string]bool, id string) {
 	}
 }
 
-// noted are the boards that were poked, which are forgotten.
-func (s *stream) noted(set map[string]bool) []string {
+// takeMarked returns the marked boards and clears the marks.
+func (s *stream) takeMarked(set map[string]bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ids := make([]string, 0, len(set))
@@ -181,11 +181,11 @@ func (s *stream) run(ctx context.Context, gone []string) {
 		case <-s.ended:
 			return
 		case <-s.hub.stop:
-			s.sendAway(&b)
+			s.sendRetry(&b)
 			return
 		case <-s.wake:
-			time.Sleep(gather) // what one request changes comes in one reading
-			err = s.tell(ctx, s.noted(s.dirty), s.noted(s.present), s.notedNotifications())
+			time.Sleep(gather) // all changes of one request are read together
+			err = s.tell(ctx, s.takeMarked(s.dirty), s.takeMarked(s.present), s.takeUnread())
 		case <-recheck.C:
 			err = s.tell(ctx, s.boards(), nil, false)
 		case <-seen.C:
@@ -196,22 +196,22 @@ func (s *stream) run(ctx context.Context, gone []string) {
 		}
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
-				s.hub.log.Debug("a live stream ends", "error", err)
+				s.hub.log.Debug("live stream ended", "error", err)
 			}
 			return
 		}
 	}
 }
 
-// sendAway tells the browser to connect again soon (WHATWG HTML, 9.2.6), to
-// whichever server is there then.
-func (s *stream) sendAway(b *bytes.Buffer) {
+// sendRetry tells the browser to reconnect soon (WHATWG HTML, 9.2.6), to
+// whichever server is available then.
+func (s *stream) sendRetry(b *bytes.Buffer) {
 	var chance [2]byte
 	_, _ = rand.Read(chance[:]) // never fails (crypto/rand)
 	wait := returnsAfter.Milliseconds() + int64(binary.BigEndian.Uint16(chance[:]))%returnSpread
 	fmt.Fprintf(b, "retry: %d\n", wait)
 	event(b, "again", "", map[string]any{})
-	_ = s.write(b) // it may be gone
+	_ = s.write(b) // the browser may be gone
 }
 
 func (s *stream) boards() []string {
@@ -223,23 +223,23 @@ func (s *stream) boards() []string {
 	return ids
 }
 
-// seen notes that the person has the boards open.
+// seen records that the person has the boards open.
 func (s *stream) seen(ctx context.Context) {
 	ids := s.boards()
 	if err := s.hub.db.See(ctx, s.caller.UserID, ids); err != nil {
-		s.hub.log.Debug("a visit was not noted", "error", err)
+		s.hub.log.Debug("visit not recorded", "error", err)
 	}
 	s.hub.shown(ids)
 }
 
-// change is an entry with the mark of the tab that caused it.
+// change is an entry with the id of the tab that caused it.
 type change struct {
 	board.Entry
 	Client *string `json:"client"`
 }
 
-// tell writes what changed on boards since it last did, who is on others, and
-// how many notifications are unread if that is another number.
+// tell sends the changes of boards since the last call, the viewers of others,
+// and the number of unread notifications if it has changed.
 func (s *stream) tell(ctx context.Context, dirty, present []string, unread bool) error {
 	if err := s.still(); err != nil {
 		return err
@@ -301,7 +301,7 @@ func (s *stream) changes(ctx context.Context, v *store.View, id string, b *bytes
 		s.sent[id] = e.BoardVersion
 	}
 	if len(entries) == changesMost {
-		s.poke(id)
+		s.markChanged(id)
 	}
 	return nil
 }
@@ -323,11 +323,11 @@ func (s *stream) presence(ctx context.Context, v *store.View, id string, b *byte
 	return nil
 }
 
-// notifications says how many of the person's are unread, and which is the
-// newest, when that is not what was last said.
+// notifications sends the number of unread notifications and the newest one, if
+// they have changed.
 func (s *stream) notifications(ctx context.Context, v *store.View, b *bytes.Buffer) error {
 	if s.caller.WorkspaceID != "" {
-		return nil // they are of all workspaces, and its token is of one
+		return nil // they span all workspaces, but the token is limited to one
 	}
 	n, newest, err := v.Unread(ctx)
 	if err != nil {
@@ -342,11 +342,11 @@ func (s *stream) notifications(ctx context.Context, v *store.View, b *bytes.Buff
 	return nil
 }
 
-// event writes one event; its data is one line of JSON.
+// event writes one event. Its data is one line of JSON.
 func event(b *bytes.Buffer, name, id string, data any) {
 	text, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {
-		panic(fmt.Sprintf("live: encode an event: %v", err)) // a mistake in the program
+		panic(fmt.Sprintf("live: encode an event: %v", err)) // a programming error
 	}
 	if id != "" {
 		fmt.Fprintf(b, "id: %s\n", id)
@@ -355,7 +355,7 @@ func event(b *bytes.Buffer, name, id string, data any) {
 }
 
 func (s *stream) write(b *bytes.Buffer) error {
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(writeTime)) // not every writer of a test has one
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(writeTime)) // not every test's ResponseWriter supports deadlines
 	if _, err := s.out.Write(b.Bytes()); err != nil {
 		return err
 	}

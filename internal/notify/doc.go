@@ -1,8 +1,8 @@
-// Package notify does what nobody asks for: it reminds people of cards that are
-// due, and has emails written about what they have not read. Who is told of a
-// change is written by the store with the change itself.
+// Package notify does scheduled work: it reminds people of due cards and queues
+// emails about unread notifications. Notifications of a change are written by
+// the store together with the change.
 //
-// Of several servers one does the work at a time, by a lease. Nothing rests on that:
-// a reminder is written once whoever asks for it, and an email that waits takes
-// with it what another would tell.
+// Of several servers one does the work at a time, by a lease. Correctness does
+// not depend on the lease: a reminder is written only once, and a waiting email
+// includes what another would contain.
 package notify

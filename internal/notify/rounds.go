@@ -14,29 +14,29 @@ import (
 const (
 	every       = 15 * time.Second
 	leaseLength = 4 * every
-	lateMost    = 24 * time.Hour // a reminder that comes later than this is left out
+	lateMost    = 24 * time.Hour // later reminders are dropped
 	noteEvery   = 10 * time.Minute
-	emailBatch  = 200 // that one transaction has written
+	emailBatch  = 200 // emails queued per transaction
 )
 
-// Rounds look again and again for what is due.
+// Rounds periodically does the work that is due.
 type Rounds struct {
 	db     *store.DB
 	holder string
 	log    *slog.Logger
 	failed *backoff.Log
-	until  board.Instant // until when reminders were looked for; 0 while that is not known
-	noted  board.Instant // as the database has it
+	until  board.Instant // reminders are written up to here; 0 if unknown
+	noted  board.Instant // as stored in the database
 }
 
-// New makes the rounds of a server, whose own name is the holder's.
+// New returns the rounds of a server with the given name.
 func New(db *store.DB, holder string, log *slog.Logger) *Rounds {
 	return &Rounds{db: db, holder: holder, log: log, failed: backoff.NewLog(log)}
 }
 
-const waiting = "reminders and emails about notifications wait"
+const waiting = "reminders and notification emails delayed"
 
-// Run goes round until ctx ends.
+// Run works until ctx ends.
 func (r *Rounds) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -54,12 +54,12 @@ func (r *Rounds) Run(ctx context.Context) {
 	}
 }
 
-// Round does once what is due now, unless another server's turn it is.
+// Round does the work that is due now, unless another server has the lease.
 func (r *Rounds) Round(ctx context.Context) error {
 	if r.db.Shared() {
 		held, err := r.db.Lease(ctx, "notifications", r.holder, leaseLength)
 		if err != nil || !held {
-			r.until = 0 // who has it goes on from what the database says
+			r.until = 0 // the next holder continues from the stored time
 			return err
 		}
 	}
@@ -69,9 +69,9 @@ func (r *Rounds) Round(ctx context.Context) error {
 	return r.post(ctx)
 }
 
-// remind writes the reminders since it last did. Where nothing is due it writes
-// nothing, and so notes how far it came now and then alone: to look twice at a time
-// reminds nobody twice.
+// remind writes the reminders since the last call. If nothing is due, it only
+// stores its progress now and then; checking a period twice reminds nobody
+// twice.
 func (r *Rounds) remind(ctx context.Context) error {
 	now := board.InstantOf(r.db.Now())
 	if r.until == 0 {
@@ -83,7 +83,7 @@ func (r *Rounds) remind(ctx context.Context) error {
 		}
 		r.until = r.noted
 		if r.until == 0 {
-			r.until = now // the first start of all
+			r.until = now // the very first start
 		}
 	}
 	after := max(r.until, now-board.Instant(lateMost.Milliseconds()))
@@ -106,14 +106,14 @@ func (r *Rounds) remind(ctx context.Context) error {
 		}
 		r.noted = now
 		if n > 0 {
-			r.log.Debug("wrote reminders", "reminders", n)
+			r.log.Debug("reminders written", "reminders", n)
 		}
 	}
 	r.until = now
 	return nil
 }
 
-// post has emails written about what is to leave now.
+// post queues emails about notifications that are due now.
 func (r *Rounds) post(ctx context.Context) error {
 	for {
 		waits := false

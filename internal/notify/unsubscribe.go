@@ -11,19 +11,19 @@ import (
 	"cardwall/internal/store"
 )
 
-// unsubscribeMost is how long the body of a click is.
+// unsubscribeMost is the maximum length of a request body.
 const unsubscribeMost = 4096
 
-// Pages are the address with which mail programs end emails with one click
-// (RFC 8058): POST, with no cookie and no redirection. GET is the application's
-// page, for a person who follows the link.
+// Pages returns the handler with which mail programs unsubscribe a person with
+// one click (RFC 8058): a POST without cookies and redirects. GET is the
+// application's page for people who follow the link.
 func Pages(db *store.DB, gate *session.Gate) map[string]http.Handler {
 	return map[string]http.Handler{"POST /unsubscribe": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		status, text := unsubscribe(db, gate, w, r)
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(text + "\n")) // the reader may be gone
+		_, _ = w.Write([]byte(text + "\n")) // the client may be gone
 	})}
 }
 
@@ -33,7 +33,7 @@ func unsubscribe(db *store.DB, gate *session.Gate, w http.ResponseWriter, r *htt
 			w.Header().Set("Retry-After", strconv.Itoa(int(max(time.Second, f.RetryAfter).Seconds())))
 			return http.StatusTooManyRequests, f.Message
 		}
-		return http.StatusServiceUnavailable, "The service cannot do this right now; try again in a moment."
+		return http.StatusServiceUnavailable, "The service cannot do this right now. Try again in a moment."
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, unsubscribeMost)
 	if r.PostFormValue("List-Unsubscribe") != "One-Click" {
@@ -50,9 +50,9 @@ func unsubscribe(db *store.DB, gate *session.Gate, w http.ResponseWriter, r *htt
 	})
 	switch {
 	case err != nil:
-		return http.StatusServiceUnavailable, "The service cannot do this right now; try again in a moment."
+		return http.StatusServiceUnavailable, "The service cannot do this right now. Try again in a moment."
 	case !ok:
 		return http.StatusNotFound, "The link is not valid. Use the unsubscribe link exactly as it is in the email."
 	}
-	return http.StatusOK, "No more emails about notifications are sent to you."
+	return http.StatusOK, "You will not receive any more notification emails."
 }

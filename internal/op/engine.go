@@ -226,7 +226,8 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 		keep := store.Stored{Answer: answer.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
-			if !final || passing(f.Code) || c.Operation.Guest { // refusals of guests are not stored, because anyone could fill the table
+			if !final || passing(f.Code) || c.Operation.Guest {
+				// Refusals of guests are not stored, because anyone could fill the table.
 				return err
 			}
 			fault = f

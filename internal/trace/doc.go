@@ -1,8 +1,8 @@
-// Package trace records what a request spends its time on, as spans of
-// OpenTelemetry, and sends them to a collector by OTLP over HTTP.
+// Package trace records how long the parts of a request take, as OpenTelemetry
+// spans, and sends them to a collector by OTLP over HTTP.
 //
-// It is off unless a Tracer is made, and then costs a look at a nil pointer: spans
-// are begun below the span in a context, where there is one, and every method of a
-// span that is nil does nothing. A span holds names, codes, counts and the text of
-// SQL. Titles, addresses, tokens and arguments are never put into one.
+// Without a Tracer it does nothing and costs only a nil check: spans are
+// started below the span in a context, if there is one, and all methods of a
+// nil span do nothing. A span holds names, codes, counts and SQL statements. It
+// never holds titles, addresses, tokens or arguments.
 package trace

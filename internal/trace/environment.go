@@ -14,10 +14,11 @@ import (
 	"time"
 )
 
-// FromEnvironment reads the variables that OpenTelemetry has for every program
+// FromEnvironment reads the environment variables of OpenTelemetry
 // (OpenTelemetry Specification, "Environment Variable Specification" and "OTLP
-// Exporter Configuration"). It is false unless an endpoint is set: nothing is sent
-// to a collector that nobody asked for. It refuses what this program cannot do.
+// Exporter Configuration"). On is false unless an endpoint is set, so nothing
+// is sent by default. It returns an error for settings that this program does
+// not support.
 func FromEnvironment(get func(name string) string) (o Options, on bool, err error) {
 	disabled := strings.EqualFold(strings.TrimSpace(get("OTEL_SDK_DISABLED")), "true")
 	if exporter := get("OTEL_TRACES_EXPORTER"); disabled || exporter == "none" {
@@ -25,7 +26,7 @@ func FromEnvironment(get func(name string) string) (o Options, on bool, err erro
 	} else if exporter != "" && exporter != "otlp" {
 		return o, false, errors.New("OTEL_TRACES_EXPORTER must be otlp or none")
 	}
-	// What is said of traces goes before what is said of everything.
+	// Variables for traces take precedence over general ones.
 	of := func(name string) string {
 		return cmp.Or(get("OTEL_EXPORTER_OTLP_TRACES_"+name), get("OTEL_EXPORTER_OTLP_"+name))
 	}
@@ -37,10 +38,11 @@ func FromEnvironment(get func(name string) string) (o Options, on bool, err erro
 		o.Endpoint = strings.TrimSuffix(base, "/") + "/v1/traces"
 	}
 	if u, err := url.Parse(o.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return o, false, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT must be the http:// or https:// address of a collector")
+		return o, false, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT must be the http:// or https:// URL of a collector")
 	}
 	if protocol := of("PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
-		return o, false, errors.New("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf; the collector listens for it on port 4318")
+		return o, false, errors.New("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf; collectors listen for it on " +
+			"port 4318")
 	}
 	switch of("COMPRESSION") {
 	case "", "none":
@@ -50,10 +52,10 @@ func FromEnvironment(get func(name string) string) (o Options, on bool, err erro
 		return o, false, errors.New("OTEL_EXPORTER_OTLP_COMPRESSION must be gzip or none")
 	}
 	if o.Headers, err = pairs(of("HEADERS")); err != nil {
-		return o, false, errors.New("OTEL_EXPORTER_OTLP_HEADERS must be name=value, with commas between") // its text holds secrets
+		return o, false, errors.New("OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs separated by commas") // the error's text may hold secrets
 	}
 	if o.Attributes, err = pairs(get("OTEL_RESOURCE_ATTRIBUTES")); err != nil {
-		return o, false, errors.New("OTEL_RESOURCE_ATTRIBUTES must be name=value, with commas between")
+		return o, false, errors.New("OTEL_RESOURCE_ATTRIBUTES must be name=value pairs separated by commas")
 	}
 	o.Service = cmp.Or(get("OTEL_SERVICE_NAME"), o.Attributes["service.name"], "cardwall")
 	if o.Sampler, err = sampler(get("OTEL_TRACES_SAMPLER"), get("OTEL_TRACES_SAMPLER_ARG")); err != nil {
@@ -76,7 +78,7 @@ func FromEnvironment(get func(name string) string) (o Options, on bool, err erro
 			continue
 		}
 		if *n.into, err = strconv.Atoi(strings.TrimSpace(n.value)); err != nil || *n.into <= 0 || *n.into > 1<<20 {
-			return o, false, fmt.Errorf("%s must be a whole number, 1 to %d", n.name, 1<<20)
+			return o, false, fmt.Errorf("%s must be a whole number from 1 to %d", n.name, 1<<20)
 		}
 	}
 	o.Timeout, o.Delay = time.Duration(milliseconds[0])*time.Millisecond, time.Duration(milliseconds[1])*time.Millisecond
@@ -84,7 +86,7 @@ func FromEnvironment(get func(name string) string) (o Options, on bool, err erro
 	return o, err == nil, err
 }
 
-// pairs reads a list of names and values, percent-encoded (W3C Baggage).
+// pairs parses a list of names and values, percent-encoded (W3C Baggage).
 func pairs(text string) (map[string]string, error) {
 	found := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -94,7 +96,7 @@ func pairs(text string) (map[string]string, error) {
 		name, value, ok := strings.Cut(part, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !ok || name == "" || err != nil {
-			return nil, errors.New("no list of names and values")
+			return nil, errors.New("invalid list of names and values")
 		}
 		found[name] = value
 	}
@@ -113,16 +115,17 @@ func sampler(name, argument string) (Sampler, error) {
 		if argument != "" {
 			var err error
 			if share, err = strconv.ParseFloat(strings.TrimSpace(argument), 64); err != nil || !(share >= 0 && share <= 1) {
-				return Sampler{}, errors.New("OTEL_TRACES_SAMPLER_ARG must be a number, 0 to 1")
+				return Sampler{}, errors.New("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1")
 			}
 		}
 		return Sampler{parent, share}, nil
 	}
-	return Sampler{}, errors.New("OTEL_TRACES_SAMPLER must be always_on, always_off, traceidratio, or one of these behind parentbased_")
+	return Sampler{}, errors.New("OTEL_TRACES_SAMPLER must be always_on, always_off, traceidratio, or one of these " +
+		"with the prefix parentbased_")
 }
 
-// client reaches the collector: with authorities of its own, and with a
-// certificate that says who we are, where these are set.
+// client returns an HTTP client for the collector, with its certificate
+// authorities and a client certificate if they are set.
 func client(authorities, certificate, key string) (*http.Client, error) {
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}
 	if authorities != "" {
@@ -132,7 +135,7 @@ func client(authorities, certificate, key string) (*http.Client, error) {
 		}
 		secure.RootCAs = x509.NewCertPool()
 		if !secure.RootCAs.AppendCertsFromPEM(text) {
-			return nil, errors.New("OTEL_EXPORTER_OTLP_CERTIFICATE: the file holds no certificate in PEM")
+			return nil, errors.New("OTEL_EXPORTER_OTLP_CERTIFICATE: the file contains no PEM certificate")
 		}
 	}
 	if certificate != "" || key != "" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The headers of W3C Trace Context. The answer's is of its second level: it says
-// under which name the caller finds what was recorded.
+// The headers of W3C Trace Context. The response header is from its level 2: it
+// tells the caller the id of the recorded trace.
 const (
 	parentHeader   = "Traceparent"
 	stateHeader    = "Tracestate"
@@ -15,7 +15,7 @@ const (
 	stateMost      = 512 // bytes that must be passed on (3.3.1.5)
 )
 
-// remote is what a request says of the span that sent it.
+// remote is the parent span of a request, from its headers.
 type remote struct {
 	trace   [16]byte
 	span    [8]byte
@@ -23,8 +23,8 @@ type remote struct {
 	state   string
 }
 
-// received reads the header traceparent (W3C Trace Context, 3.2). It is false for
-// none, and for what is malformed, which starts a trace anew.
+// received parses the header traceparent (W3C Trace Context, 3.2). It returns
+// false if there is none or it is malformed; then a new trace starts.
 func received(header http.Header) (r remote, ok bool) {
 	given := header.Values(parentHeader)
 	if len(given) != 1 {
@@ -43,7 +43,7 @@ func received(header http.Header) (r remote, ok bool) {
 			return remote{}, false
 		}
 	}
-	// A later version may say more behind a further dash.
+	// Later versions may add fields after another dash.
 	if version[0] == 0xff || version[0] == 0 && len(text) != 55 || len(text) > 55 && text[55] != '-' {
 		return remote{}, false
 	}
@@ -57,7 +57,7 @@ func received(header http.Header) (r remote, ok bool) {
 	return r, true
 }
 
-// Answer tells a caller under which name its request was recorded.
+// Answer sets the response header with the id of the recorded trace.
 func (s *Span) Answer(header http.Header) {
 	if s != nil {
 		header.Set(responseHeader, "00-"+s.TraceID()+"-"+s.ID()+"-01")

@@ -7,11 +7,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The messages of OTLP (opentelemetry/proto/collector/trace/v1), by the numbers of
-// their fields. The few that are used are written here: the official exporter
-// brings gRPC along (docs/adr/018-traces.md).
+// The messages of OTLP (opentelemetry/proto/collector/trace/v1), by field
+// number. Only a few are needed, so they are encoded here: the official
+// exporter depends on gRPC (docs/adr/018-traces.md).
 
-// encode is an ExportTraceServiceRequest.
+// encode returns an ExportTraceServiceRequest.
 func (t *Tracer) encode(spans []*Span) []byte {
 	var resource, scope []byte
 	all := maps.Clone(t.o.Attributes)
@@ -31,7 +31,7 @@ func (t *Tracer) encode(spans []*Span) []byte {
 	return message(nil, 1, message(message(nil, 1, resource), 2, scope))
 }
 
-// The flags of a span beside those of W3C (SpanFlags).
+// Flags of a span in addition to those of W3C (SpanFlags).
 const (
 	flagSampled   = 1
 	flagHasRemote = 0x100
@@ -68,7 +68,7 @@ func (s *Span) encode() []byte {
 	return protowire.AppendFixed32(protowire.AppendTag(b, 16, protowire.Fixed32Type), flags)
 }
 
-// encode is a KeyValue.
+// encode returns a KeyValue.
 func (a attribute) encode() []byte {
 	var value []byte
 	if a.isText {
@@ -79,7 +79,7 @@ func (a attribute) encode() []byte {
 	return message(text(nil, 1, a.name), 2, value)
 }
 
-// text is a field of bytes, which is left out when it is empty.
+// text appends a bytes field, unless it is empty.
 func text(b []byte, field protowire.Number, value string) []byte {
 	if value == "" {
 		return b

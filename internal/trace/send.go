@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	tries         = 3 // of a batch that the collector could not take just now
+	tries         = 3 // attempts for a batch that the collector temporarily refuses
 	firstPause    = time.Second
-	pauseMost     = 30 * time.Second // that a collector may ask for
+	pauseMost     = 30 * time.Second // that a collector may request
 	complainEvery = time.Minute
 )
 
-// send hands spans to the collector. Those that it does not take are lost: what
-// serves people must not fill up with what watches it.
+// send sends spans to the collector. Spans that it refuses are dropped, so that
+// tracing cannot fill the server's memory.
 func (t *Tracer) send(ctx context.Context, spans []*Span) {
 	if len(spans) == 0 {
 		return
@@ -47,7 +47,7 @@ func (t *Tracer) send(ctx context.Context, spans []*Span) {
 	t.lost.Add(int64(len(spans)))
 	if time.Since(t.complained) >= complainEvery {
 		t.complained = time.Now()
-		t.o.Log.Warn("the collector of traces does not take them", "spans", len(spans), "lost", t.lost.Load(), "error", err)
+		t.o.Log.Warn("traces not sent to the collector", "spans", len(spans), "lost", t.lost.Load(), "error", err)
 	}
 }
 
@@ -65,15 +65,15 @@ func (t *Tracer) packed(spans []*Span) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// post sends one request. After a failure again is how long to wait before the
-// next, less than 0 for none (OTLP, "Failures" and "OTLP/HTTP Throttling"). Its
-// error repeats neither the address nor the headers, which may hold a secret.
+// post sends one request. After a failure, again is the pause before the next
+// attempt, negative for none (OTLP, "Failures" and "OTLP/HTTP Throttling"). Its
+// error contains neither the URL nor the headers, which may hold a secret.
 func (t *Tracer) post(ctx context.Context, body []byte) (again time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.Timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.o.Endpoint, bytes.NewReader(body))
 	if err != nil {
-		return -1, errors.New("the collector's address is none")
+		return -1, errors.New("the collector's URL is not valid")
 	}
 	for name, value := range t.o.Headers {
 		r.Header.Set(name, value)
@@ -90,14 +90,14 @@ func (t *Tracer) post(ctx context.Context, body []byte) (again time.Duration, er
 		}
 		return 0, fmt.Errorf("send: %w", err)
 	}
-	defer func() { _ = answer.Body.Close() }()                     // its connection is given up at worst
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 4<<10)) // only to use the connection again
+	defer func() { _ = answer.Body.Close() }()                     // at worst the connection is closed
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 4<<10)) // only to reuse the connection
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return 0, nil
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-		return min(time.Duration(max(seconds, 0))*time.Second, pauseMost), fmt.Errorf("the collector answered %d", answer.StatusCode)
+		return min(time.Duration(max(seconds, 0))*time.Second, pauseMost), fmt.Errorf("the collector responded with %d", answer.StatusCode)
 	}
-	return -1, fmt.Errorf("the collector answered %d", answer.StatusCode)
+	return -1, fmt.Errorf("the collector responded with %d", answer.StatusCode)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Kind is the part that a span plays between programs, by its number in OTLP.
+// Kind is the role of a span in a trace, as numbered by OTLP.
 type Kind int
 
 // The kinds of spans.
@@ -17,15 +17,14 @@ const (
 	Client   Kind = 3
 )
 
-// Span is a piece of work that takes time. It is filled by one goroutine at a
-// time; others may begin spans below it. All its methods may be called on nil,
-// which records nothing.
+// Span is a timed piece of work. Only one goroutine at a time may modify it,
+// but others may start child spans. All methods do nothing on nil.
 type Span struct {
 	tracer     *Tracer
 	trace      [16]byte
-	id, parent [8]byte // parent is zero for the first of a trace
-	remote     bool    // the parent is another program's
-	state      string  // tracestate, as it came
+	id, parent [8]byte // parent is zero for the root span of a trace
+	remote     bool    // the parent is in another program
+	state      string  // the received tracestate
 	name       string
 	kind       Kind
 	begun      time.Time
@@ -35,8 +34,8 @@ type Span struct {
 	failed     bool
 }
 
-// attribute is what is known of a span, by the name that the semantic conventions
-// of OpenTelemetry give it, or one that begins with "cardwall.".
+// attribute is an attribute of a span. Its name follows OpenTelemetry's
+// semantic conventions or starts with "cardwall.".
 type attribute struct {
 	name   string
 	text   string
@@ -44,7 +43,7 @@ type attribute struct {
 	isText bool
 }
 
-// Link names a span of another trace. The zero Link names none.
+// Link identifies a span of another trace. The zero Link identifies none.
 type Link struct {
 	trace [16]byte
 	span  [8]byte
@@ -52,20 +51,20 @@ type Link struct {
 
 type spanKey struct{}
 
-// Of is the span that a context carries, nil for none.
+// Of returns the span in a context, or nil.
 func Of(ctx context.Context) *Span {
 	s, _ := ctx.Value(spanKey{}).(*Span)
 	return s
 }
 
-// Begin begins a span below the one in ctx. Where there is none it answers ctx and
+// Begin starts a child of the span in ctx. If there is none, it returns ctx and
 // nil.
 func Begin(ctx context.Context, name string, kind Kind) (context.Context, *Span) {
 	s := Of(ctx).Begin(name, kind)
 	return s.into(ctx), s
 }
 
-// Begin begins a span below this one.
+// Begin starts a child span.
 func (s *Span) Begin(name string, kind Kind) *Span {
 	if s == nil {
 		return nil
@@ -73,7 +72,7 @@ func (s *Span) Begin(name string, kind Kind) *Span {
 	return &Span{tracer: s.tracer, trace: s.trace, id: newID(), parent: s.id, state: s.state, name: name, kind: kind, begun: time.Now()}
 }
 
-// Past records a span below this one for what has ended already.
+// Past records a child span for work that has already ended.
 func (s *Span) Past(name string, from, to time.Time) *Span {
 	p := s.Begin(name, Internal)
 	if p != nil {
@@ -82,7 +81,7 @@ func (s *Span) Past(name string, from, to time.Time) *Span {
 	return p
 }
 
-// into is a context that carries the span; ctx itself for nil.
+// into returns a context with the span, or ctx itself for nil.
 func (s *Span) into(ctx context.Context) context.Context {
 	if s == nil {
 		return ctx
@@ -90,28 +89,28 @@ func (s *Span) into(ctx context.Context) context.Context {
 	return context.WithValue(ctx, spanKey{}, s)
 }
 
-// Name gives the span a name that was not known when it began.
+// Name sets the name of the span.
 func (s *Span) Name(name string) {
 	if s != nil {
 		s.name = name
 	}
 }
 
-// Text notes a text; an empty one is left out.
+// Text sets a text attribute. Empty texts are left out.
 func (s *Span) Text(name, value string) {
 	if s != nil && value != "" {
 		s.attributes = append(s.attributes, attribute{name: name, text: clipped(value), isText: true})
 	}
 }
 
-// Number notes a number.
+// Number sets an integer attribute.
 func (s *Span) Number(name string, value int64) {
 	if s != nil {
 		s.attributes = append(s.attributes, attribute{name: name, number: value})
 	}
 }
 
-// Fail says that the work failed, and by which of few words.
+// Fail marks the span as failed. The kind is one of a fixed set of words.
 func (s *Span) Fail(kind string) {
 	if s != nil {
 		s.failed = true
@@ -119,7 +118,7 @@ func (s *Span) Fail(kind string) {
 	}
 }
 
-// End ends the span and hands it over. It is not touched any more then.
+// End ends the span and queues it. The span must not be used afterwards.
 func (s *Span) End() {
 	if s == nil {
 		return
@@ -130,7 +129,7 @@ func (s *Span) End() {
 	s.tracer.take(s)
 }
 
-// Link names the span for another trace to point to.
+// Link returns a link to the span for another trace.
 func (s *Span) Link() Link {
 	if s == nil {
 		return Link{}
@@ -138,7 +137,7 @@ func (s *Span) Link() Link {
 	return Link{trace: s.trace, span: s.id}
 }
 
-// TraceID is the trace's name as logs have it; "" for nil.
+// TraceID returns the id of the trace in the format of logs; "" for nil.
 func (s *Span) TraceID() string {
 	if s == nil {
 		return ""
@@ -146,7 +145,7 @@ func (s *Span) TraceID() string {
 	return hex.EncodeToString(s.trace[:])
 }
 
-// ID is the span's own name as logs have it; "" for nil.
+// ID returns the id of the span in the format of logs; "" for nil.
 func (s *Span) ID() string {
 	if s == nil {
 		return ""
@@ -154,8 +153,8 @@ func (s *Span) ID() string {
 	return hex.EncodeToString(s.id[:])
 }
 
-// textMost is how many bytes of a text are kept, such as of a statement that
-// writes many rows.
+// textMost is the maximum length of a text in bytes, for example of a statement
+// that writes many rows.
 const textMost = 2 << 10
 
 func clipped(text string) string {
@@ -163,14 +162,14 @@ func clipped(text string) string {
 		return text
 	}
 	end := textMost
-	for end > 0 && text[end]&0xc0 == 0x80 { // not inside a letter
+	for end > 0 && text[end]&0xc0 == 0x80 { // not inside a UTF-8 character
 		end--
 	}
 	return text[:end]
 }
 
 func newID() (id [8]byte) {
-	for id == [8]byte{} { // zero is no id
+	for id == [8]byte{} { // zero is not a valid id
 		_, _ = rand.Read(id[:]) // never fails (crypto/rand)
 	}
 	return id

@@ -10,37 +10,37 @@ import (
 	"time"
 )
 
-// Options say where spans go and which are recorded. FromEnvironment makes them.
+// Options configures a Tracer. FromEnvironment returns them.
 type Options struct {
-	Endpoint   string            // the whole address of the collector's traces
-	Headers    map[string]string // of each request to it
+	Endpoint   string            // the full URL of the collector's traces endpoint
+	Headers    map[string]string // of each request
 	Timeout    time.Duration     // of one request
 	Gzip       bool
 	Client     *http.Client
 	Service    string
 	Version    string
-	Attributes map[string]string // of the process, beside its service and version
+	Attributes map[string]string // of the process, in addition to service name and version
 	Sampler    Sampler
-	Queue      int           // spans that wait; those that come when it is full are dropped
-	Batch      int           // most spans of one request
+	Queue      int           // maximum number of waiting spans; more are dropped
+	Batch      int           // maximum number of spans per request
 	Delay      time.Duration // how long a span waits for others
 	Log        *slog.Logger
 }
 
-// Sampler decides which traces are recorded, at their first span here.
+// Sampler decides at the first span here whether a trace is recorded.
 type Sampler struct {
-	Parent bool    // who sent the request decides, where it sent a traceparent
-	Share  float64 // of the others, 0 to 1
+	Parent bool    // use the decision of the sender, if the request has a traceparent
+	Share  float64 // share of all other traces, from 0 to 1
 }
 
-// Tracer records spans and sends them. A nil Tracer records nothing.
+// Tracer records spans and sends them. A nil Tracer does nothing.
 type Tracer struct {
 	o     Options
-	bound uint64 // of a trace's random part, below which it is recorded
+	bound uint64 // traces are recorded if their random part is below it
 	spans chan *Span
 	done  chan struct{}
 
-	closing sync.RWMutex // held for reading while a span is handed over
+	closing sync.RWMutex // read-locked while a span is queued
 	closed  bool
 	stop    context.CancelFunc
 
@@ -48,7 +48,7 @@ type Tracer struct {
 	complained time.Time
 }
 
-// New makes a tracer, which sends what it records until it is closed.
+// New returns a tracer. It sends spans until it is closed.
 func New(o Options) *Tracer {
 	ctx, stop := context.WithCancel(context.Background())
 	t := &Tracer{o: o, spans: make(chan *Span, o.Queue), done: make(chan struct{}), stop: stop, bound: uint64(o.Sampler.Share * (1 << 63))}
@@ -56,7 +56,7 @@ func New(o Options) *Tracer {
 	return t
 }
 
-// Close sends what is left, for as long as ctx allows.
+// Close sends the remaining spans until ctx ends.
 func (t *Tracer) Close(ctx context.Context) {
 	if t == nil {
 		return
@@ -77,15 +77,15 @@ func (t *Tracer) Close(ctx context.Context) {
 	t.o.Client.CloseIdleConnections()
 }
 
-// Sent is how many spans the collector has taken.
+// Sent returns how many spans the collector has accepted.
 func (t *Tracer) Sent() int64 { return t.sent.Load() }
 
-// Lost is how many spans were dropped: there were too many, or the collector did
-// not take them.
+// Lost returns how many spans were dropped, because there were too many or the
+// collector refused them.
 func (t *Tracer) Lost() int64 { return t.lost.Load() }
 
-// Start begins the first span of a trace, if the trace is to be recorded. What set
-// the work off elsewhere is linked; the zero Link is left out.
+// Start starts the first span of a trace, if the trace is sampled. Because
+// links the span that caused the work; the zero Link is left out.
 func (t *Tracer) Start(ctx context.Context, name string, kind Kind, because Link) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
@@ -93,7 +93,7 @@ func (t *Tracer) Start(ctx context.Context, name string, kind Kind, because Link
 	return t.start(ctx, remote{}, name, kind, because)
 }
 
-// Receive begins the span of a request, in the trace of who sent it.
+// Receive starts the span of a request, in the sender's trace.
 func (t *Tracer) Receive(r *http.Request, name string) (context.Context, *Span) {
 	if t == nil {
 		return r.Context(), nil
@@ -117,8 +117,8 @@ func (t *Tracer) start(ctx context.Context, from remote, name string, kind Kind,
 	return s.into(ctx), s
 }
 
-// samples decides by the last bytes of the trace's id, so that all programs that
-// take the same share take the same traces.
+// samples decides by the last bytes of the trace id, so that all programs with
+// the same share record the same traces.
 func (t *Tracer) samples(s *Span, from remote) bool {
 	if s.remote && t.o.Sampler.Parent {
 		return from.sampled
@@ -126,7 +126,7 @@ func (t *Tracer) samples(s *Span, from remote) bool {
 	return binary.BigEndian.Uint64(s.trace[8:])>>1 < t.bound
 }
 
-// take queues a span that has ended. It never waits.
+// take queues an ended span. It never blocks.
 func (t *Tracer) take(s *Span) {
 	t.closing.RLock()
 	defer t.closing.RUnlock()
@@ -141,7 +141,7 @@ func (t *Tracer) take(s *Span) {
 	}
 }
 
-// run sends spans in batches until the tracer is closed and nothing is left.
+// run sends spans in batches until the tracer is closed and the queue is empty.
 func (t *Tracer) run(ctx context.Context) {
 	defer close(t.done)
 	batch := make([]*Span, 0, t.o.Batch)
