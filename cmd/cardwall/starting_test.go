@@ -212,7 +212,7 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	if n := strings.Count(log, `"level":"WARN"`) - before; n == 0 || n > 8 {
 		t.Errorf("%d warnings in five seconds:\n%s", n, log)
 	}
-	for _, task := range []string{"the boards with rules cannot be looked for", "webhook shards not leased"} {
+	for _, task := range []string{"boards with rules not found", "webhook shards not leased"} {
 		if n := strings.Count(log, `"msg":"`+task+`"`); n != 1 {
 			t.Errorf("%q is in the log %d times:\n%s", task, n, log)
 		}
@@ -220,7 +220,7 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	forward(t, door, there)
 	b.until(http.StatusOK, "ready")
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if strings.Contains(b.log.String(), `"msg":"recovered: the boards with rules cannot be looked for"`) {
+		if strings.Contains(b.log.String(), `"msg":"recovered: boards with rules not found"`) {
 			break
 		}
 		if time.Now().After(deadline) {

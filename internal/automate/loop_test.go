@@ -33,7 +33,7 @@ func TestRulesDoNotSetEachOtherOffWithoutEnd(t *testing.T) {
 			}
 		}
 		refused := w.ada.Must("list_rule_runs", fields{"boardId": w.board, "ruleId": self, "status": "refused"})
-		if !strings.HasPrefix(refused.Text("0.reason"), "The rule set this off itself") {
+		if !strings.HasPrefix(refused.Text("0.reason"), "The rule triggered itself") {
 			t.Errorf("the log says %s", refused.Raw)
 		}
 		if said := w.comments(card); len(said) != 2 {

@@ -9,7 +9,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// calendar resolves relative days. A day is held as midnight UTC of its date.
+// calendar resolves relative days. A day is represented as midnight UTC of its
+// date.
 type calendar struct {
 	now   time.Time
 	zone  *time.Location
@@ -25,14 +26,15 @@ func newCalendar(env Env) calendar {
 	return calendar{now: env.Now, zone: zone, today: time.Date(y, m, d, 0, 0, 0, 0, time.UTC)}
 }
 
-// edge is the beginning of the day.
+// edge returns the start of the day.
 func (c calendar) edge(day time.Time) Edge {
 	return Edge{Day: day.Format(board.DateLayout), At: board.InstantOf(dayStart(day, c.zone))}
 }
 
-// dayStart is the first instant of the date in the zone. Where midnight is
-// skipped that is the first instant after the gap; where it comes twice, the
-// first of the two; for a date that the zone skipped whole, the next date's.
+// dayStart returns the first instant of the date in the zone. If midnight is
+// skipped, that is the first instant after the gap. If it occurs twice, it is
+// the first of the two. For a date that the zone skips entirely, it is the
+// start of the next date.
 func dayStart(day time.Time, zone *time.Location) time.Time {
 	y, m, d := day.Date()
 	t := time.Date(y, m, d, 0, 0, 0, 0, zone)
@@ -56,12 +58,12 @@ func dateIn(t time.Time, zone *time.Location) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// days are the days from first to last, both included.
+// days returns the range from first to last, both included.
 func (c calendar) days(f Field, first, last time.Time) Range {
 	return Range{Field: f, From: c.edge(first), To: c.edge(last.AddDate(0, 0, 1))}
 }
 
-// point reads a single day: a date or a word for one.
+// point parses a single day: a date or a word for one.
 func (c calendar) point(s string) (day time.Time, ok bool) {
 	switch s {
 	case "yesterday":
@@ -75,10 +77,10 @@ func (c calendar) point(s string) (day time.Time, ok bool) {
 	return day, err == nil
 }
 
-// date checks a value of a date key and brings it into canonical form.
+// date validates a value of a date key and normalizes it.
 func (v *value) date(k kind) bool {
 	v.text, v.to, v.quoted = strings.ToLower(v.text), strings.ToLower(v.to), false
-	var c calendar // whether a word is a day does not depend on the day
+	var c calendar // whether a word is a day does not depend on the current day
 	from, fromOK := c.point(v.text)
 	switch v.op {
 	case "..":
@@ -103,7 +105,7 @@ func (v *value) date(k kind) bool {
 
 func isDate(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// count reads N of due:N.
+// count parses N of due:N.
 func count(s string) (n int, ok bool) {
 	if s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
 		return 0, false
@@ -112,7 +114,7 @@ func count(s string) (n int, ok bool) {
 	return n, err == nil && n >= 1 && n <= MaxDays
 }
 
-// node is the condition of a checked value.
+// node returns the condition for a validated value.
 func (c calendar) node(v value, f Field, k kind) Node {
 	from, _ := c.point(v.text)
 	after := from.AddDate(0, 0, 1)
@@ -164,13 +166,14 @@ func (c calendar) node(v value, f Field, k kind) Node {
 	return c.days(f, from, from)
 }
 
-// overdue is before today or, with a time, before now, and not done.
+// overdue returns the condition for cards that are not done and are due before
+// today or, with a time, before now.
 func (c calendar) overdue(f Field) Node {
 	now := Edge{Day: c.today.Format(board.DateLayout), At: board.InstantOf(c.now)}
 	return And{Range{Field: f, To: now}, Not{IsDone{}}}
 }
 
-// present is that the card has the time at all.
+// present returns the condition that the card has the field.
 func present(f Field) Node {
 	switch f {
 	case FieldDue:

@@ -2,6 +2,6 @@ package query
 
 import "time"
 
-// DayEdge is the beginning of a date in a zone, as filters mean it. Day is
+// DayEdge returns the start of a date in a zone, as used by filters. Day is
 // midnight UTC of the date.
 func DayEdge(day time.Time, zone *time.Location) Edge { return calendar{zone: zone}.edge(day) }

@@ -9,9 +9,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// Filter is the filter vocabulary of the card lists, one text for each
-// parameter as it stands in the address. Embed it in an operation's input. An
-// empty parameter asks for nothing. Different parameters AND, a comma ORs.
+// Filter holds the filter parameters of the card lists, each as the text from
+// the URL. Embed it in an operation's input. An empty parameter has no effect.
+// Different parameters are combined with AND, values separated by commas with
+// OR.
 type Filter struct {
 	List    string `json:"list,omitempty" doc:"Cards in one of these lists: list ids, none or any, separated by commas." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListNot string `json:"listNot,omitempty" doc:"Cards in none of these lists: list ids, none or any, separated by commas." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -43,7 +44,7 @@ type Filter struct {
 	CompletedFrom string `json:"completedFrom,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
 	CompletedTo   string `json:"completedTo,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
 
-	// TimeZone is read by the caller, who loads it into Env.Zone.
+	// TimeZone is used by the caller, which loads it into Env.Zone.
 	TimeZone string `json:"timeZone,omitempty" doc:"The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
 
 	Has       string `json:"has,omitempty" doc:"Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas." example:"checklist"`
@@ -54,18 +55,19 @@ type Filter struct {
 	Sort string `json:"sort,omitempty" doc:"The sort order: position, due, start, created, updated or title; prefix - for descending." example:"-updated"`
 }
 
-// SavedParam is the name under which Within refuses and echoes its saved text.
+// SavedParam is the parameter name that Within uses for its saved text in
+// errors and in Echo.
 const SavedParam = "query"
 
-// Parse reads the filter. It refuses a value that its parameter does not take,
-// more than MaxValues values or a value above MaxValueBytes, a range whose end
-// lies before its beginning, and what ParseSearch refuses in Q. Sort overrides a
-// sort: in Q.
+// Parse parses the filter. It returns an error for a value that its parameter
+// does not accept, more than MaxValues values, a value longer than
+// MaxValueBytes, a range whose end is before its start, and any error of
+// ParseSearch in Q. Sort overrides a sort: in Q.
 func (f Filter) Parse(env Env) (Query, error) { return f.Within("", env) }
 
-// Within reads the filter as a narrowing of a saved search text: the answer has
-// to satisfy both. The order is Sort, else that of Q, else that of the saved
-// text. Refusals of the saved text name SavedParam.
+// Within parses the filter as an additional condition on a saved search text.
+// Cards must match both. The order is Sort, or else that of Q, or else that of
+// the saved text. Errors in the saved text name SavedParam.
 func (f Filter) Within(saved string, env Env) (Query, error) {
 	base, err := scan(saved, SavedParam)
 	if err != nil {
@@ -88,7 +90,7 @@ func (f Filter) Within(saved string, env Env) (Query, error) {
 	return build(append(append(base, own...), text...), env)
 }
 
-// withoutSort is a copy of the terms without the order.
+// withoutSort returns a copy of the terms without sort terms.
 func withoutSort(terms []term) []term {
 	var out []term
 	for _, t := range terms {
@@ -99,7 +101,7 @@ func withoutSort(terms []term) []term {
 	return out
 }
 
-// mode is how the values of a reference go together.
+// mode is how the values of a reference are combined.
 type mode int
 
 const (
@@ -108,7 +110,8 @@ const (
 	noneOf
 )
 
-// terms are the parameters but Q and TimeZone as terms of the search grammar.
+// terms returns the parameters except Q and TimeZone as terms of the search
+// grammar.
 func (f Filter) terms() ([]term, error) {
 	var p params
 	p.refs("list", f.List, RefList, anyOf)
@@ -136,7 +139,7 @@ func (f Filter) terms() ([]term, error) {
 	return p.terms, p.err
 }
 
-// params gathers the terms of parameters and keeps the first refusal.
+// params collects the terms of parameters and the first error.
 type params struct {
 	terms []term
 	err   error
@@ -148,7 +151,7 @@ func (p *params) refuse(format string, args ...any) {
 	}
 }
 
-// add makes a term of a parameter's values.
+// add adds a term for a parameter's values.
 func (p *params) add(param, text, key string, negated bool, values ...value) {
 	_, k, _ := lookup(key)
 	p.terms = append(p.terms, term{
@@ -156,7 +159,7 @@ func (p *params) add(param, text, key string, negated bool, values ...value) {
 	})
 }
 
-// split reads values between commas and lets ok judge each.
+// split parses values separated by commas and validates each with ok.
 func (p *params) split(param, text, takes string, ok func(string) bool) []value {
 	if text == "" {
 		return nil
@@ -174,7 +177,7 @@ func (p *params) split(param, text, takes string, ok func(string) bool) []value 
 			p.refuse("%s takes values of at most %d bytes; value %d is longer.", param, MaxValueBytes, len(values)+1)
 			return nil
 		case !ok(v):
-			p.refuse("%s takes %s, several separated by commas; value %d is none of these.", param, takes, len(values)+1)
+			p.refuse("%s takes %s, separated by commas; value %d is not one of these.", param, takes, len(values)+1)
 			return nil
 		}
 		values = append(values, value{offset: at + strings.Index(s, v), text: v})
@@ -185,10 +188,10 @@ func (p *params) split(param, text, takes string, ok func(string) bool) []value 
 
 func (p *params) refs(param, text string, r Ref, m mode) {
 	prefixes := idPrefixes(r)
-	takes := fmt.Sprintf("ids that begin with %s, none or any", orPrefixes(prefixes))
+	takes := fmt.Sprintf("ids that start with %s, none or any", orPrefixes(prefixes))
 	people := r.takes("me")
 	if people {
-		takes = fmt.Sprintf("names, email addresses, ids that begin with %s, me, none or any", orPrefixes(prefixes))
+		takes = fmt.Sprintf("names, email addresses, ids that start with %s, me, none or any", orPrefixes(prefixes))
 	}
 	values := p.split(param, text, takes, func(s string) bool {
 		return r.takes(s) || isID(s, prefixes) || people && isName(s)
@@ -209,7 +212,7 @@ func (p *params) refs(param, text string, r Ref, m mode) {
 	}
 }
 
-// isName reports whether s can be the name of a person, and be written as a
+// isName reports whether s can be the name of a person, and can be written as a
 // phrase of the search grammar.
 func isName(s string) bool {
 	return utf8.ValidString(s) && !strings.HasSuffix(s, `\`) && FoldName(s) != ""
@@ -217,7 +220,7 @@ func isName(s string) bool {
 
 func orPrefixes(prefixes []string) string { return strings.Join(prefixes, " or ") }
 
-// words reads values of a closed vocabulary.
+// words parses values of a fixed vocabulary.
 func (p *params) words(param, text, key string, words []string) {
 	values := p.split(param, text, orList(words), func(s string) bool { return slices.Contains(words, s) })
 	if values != nil {
@@ -225,7 +228,7 @@ func (p *params) words(param, text, key string, words []string) {
 	}
 }
 
-// choice reads a single word that becomes words of the key is.
+// choice parses a single value and maps it to values of the key is.
 func (p *params) choice(param, text string, words ...string) {
 	if text == "" {
 		return
@@ -263,7 +266,7 @@ func (p *params) checklist(text string) {
 	}
 }
 
-// dates reads a pair of inclusive dates.
+// dates parses a pair of inclusive dates.
 func (p *params) dates(f Field, from, to string) {
 	if from == "" && to == "" {
 		return
@@ -286,7 +289,7 @@ func (p *params) dates(f Field, from, to string) {
 		v.to = to
 	}
 	if from != "" && to != "" && to < from {
-		p.refuse("%sTo must not lie before %sFrom.", f, f)
+		p.refuse("%sTo must not be before %sFrom.", f, f)
 	}
 	p.add(param, text, string(f), false, v)
 }
@@ -296,7 +299,7 @@ func (p *params) sort(text string) {
 		return
 	}
 	if !slices.Contains(sortWords, strings.TrimPrefix(text, "-")) {
-		p.refuse("sort must be %s, with - in front for descending.", orList(sortWords))
+		p.refuse("sort must be %s, prefixed with - for descending.", orList(sortWords))
 		return
 	}
 	p.add("sort", text, "sort", false, value{text: text})

@@ -85,12 +85,12 @@ func TestFilterRefuses(t *testing.T) {
 	const things = "description, checklist, comment, due, start, assignee or label"
 	const date = " must be a date of the form YYYY-MM-DD between the years 1900 and 2999."
 	nth := func(param, takes string, n int) string {
-		return fmt.Sprintf("%s takes %s, several separated by commas; value %d is none of these.", param, takes, n)
+		return fmt.Sprintf("%s takes %s, separated by commas; value %d is not one of these.", param, takes, n)
 	}
 	people := func(prefix string) string {
-		return "names, email addresses, ids that begin with " + prefix + ", me, none or any"
+		return "names, email addresses, ids that start with " + prefix + ", me, none or any"
 	}
-	ids := func(prefix, words string) string { return "ids that begin with " + prefix + ", " + words }
+	ids := func(prefix, words string) string { return "ids that start with " + prefix + ", " + words }
 	for _, c := range []struct {
 		in   filter
 		want string
@@ -121,12 +121,12 @@ func TestFilterRefuses(t *testing.T) {
 		{filter{UpdatedTo: "x"}, "updatedTo" + date},
 		{filter{CompletedFrom: "x"}, "completedFrom" + date},
 		{filter{CompletedFrom: "2026-01-01", CompletedTo: "x"}, "completedTo" + date},
-		{filter{DueFrom: "2026-02-01", DueTo: "2026-01-31"}, "dueTo must not lie before dueFrom."},
+		{filter{DueFrom: "2026-02-01", DueTo: "2026-01-31"}, "dueTo must not be before dueFrom."},
 		{filter{Has: "cat"}, nth("has", things, 1)},
 		{filter{No: "due,"}, nth("no", things, 2)},
 		{filter{Checklist: "done"}, nth("checklist", "complete or incomplete", 1)},
-		{filter{Sort: "size"}, "sort must be position, due, start, created, updated or title, with - in front for descending."},
-		{filter{Sort: "--due"}, "sort must be position, due, start, created, updated or title, with - in front for descending."},
+		{filter{Sort: "size"}, "sort must be position, due, start, created, updated or title, prefixed with - for descending."},
+		{filter{Sort: "--due"}, "sort must be position, due, start, created, updated or title, prefixed with - for descending."},
 		{filter{Q: "is:open no:x"}, "q: no takes " + things + " (at offset 11)."},
 		{filter{Q: strings.Repeat("x", 16385)}, "q must not be longer than 16384 bytes."},
 	} {
@@ -142,7 +142,7 @@ func TestFilterRefuses(t *testing.T) {
 	e := env(t)
 	e.Me = ""
 	_, err := filter{Assignee: bob + ",me"}.Parse(e)
-	if got, want := refusal(t, err), "assignee: member cannot be me here, because no person is asking; give an id (at offset 31)."; got != want {
+	if got, want := refusal(t, err), "assignee: member cannot be me here, because the query is not run by a person; give an id (at offset 31)."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

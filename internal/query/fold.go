@@ -8,24 +8,25 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold brings a text into the form in which words are compared: lower case,
-// compatibility forms unified (ﬁ is fi, ２ is 2), accents and other marks above
-// and below letters removed (é is e, й is и, Arabic and Hebrew vowel points
-// go), ß as ss, æ as ae, ø as o and their like, invisible characters gone. Vowel
-// signs that carry meaning (Devanagari, Thai, the voicing marks of kana) stay.
-// A run of bytes that are not UTF-8 becomes U+FFFD. Fold(Fold(s)) is Fold(s).
+// Fold normalizes a text for comparing words. It converts to lower case and
+// unifies compatibility forms (ﬁ is fi, ２ is 2). It removes accents and other
+// marks above and below letters (é is e, й is и; Arabic and Hebrew vowel points
+// are removed) and invisible characters. It writes ß as ss, æ as ae, ø as o,
+// and similar letters likewise. Vowel signs that carry meaning (Devanagari,
+// Thai, the voicing marks of kana) are kept. A run of invalid UTF-8 becomes
+// U+FFFD. Fold(Fold(s)) equals Fold(s).
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	// norm passes over what follows a byte that is not UTF-8.
+	// norm does not normalize what follows an invalid byte.
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(s, "\ufffd")) {
 		if isAccent(r) {
 			continue
 		}
-		if r == '\u200b' { // zero width space: invisible, but it does separate
+		if r == '\u200b' { // zero width space: invisible, but a separator
 			r = ' '
 		}
 		if unicode.Is(unicode.Cf, r) {
@@ -38,7 +39,7 @@ func Fold(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	// norm puts U+034F into long runs of marks.
+	// norm inserts U+034F into long runs of marks.
 	return strings.ReplaceAll(norm.NFC.String(b.String()), "\u034f", "")
 }
 
@@ -51,10 +52,12 @@ func isASCII(s string) bool {
 	return true
 }
 
-// lower goes by way of upper case, so that variants (ς and σ, ı and i) meet.
+// lower converts via upper case, so that variants (ς and σ, ı and i) become
+// equal.
 func lower(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
 
-// isAccent tells marks that decorate a letter from marks that are one.
+// isAccent distinguishes marks that decorate a letter from marks that are
+// letters.
 func isAccent(r rune) bool {
 	if r < 0x300 || r == 0x3099 || r == 0x309A || !unicode.Is(unicode.Mn, r) {
 		return false
@@ -62,7 +65,7 @@ func isAccent(r rune) bool {
 	return unicode.In(r, unicode.Inherited, unicode.Hebrew)
 }
 
-// spelled is how a letter without a decomposition is commonly written.
+// spelled returns the common spelling of a letter without a decomposition.
 func spelled(r rune) string {
 	switch r {
 	case 'ß':
@@ -85,12 +88,13 @@ func spelled(r rune) string {
 	return ""
 }
 
-// Words is the one tokenizer: what both databases index and what a Text asks
-// for. It folds s and splits it. Letters, numbers and the marks on them are word
-// characters, everything else separates. In scripts that are written without
-// spaces (Han, kana, Thai, Lao, Khmer, Burmese) each letter with its marks is a
-// word of its own, so that a search for a part finds the whole. A word longer
-// than MaxWordRunes is cut there. Words of the joined words are the same words.
+// Words is the only tokenizer, for the search index of both databases and for
+// queries. It folds s and splits it into words. Letters, numbers and the marks
+// on them are word characters; everything else separates. In scripts written
+// without spaces (Han, kana, Thai, Lao, Khmer, Burmese), each letter with its
+// marks is a word, so that a search for a part of a text finds it. Longer words
+// are truncated to MaxWordRunes. Joining the words with spaces and splitting
+// again returns the same words.
 func Words(s string) []string {
 	var words []string
 	s = Fold(s)
@@ -101,7 +105,7 @@ func Words(s string) []string {
 			start = -1
 		}
 	}
-	end := 0 // where the word would be cut, once it is long
+	end := 0 // where a long word will be truncated
 	for i, r := range s {
 		mark := unicode.IsMark(r)
 		switch {
@@ -126,17 +130,17 @@ func Words(s string) []string {
 	return words
 }
 
-// isSingle tells letters of scripts without spaces.
+// isSingle reports whether a letter belongs to a script without spaces.
 func isSingle(r rune) bool {
 	return r >= 0xE00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
 }
 
-// FoldName brings a name of a list, label, board or person, or an email
-// address, into the form in which names are compared: lower case, compatibility
-// forms unified, white space trimmed and each run of it one space, control and
-// invisible characters gone. Accents count. It is empty when nothing visible is
-// left. FoldName(FoldName(s)) is FoldName(s).
+// FoldName normalizes a name of a list, label, board or person, or an email
+// address, for comparing names. It converts to lower case, unifies
+// compatibility forms, trims and collapses white space, and removes control and
+// invisible characters. Accents are kept. It returns "" if nothing visible is
+// left. FoldName(FoldName(s)) equals FoldName(s).
 func FoldName(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

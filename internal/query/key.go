@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is how the values of a key are read.
+// kind is how the values of a key are parsed.
 type kind int
 
 const (
@@ -14,14 +14,14 @@ const (
 	kindHas
 	kindNo
 	kindRef
-	kindPlan // due, start: days ahead
-	kindPast // created, updated, completed: days back
+	kindPlan // due, start: days in the future
+	kindPast // created, updated, completed: days in the past
 	kindStatus
 	kindSort
 )
 
-// lookup finds a key of the search grammar by its lower-case word and gives its
-// full name.
+// lookup returns the full name and kind of a key of the search grammar, given
+// in lower case.
 func lookup(word string) (key string, k kind, ok bool) {
 	switch word {
 	case "is":
@@ -54,17 +54,18 @@ func lookup(word string) (key string, k kind, ok bool) {
 	return "", 0, false
 }
 
-// hint says what to write instead of a word that looks like a key and is none;
-// "" for other words.
+// hint returns what to write instead of an ambiguous word that looks like a
+// key; "" for other words.
 func hint(word string) string {
 	switch word {
 	case "owner", "user", "person", "people":
-		return "member: for whom a card is assigned to, creator: for who made it, or commenter: for who commented"
+		return "member: for assignees, creator: for the person who created the card, or commenter: for people who " +
+			"commented"
 	}
 	return ""
 }
 
-// The closed vocabularies. They are constant: nothing writes them.
+// The fixed vocabularies. They are never modified.
 var (
 	isWords     = []string{"open", "done", "archived", "overdue", "assigned", "unassigned", "checked", "unchecked"}
 	hasWords    = []string{"description", "checklist", "comment", "due", "start", "assignee", "label"}
@@ -73,7 +74,7 @@ var (
 	planWords   = []string{"overdue", "today", "tomorrow", "week", "calendarweek", "next7", "month", "none", "any"}
 )
 
-// idPrefixes are the ids that a reference takes.
+// idPrefixes returns the prefixes of ids that a reference accepts.
 func idPrefixes(r Ref) []string {
 	switch r {
 	case RefList:
@@ -84,12 +85,12 @@ func idPrefixes(r Ref) []string {
 		return []string{"lbl_"}
 	case RefMember:
 		return []string{"usr_"}
-	default: // an integration, too, creates cards and comments
+	default: // integrations also create cards and comments
 		return []string{"usr_", "itg_"}
 	}
 }
 
-// isID tells whether s is an id of one of the prefixes: the prefix and 26
+// isID reports whether s is an id with one of the prefixes: the prefix and 26
 // characters of lower-case Crockford base32.
 func isID(s string, prefixes []string) bool {
 	for _, p := range prefixes {
@@ -101,7 +102,7 @@ func isID(s string, prefixes []string) bool {
 	return false
 }
 
-// takes tells whether the unquoted word is a special value of the reference.
+// takes reports whether the unquoted word is a special value of the reference.
 func (r Ref) takes(word string) bool {
 	switch word {
 	case "none", "any":
@@ -112,9 +113,10 @@ func (r Ref) takes(word string) bool {
 	return false
 }
 
-// allowed says what the key takes, as the end of "due takes …".
+// allowed describes what a key accepts. It completes "due takes …".
 func allowed(key string, k kind) string {
-	const dates = "a date (YYYY-MM-DD from 1900 to 2999, or yesterday, today, tomorrow), a comparison such as >=2026-01-31, " +
+	const dates = "a date (YYYY-MM-DD from 1900 to 2999, or yesterday, today, tomorrow), a comparison such as " +
+		">=2026-01-31, " +
 		"or a range such as 2026-01-01..2026-01-31 (either side may be *)"
 	switch k {
 	case kindIs:
@@ -124,7 +126,7 @@ func allowed(key string, k kind) string {
 	case kindStatus:
 		return orList(statusWords)
 	case kindSort:
-		return "one of " + orList(sortWords) + ", with - in front for descending"
+		return "one of " + orList(sortWords) + ", prefixed with - for descending"
 	case kindPlan:
 		return strings.Join(planWords, ", ") + ", a number of days from 1 to 3650, " + dates
 	case kindPast:
@@ -142,14 +144,14 @@ func allowed(key string, k kind) string {
 	}
 }
 
-// orList writes "a, b or c".
+// orList returns "a, b or c".
 func orList(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// check refuses values that the key does not take and brings the others into
-// canonical form. It counts the words of a text.
+// check validates the values and normalizes them. It returns the number of
+// words of a text.
 func (t *term) check() (words int, err error) {
 	if len(t.values) > MaxValues {
 		return 0, t.refuse(MaxValues, "%s takes at most %d values", t.key, MaxValues)
@@ -200,17 +202,17 @@ func (t *term) check() (words int, err error) {
 	return words, nil
 }
 
-// word reads a word of a closed vocabulary.
+// word validates a word of a fixed vocabulary.
 func (v *value) word(words []string) bool {
 	v.text, v.quoted = strings.ToLower(v.text), false
 	return slices.Contains(words, v.text)
 }
 
-// ref reads a name, an id or a special word. A person may be written with the
-// @ of the short form, a label with its #.
+// ref validates a name, an id or a special word. A person may have the prefix @
+// of the short form, a label the prefix #.
 func (v *value) ref(r Ref) bool {
 	if !v.quoted {
-		// What would then open a phrase stays as it is.
+		// Keep the sigil if a phrase would start without it.
 		if s := strings.TrimLeft(v.text, sigil(r)); !strings.HasPrefix(s, `"`) {
 			v.text = s
 		}
@@ -221,7 +223,7 @@ func (v *value) ref(r Ref) bool {
 	return FoldName(v.text) != ""
 }
 
-// sigil is the short form's mark, or "".
+// sigil returns the prefix of the short form, or "".
 func sigil(r Ref) string {
 	switch r {
 	case RefMember:
@@ -232,7 +234,7 @@ func sigil(r Ref) string {
 	return ""
 }
 
-// special is the word that v stands for: none, any, me or "".
+// special returns the special word that v stands for: none, any, me or "".
 func (v value) special(r Ref) string {
 	if v.quoted || !r.takes(v.text) {
 		return ""
@@ -240,7 +242,7 @@ func (v value) special(r Ref) string {
 	return v.text
 }
 
-// sortOf reads a checked value of sort.
+// sortOf returns the order for a validated value of sort.
 func sortOf(s string) Sort {
 	by, desc := strings.CutPrefix(s, "-")
 	return Sort{By: SortBy(by), Desc: desc}

@@ -1,16 +1,17 @@
 package query
 
-// Caps on what one query may hold. More is refused by name, never cut off.
+// Limits on the size of a query. Exceeding one is an error; nothing is
+// truncated.
 const (
-	MaxTextBytes  = 16384 // of a search text
-	MaxTerms      = 100   // of a search text
-	MaxWords      = 200   // of a search text, over all its text terms
-	MaxValues     = 50    // of one term or parameter
-	MaxValueBytes = 200   // of one value of a parameter
+	MaxTextBytes  = 16384 // per search text
+	MaxTerms      = 100   // per search text
+	MaxWords      = 200   // per search text, in all text terms
+	MaxValues     = 50    // per term or parameter
+	MaxValueBytes = 200   // per value of a parameter
 	MaxDays       = 3650  // N in due:N
 )
 
-// MaxWordRunes is where Words cuts a word off, in the index and in a query
-// alike, so that a longer word is still found by its beginning. It keeps every
-// word far below the 2,046 bytes that a PostgreSQL lexeme may have.
+// MaxWordRunes is the length to which Words truncates words, in the index and
+// in queries, so that a longer word is still found by its start. Every word
+// stays far below the limit of 2,046 bytes of a PostgreSQL lexeme.
 const MaxWordRunes = 64

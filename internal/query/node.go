@@ -6,27 +6,28 @@ import (
 	"cardwall/internal/board"
 )
 
-// Node is a condition on a card. The set of nodes is closed: And, Or, Not and
-// the leaves In, Has, IsDone, IsArchived, ChecklistIs, StatusIs, Range, Text.
+// Node is a condition on a card. The set of nodes is fixed: And, Or, Not and
+// the leaves In, Has, IsDone, IsArchived, ChecklistIs, StatusIs, Range and
+// Text.
 //
-// Conditions are two-valued: a leaf about something that the card lacks is
-// false, and its Not is true. In SQL, where a comparison with NULL is neither,
-// write Not as "(…) IS NOT TRUE"; SQLite and PostgreSQL both know it.
+// Conditions are two-valued. A leaf about something that the card lacks is
+// false, and its Not is true. In SQL a comparison with NULL is neither, so
+// write Not as "(…) IS NOT TRUE", which SQLite and PostgreSQL support.
 type Node interface{ node() }
 
-// And holds when all its nodes do; the empty And always holds.
+// And holds if all of its nodes hold. The empty And always holds.
 type And []Node
 
-// Or holds when one of its nodes does; the empty Or never holds.
+// Or holds if one of its nodes holds. The empty Or never holds.
 type Or []Node
 
-// Not holds when its node does not.
+// Not holds if its node does not hold.
 type Not struct{ Node Node }
 
-// Ref names the record that In looks at.
+// Ref is the kind of record that In compares.
 type Ref string
 
-// The records that a card can be found by.
+// The kinds of records by which a card can be found.
 const (
 	RefList      Ref = "list"
 	RefBoard     Ref = "board"
@@ -36,11 +37,11 @@ const (
 	RefCommenter Ref = "commenter"
 )
 
-// In holds when one of the card's records of that kind has one of the ids,
-// names or emails. At least one of the three slices is not empty; none holds a
-// value twice. Me is already an id. Names and emails are as FoldName writes
-// them: compare them with a column that FoldName filled. Emails occur only for
-// people.
+// In holds if one of the card's records of that kind has one of the ids, names
+// or emails. At least one of the three slices is not empty, and none has
+// duplicates. Me has been replaced by an id. Names and emails are folded with
+// FoldName and must be compared with a column folded in the same way. Emails
+// occur only for people.
 type In struct {
 	Ref    Ref
 	IDs    []string
@@ -51,8 +52,7 @@ type In struct {
 // Thing is something that a card can have or lack.
 type Thing string
 
-// The things that Has asks for. ThingCreator is absent for a card whose creator
-// is not known.
+// The things for Has. A card whose creator is unknown lacks ThingCreator.
 const (
 	ThingDescription Thing = "description"
 	ThingChecklist   Thing = "checklist"
@@ -64,29 +64,29 @@ const (
 	ThingCreator     Thing = "creator"
 )
 
-// Has holds when the card has at least one of the thing.
+// Has holds if the card has at least one of the thing.
 type Has struct{ Thing Thing }
 
-// IsDone holds for a done card.
+// IsDone holds if the card is done.
 type IsDone struct{}
 
-// IsArchived holds for an archived card. It occurs only where Query.Archived
-// does not already say it.
+// IsArchived holds if the card is archived. It occurs only if Query.Archived
+// does not already say so.
 type IsArchived struct{}
 
-// ChecklistIs holds, if Complete, when the card has checklist items and all are
-// done; otherwise when at least one item is not done.
+// ChecklistIs holds, if Complete, if the card has checklist items and all are
+// done; otherwise if at least one item is not done.
 type ChecklistIs struct{ Complete bool }
 
-// StatusIs holds when the latest status of the card's board is one of Any, the
-// status words of the interface (on_track …).
+// StatusIs holds if the latest status of the card's board is one of Any, in the
+// notation of the API (on_track …).
 type StatusIs struct{ Any []string }
 
-// Field names a time of a card.
+// Field is a time of a card.
 type Field string
 
-// The times that a Range looks at. Due and start are a calendar date with an
-// optional instant; created, updated and completed are instants.
+// The times for Range. Due and start are a date with an optional instant;
+// created, updated and completed are instants.
 const (
 	FieldDue       Field = "due"
 	FieldStart     Field = "start"
@@ -95,30 +95,30 @@ const (
 	FieldCompleted Field = "completed"
 )
 
-// Range holds when the field has a value in the half-open interval [From, To).
-// An instant (created, updated, completed, and due or start with a time) is
-// compared with the edges' At, a date without a time with the edges' Day, as
+// Range holds if the field is in the half-open interval [From, To). An instant
+// (created, updated, completed, and due or start with a time) is compared with
+// the edges' At. A date without a time is compared with the edges' Day, as
 // text. At least one edge is bounded. An interval may be empty.
 type Range struct {
 	Field    Field
 	From, To Edge
 }
 
-// Edge is one side of a Range: the date, and the instant at which that date
-// begins in the zone of the Env (for overdue: today, and now). The zero Edge is
-// unbounded: ask Bounded, since a zero At alone is the year 1970.
+// Edge is one side of a Range: a date, and the instant at which it starts in
+// the zone of the Env (for overdue: today, and now). The zero Edge is
+// unbounded. Use Bounded to check, because a zero At alone is the year 1970.
 type Edge struct {
 	Day string // YYYY-MM-DD
 	At  board.Instant
 }
 
-// Bounded tells whether the edge limits anything.
+// Bounded reports whether the edge is a limit.
 func (e Edge) Bounded() bool { return e.Day != "" }
 
-// Place is where a Text looks.
+// Place is where Text searches.
 type Place string
 
-// The texts of a card. Anywhere is all four.
+// The texts of a card. Anywhere means all four.
 const (
 	Anywhere      Place = "any"
 	InTitle       Place = "title"
@@ -127,10 +127,10 @@ const (
 	InChecklist   Place = "checklist"
 )
 
-// Text holds when the words stand side by side, in this order, in one text of
-// the place. Words is never empty, and each word is one that func Words gives:
-// letters, marks and digits only. With Prefix the last word may be the
-// beginning of a longer one.
+// Text holds if the words occur consecutively, in this order, in one text of
+// the place. Words is never empty, and each word is a result of func Words:
+// letters, marks and digits only. With Prefix, the last word also matches the
+// start of a longer word.
 type Text struct {
 	Place  Place
 	Words  []string
@@ -149,7 +149,7 @@ func (StatusIs) node()    {}
 func (Range) node()       {}
 func (Text) node()        {}
 
-// Leaves walks all leaves below n, left to right.
+// Leaves returns an iterator over all leaves of n, left to right.
 func Leaves(n Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) { leaves(n, yield) }
 }
@@ -177,7 +177,7 @@ func leaves(n Node, yield func(Node) bool) bool {
 	}
 }
 
-// either is the disjunction of the nodes, simplified.
+// either returns the simplified disjunction of nodes.
 func either(nodes ...Node) Node {
 	var or Or
 	for _, n := range nodes {
@@ -199,7 +199,7 @@ func either(nodes ...Node) Node {
 	return or
 }
 
-// negate is the negation of the node, simplified.
+// negate returns the simplified negation of a node.
 func negate(n Node) Node {
 	switch m := n.(type) {
 	case Not:

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Person is someone whom the caller sees.
+// Person is someone whom the caller can see.
 type Person struct {
 	ID, Name string
-	Email    string // "" where the caller may not see it
+	Email    string // "" if the caller may not see it
 }
 
-// maxCandidates is how many people a refusal names.
+// maxCandidates is how many people an error lists.
 const maxCandidates = 5
 
-// person returns the ids of whom value i of a term means: one, unless the text
-// is lenient.
+// person returns the ids of the people that value i of a term refers to:
+// exactly one, unless the text is lenient.
 func (r resolver) person(t *term, i int) ([]string, error) {
 	lenient := t.param == r.env.Lenient
 	ref, text := Ref(t.key), t.values[i].text
@@ -33,16 +33,18 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 		if known || err != nil {
 			return []string{id}, err
 		}
-		return nil, t.refuse(i, "%snobody whom you see has that id%s", r.before(t), include(people, ""))
+		return nil, t.refuse(i, "%sno person you can see has that id%s", r.before(t), include(people, ""))
 	}
 	name := FoldName(text)
 	found := matching(people, name)
 	switch {
 	case lenient:
 	case len(found) == 0:
-		return nil, t.refuse(i, "%snobody whom you see has that name or email address%s", r.before(t), include(people, name))
+		return nil, t.refuse(i, "%sno person you can see has that name or email "+
+			"address%s", r.before(t), include(people, name))
 	case len(found) > 1:
-		return nil, t.refuse(i, "%sseveral people have such a name: %s; write more of it, or an id", r.before(t), listed(found, true))
+		return nil, t.refuse(i, "%sseveral people match that name: %s; write more of it, "+
+			"or an id", r.before(t), listed(found, true))
 	}
 	ids := make([]string, len(found))
 	for n, p := range found {
@@ -51,7 +53,8 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 	return ids, nil
 }
 
-// before begins a refusal with the key, where the parameter does not say it.
+// before returns the start of an error with the key, unless the parameter name
+// already says it.
 func (r resolver) before(t *term) string {
 	if t.param == SavedParam || t.param == r.env.name() {
 		return t.key + ": "
@@ -59,8 +62,9 @@ func (r resolver) before(t *term) string {
 	return ""
 }
 
-// matching returns the people of an email address or a name, both folded: those
-// of exactly that name or, without one, those whose name begins with it.
+// matching returns the people with an email address or a name, both folded:
+// those with exactly that name or, if there are none, those whose name starts
+// with it.
 func matching(people []Person, name string) []Person {
 	of := func(is func(Person) bool) []Person {
 		return slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !is(p) })
@@ -76,7 +80,8 @@ func matching(people []Person, name string) []Person {
 	return of(func(p Person) bool { return strings.HasPrefix(FoldName(p.Name), name) })
 }
 
-// include ends a refusal with the people whose names are most like a folded one.
+// include returns the end of an error, with the people whose names are most
+// similar to a folded name.
 func include(people []Person, name string) string {
 	if len(people) == 0 {
 		return ""
@@ -91,10 +96,11 @@ func include(people []Person, name string) string {
 	sorted := slices.SortedFunc(slices.Values(people), func(a, b Person) int {
 		return cmp.Or(cmp.Compare(like(b), like(a)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
-	return "; those whom you see include " + listed(sorted[:min(len(sorted), maxCandidates)], false)
+	return "; people you can see include " + listed(sorted[:min(len(sorted), maxCandidates)], false)
 }
 
-// listed writes the names of the first few people, with their ids where asked.
+// listed returns the names of the first few people, with their ids if
+// requested.
 func listed(people []Person, ids bool) string {
 	var names []string
 	for _, p := range people[:min(len(people), maxCandidates)] {

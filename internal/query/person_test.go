@@ -60,16 +60,16 @@ func TestPersonIsFoundByUniquePrefix(t *testing.T) {
 	}
 }
 
-func TestPersonThatIsNobodyIsRefused(t *testing.T) {
+func TestUnknownPersonIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string][]string{
 		"anna":             {"several", "Anna Bell (" + annaBell + ")", "Anna Cole (" + annaCole + ")"},
-		"nobodyhere":       {"nobody", "Ada Lovelace"},
-		"ann b":            {"nobody", "include Anna Bell"},
-		"bob@example.com":  {"nobody"}, // an address that the caller may not see
-		"none@example.com": {"nobody"},
-		stranger:           {"nobody", "id"},
-		"lovelace":         {"nobody"},
+		"nobodyhere":       {"no person", "Ada Lovelace"},
+		"ann b":            {"no person", "include Anna Bell"},
+		"bob@example.com":  {"no person"}, // an address that the caller may not see
+		"none@example.com": {"no person"},
+		stranger:           {"no person", "id"},
+		"lovelace":         {"no person"},
 	} {
 		for param, in := range map[string]query.Filter{"assignee": {Assignee: text}, "creator": {Creator: text}, "q: member": {Q: `member:"` + text + `"`}} {
 			_, err := in.Parse(among(t))

@@ -2,22 +2,21 @@ package query
 
 import "time"
 
-// Env is what a query is resolved against.
+// Env is the environment in which a query is resolved.
 type Env struct {
 	Now  time.Time
-	Zone *time.Location // decides which day an instant is on; nil is UTC
-	Me   string         // the id of the person who asks; without it, me is refused
-	Name string         // the parameter that holds the search text, for refusals; "q" when empty
+	Zone *time.Location // determines the day of an instant; nil means UTC
+	Me   string         // the caller's id; if empty, me is an error
+	Name string         // the parameter with the search text, for errors; "" means "q"
 
-	// People are those whom the person who asks sees. Without it, names and
-	// email addresses of people stay in the tree as they are, and ids are not
-	// looked up.
+	// People returns the people whom the caller can see. If nil, names and
+	// email addresses of people stay in the tree, and ids are not checked.
 	People func() ([]Person, error)
-	// Named reports whether some card names a person by id who is not among
-	// People: one who left may have made it.
+	// Named reports whether a card refers to a person by id who is not among
+	// People, for example because the person created it and has left.
 	Named func(ref Ref, id string) (bool, error)
-	// Lenient is the parameter whose text was saved earlier: a name or an id in
-	// it that is nobody's any more finds nothing instead of being refused.
+	// Lenient is the parameter with a text that was saved earlier. Names and
+	// ids in it that no longer exist match nothing instead of being an error.
 	Lenient string
 }
 
@@ -28,21 +27,21 @@ func (e Env) name() string {
 	return e.Name
 }
 
-// Archived tells which cards a query sees at all.
+// Archived is which cards a query includes.
 type Archived string
 
-// The choices of archived cards. The zero value is not one of them: a parsed
-// Query always carries a choice.
+// The choices for archived cards. The zero value is invalid; a parsed Query
+// always has a choice.
 const (
 	ArchivedNo   Archived = "no"   // only cards that are not archived
 	ArchivedAll  Archived = "all"  // both
 	ArchivedOnly Archived = "only" // only archived cards
 )
 
-// SortBy is what cards are ordered by.
+// SortBy is the sort key of cards.
 type SortBy string
 
-// The orders. SortNone leaves the order to the operation.
+// The sort keys. SortNone leaves the order to the operation.
 const (
 	SortNone     SortBy = ""
 	SortPosition SortBy = "position"
@@ -53,15 +52,15 @@ const (
 	SortTitle    SortBy = "title"
 )
 
-// Sort is an order; store ends it with the id.
+// Sort is an order. Package store adds the id as the last key.
 type Sort struct {
 	By   SortBy
 	Desc bool
 }
 
-// Query is a parsed filter or search. Where, Archived and Sort are what store
-// compiles; a card belongs to the answer when it satisfies Where and Archived.
-// Queries come from ParseSearch and Filter only and are not changed afterwards.
+// Query is a parsed filter or search. Package store compiles Where, Archived
+// and Sort. A card is in the result if it matches Where and Archived. Queries
+// are created only by ParseSearch and Filter, and are immutable.
 type Query struct {
 	Where    And
 	Archived Archived
@@ -69,9 +68,10 @@ type Query struct {
 	terms    []term
 }
 
-// String is the query in the search grammar, one space between terms, keys in
-// lower case and full (@ada is member:ada). Relative words stay relative, so it
-// is fit for a saved filter. Parsing it gives the same tree.
+// String returns the query in the search grammar, with one space between terms
+// and full keys in lower case (@ada is member:ada). Relative words stay
+// relative, so the text can be saved as a filter. Parsing it returns the same
+// tree.
 func (q Query) String() string {
 	var b []byte
 	for i, t := range q.terms {
@@ -83,8 +83,7 @@ func (q Query) String() string {
 	return string(b)
 }
 
-// Term is one term of a query as it was understood, for a chip in a search
-// field.
+// Term is one term of a parsed query, for a chip in a search field.
 type Term struct {
 	Key     string   `json:"key" doc:"The full key, such as member for @ada; text for plain words and phrases."`
 	Negated bool     `json:"negated" doc:"Whether the term excludes what it names."`
@@ -96,7 +95,7 @@ type Term struct {
 	Ignored bool     `json:"ignored" doc:"Whether the term had no effect because it contains no letter or digit."`
 }
 
-// Echo is the query term by term, in the order of String. It is never nil.
+// Echo returns the terms of the query in the order of String. It is never nil.
 func (q Query) Echo() []Term {
 	out := make([]Term, 0, len(q.terms))
 	for _, t := range q.terms {
@@ -105,8 +104,7 @@ func (q Query) Echo() []Term {
 	return out
 }
 
-// build checks the terms against their keys and makes the tree. It rewrites
-// the values to their canonical form.
+// build validates the terms and returns the tree. It normalizes the values.
 func build(terms []term, env Env) (Query, error) {
 	r := resolver{env: env, days: newCalendar(env)}
 	words := 0
@@ -116,13 +114,13 @@ func build(terms []term, env Env) (Query, error) {
 			return Query{}, err
 		}
 		if words += n; words > MaxWords {
-			return Query{}, terms[i].refuse(0, "the query must not hold more than %d words", MaxWords)
+			return Query{}, terms[i].refuse(0, "the query must not contain more than %d words", MaxWords)
 		}
 	}
 	q := Query{Archived: archivedOf(terms), Where: And{}, terms: terms}
 	r.archived = q.Archived
-	idle := false // a text without a word was asked for
-	busy := false // so was something else
+	idle := false // there is a text term without words
+	busy := false // there is another term
 	for i := range terms {
 		t := &terms[i]
 		switch {
@@ -156,8 +154,8 @@ func build(terms []term, env Env) (Query, error) {
 	return q, nil
 }
 
-// archivedOf finds which cards the terms see. Terms of the key is have been
-// checked.
+// archivedOf returns which cards the terms include. Terms with the key is must
+// be validated.
 func archivedOf(terms []term) Archived {
 	a := ArchivedNo
 	for _, t := range terms {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// resolver makes nodes of checked terms.
+// resolver creates nodes from validated terms.
 type resolver struct {
 	env      Env
 	days     calendar
 	archived Archived
 }
 
-// node is the condition of a term, before its negation.
+// node returns the condition of a term, before its negation.
 func (r resolver) node(t *term) (Node, error) {
 	switch t.kind {
 	case kindIs:
@@ -46,7 +46,7 @@ func (r resolver) node(t *term) (Node, error) {
 	return either(nodes...), nil
 }
 
-// is leaves out what Query.Archived says already.
+// is leaves out what Query.Archived already says.
 func (r resolver) is(t *term) Node {
 	switch {
 	case t.only("archived") && !t.negated: // then r.archived is ArchivedOnly
@@ -81,7 +81,7 @@ func (r resolver) is(t *term) Node {
 	return either(nodes...)
 }
 
-// ref gathers ids, names and emails in one In, so that they become one
+// ref collects ids, names and emails in one In, so that they become one
 // subquery.
 func (r resolver) ref(t *term) (Node, error) {
 	in := In{Ref: Ref(t.key)}
@@ -90,7 +90,8 @@ func (r resolver) ref(t *term) (Node, error) {
 		switch v.special(in.Ref) {
 		case "me":
 			if r.env.Me == "" {
-				return nil, t.refuse(i, "%s cannot be me here, because no person is asking; give an id", t.key)
+				return nil, t.refuse(i, "%s cannot be me here, because the query is not run by a person; "+
+					"give an id", t.key)
 			}
 			in.IDs = addOnce(in.IDs, r.env.Me)
 			continue
@@ -128,7 +129,8 @@ func (r resolver) ref(t *term) (Node, error) {
 	return either(nodes...), nil
 }
 
-// someRef is that the card has any such record. Every card has a list.
+// someRef returns the condition that the card has any such record. Every card
+// has a list.
 func someRef(r Ref) Node {
 	switch r {
 	case RefLabel:

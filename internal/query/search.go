@@ -8,10 +8,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// ParseSearch reads the search grammar. A blank text asks for every card that
-// is not archived. It refuses a known key with a bad value, with an unclosed
-// quote or without a value, and a text beyond the caps MaxTextBytes, MaxTerms,
-// MaxValues and MaxWords.
+// ParseSearch parses the search grammar. A blank text matches every card that
+// is not archived. It returns an error for a known key with an invalid value,
+// with an unclosed quote or without a value, and for a text that exceeds
+// MaxTextBytes, MaxTerms, MaxValues or MaxWords.
 func ParseSearch(text string, env Env) (Query, error) {
 	terms, err := scan(text, env.name())
 	if err != nil {
@@ -48,8 +48,8 @@ func scan(text, param string) ([]term, error) {
 	}
 }
 
-// validUTF8 puts a question mark in place of each byte that is not UTF-8, so
-// that offsets stay true.
+// validUTF8 replaces each byte of invalid UTF-8 by a question mark, so that
+// offsets stay the same.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -65,7 +65,8 @@ func validUTF8(s string) string {
 	return string(b)
 }
 
-// scanner walks a search text, always forward but for one look ahead a term.
+// scanner reads a search text, always forward except for one lookahead per
+// term.
 type scanner struct {
 	text  string
 	pos   int
@@ -88,7 +89,7 @@ func (s *scanner) skipSpace() {
 	}
 }
 
-// term reads one term; the scanner is not at a space or the end.
+// term reads one term. The scanner must not be at a space or the end.
 func (s *scanner) term() (term, error) {
 	var t term
 	if s.at('-') {
@@ -146,20 +147,21 @@ func (s *scanner) key() (key string, k kind, ok bool) {
 	return key, k, ok
 }
 
-// misnamed refuses a value behind a word that is often taken for a key.
+// misnamed returns an error for a value after a word that is often mistaken for
+// a key.
 func (s *scanner) misnamed() error {
 	word, rest, ok := strings.Cut(s.text[s.pos:min(len(s.text), s.pos+16)], ":")
 	use := hint(strings.ToLower(word))
 	if !ok || use == "" || rest == "" || strings.TrimSpace(rest[:1]) == "" {
 		return nil
 	}
-	return refuseAt(s.param, s.pos, "%s is not a key of a search; use %s", strings.ToLower(word), use)
+	return refuseAt(s.param, s.pos, "%s is not a search key; use %s", strings.ToLower(word), use)
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// phrase reads a quoted text and takes its escapes away; it reads nothing if
-// the quote never closes. A phrase cannot end in a backslash: \" goes on.
+// phrase reads a quoted text and unescapes it. It reads nothing if there is no
+// closing quote. A phrase cannot end in a backslash, because \\" is an escape.
 func (s *scanner) phrase() (text string, ok bool) {
 	rest := s.text[s.pos+1:]
 	for i := 0; i < len(rest); i++ {
@@ -196,7 +198,7 @@ func (s *scanner) word() value {
 	v := value{offset: s.pos}
 	v.text = s.run()
 	if open := strings.TrimLeft(v.text, "@#"); strings.HasPrefix(open, `"`) {
-		// An unclosed quote. Kept as a phrase of this one run, the text means the
+		// An unclosed quote. As a phrase of this one run, the text means the
 		// same wherever String puts it.
 		v.quoted = true
 		v.text = strings.TrimRight(strings.ReplaceAll(v.text, `\"`, `"`), `\`)
@@ -206,7 +208,7 @@ func (s *scanner) word() value {
 	return v
 }
 
-// star takes the * off a word that has something before it.
+// star removes the * from a word that has characters before it.
 func (v *value) star() {
 	if text, ok := strings.CutSuffix(v.text, "*"); ok && text != "" {
 		v.text, v.prefix = text, true
@@ -294,8 +296,8 @@ func (s *scanner) value(key string, k kind) (value, error) {
 	return v, err
 }
 
-// atom reads an atom of a known key, which must not be empty; at is the offset
-// of the value it belongs to.
+// atom reads an atom of a known key, which must not be empty. At is the offset
+// of the value that it belongs to.
 func (s *scanner) atom(key string, at int, stops ...string) (text string, quoted bool, err error) {
 	if s.at('"') {
 		text, ok := s.phrase()
@@ -306,7 +308,8 @@ func (s *scanner) atom(key string, at int, stops ...string) (text string, quoted
 	}
 	if text = s.run(stops...); text == "" {
 		_, k, _ := lookup(key)
-		return "", false, refuseAt(s.param, at, "%s needs a value right after its colon and after each comma; it takes %s", key, allowed(key, k))
+		return "", false, refuseAt(s.param, at, "%s needs a value directly after its colon and after each comma; it "+
+			"takes %s", key, allowed(key, k))
 	}
 	return text, false, nil
 }

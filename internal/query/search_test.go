@@ -177,7 +177,7 @@ func TestSearchRefuses(t *testing.T) {
 	const has = "description, checklist, comment, due, start, assignee or label"
 	const person = "a name, an email address, an id, me, none or any"
 	needs := func(key, takes string) string {
-		return key + " needs a value right after its colon and after each comma; it takes " + takes
+		return key + " needs a value directly after its colon and after each comma; it takes " + takes
 	}
 	for _, c := range []struct {
 		in   string
@@ -228,12 +228,12 @@ func TestSearchRefuses(t *testing.T) {
 		{"creator:", needs("creator", person), "8"},
 		{"commenter:a,\x01", "commenter takes " + person, "12"},
 		{"status:fine", "status takes on_track, at_risk, off_track, on_hold or complete", "7"},
-		{"sort:size", "sort takes one of position, due, start, created, updated or title, with - in front for descending", "5"},
+		{"sort:size", "sort takes one of position, due, start, created, updated or title, prefixed with - for descending", "5"},
 		{"sort:due,title", "sort takes only one value", "9"},
 		{"-sort:due", "sort cannot be negated; write sort:-due for descending", "0"},
 		{"sort:due sort:title", "sort may be given only once", "14"},
 		{strings.Repeat("a ", 101), "a search text must not have more than 100 terms", "200"},
-		{"x " + strings.Repeat("a-", 200), "the query must not hold more than 200 words", "2"},
+		{"x " + strings.Repeat("a-", 200), "the query must not contain more than 200 words", "2"},
 		{"@" + strings.Repeat("a,", 50) + "a", "member takes at most 50 values", "101"},
 	} {
 		_, err := query.ParseSearch(c.in, env(t))
@@ -250,7 +250,7 @@ func TestSearchRefuses(t *testing.T) {
 	e := env(t)
 	e.Me, e.Name = "", "query"
 	_, err := query.ParseSearch("@bob,me", e)
-	if got, want := refusal(t, err), "query: member cannot be me here, because no person is asking; give an id (at offset 5)."; got != want {
+	if got, want := refusal(t, err), "query: member cannot be me here, because the query is not run by a person; give an id (at offset 5)."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	_, err = query.ParseSearch(strings.Repeat(" ", query.MaxTextBytes+1), env(t))

@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// term is a term as written, and after check as canonical text.
+// term is a term as written; check normalizes it.
 type term struct {
 	param          string
 	offset, length int
@@ -18,8 +18,8 @@ type term struct {
 	values         []value
 }
 
-// value is one alternative of a term. For a comparison op is the operator; for
-// a range op is ".." and text and to are the bounds.
+// value is one alternative of a term. For a comparison, op is the operator. For
+// a range, op is ".." and text and to are the bounds.
 type value struct {
 	offset int
 	op     string
@@ -29,7 +29,7 @@ type value struct {
 	prefix bool
 }
 
-// names tells whether an alternative is exactly the word.
+// names reports whether an alternative is exactly the word.
 func (t *term) names(word string) bool {
 	for _, v := range t.values {
 		if v.text == word {
@@ -39,7 +39,7 @@ func (t *term) names(word string) bool {
 	return false
 }
 
-// only tells whether every alternative is exactly the word.
+// only reports whether every alternative is exactly the word.
 func (t *term) only(word string) bool {
 	for _, v := range t.values {
 		if v.text != word {
@@ -49,7 +49,7 @@ func (t *term) only(word string) bool {
 	return len(t.values) > 0
 }
 
-// refuse is the refusal of value i. It starts with the parameter and ends
+// refuse returns an error about value i. It starts with the parameter and ends
 // with the offset.
 func (t *term) refuse(i int, format string, args ...any) error {
 	at := t.offset
@@ -63,7 +63,7 @@ func refuseAt(param string, at int, format string, args ...any) error {
 	return board.Invalid("%s: %s (at offset %d).", param, fmt.Sprintf(format, args...), at)
 }
 
-// append writes the term in the search grammar.
+// append appends the term in the search grammar.
 func (t *term) append(b []byte) []byte {
 	if t.negated {
 		b = append(b, '-')
