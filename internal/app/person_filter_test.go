@@ -79,8 +79,8 @@ func TestFilterByPersonNeverFindsNobody(t *testing.T) {
 		find(anna, "me", "Anna")
 		find(anna, "anna@example.com", "Anna") // one's own address
 		refuse(ada, "ann", "several", "Anna ("+anna.ID+")", "Annika")
-		refuse(ada, "nobodyhere", "nobody", "Ada")
-		refuse(anna, "annika@example.com", "nobody") // members do not see addresses
+		refuse(ada, "nobodyhere", "no person", "Ada")
+		refuse(anna, "annika@example.com", "no person") // members do not see addresses
 		none := store.NewID("usr_")
 		for stranger, nobody := range map[string]string{zoe.ID: none, "zoe@example.com": "yve@example.com"} {
 			if one, other := refuse(ada, stranger), refuse(ada, nobody); one != other {
@@ -103,7 +103,7 @@ func TestFilterByPersonNeverFindsNobody(t *testing.T) {
 		ada.Refused(board.CodeInvalidRequest, "create_saved_filter", fields{"workspaceId": workspace, "name": "x", "query": "member:nobodyhere"})
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveMember(ctx, workspace, annika.ID) })
 		list := ada.Must("list_saved_filters", fields{"workspaceId": workspace})
-		if list.Get("0.broken") != true || !strings.Contains(list.Text("0.problem"), "nobody") {
+		if list.Get("0.broken") != true || !strings.Contains(list.Text("0.problem"), "no person") {
 			t.Errorf("after Annika left: %s", list.Raw)
 		}
 		if got := ada.All("list_filter_cards", "title", fields{"filterId": filter.ID()}); len(got) != 0 {
