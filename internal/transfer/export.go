@@ -16,15 +16,15 @@ import (
 	"cardwall/internal/store"
 )
 
-// What an export holds in memory at once.
+// Number of records that an export keeps in memory.
 const (
 	pageSize    = 100
 	cardsAtOnce = 32 // descriptions are long
 )
 
-// Export writes a board that the caller sees as one cardwall-export/1
-// document, page by page as it is read. Take a view of DB.Stream. After an
-// error the document is not whole, which shows: `complete` is missing.
+// Export writes a board that the caller can see as one cardwall-export/1
+// document, page by page. Use a view of DB.Stream. After an error the document
+// is incomplete, which readers detect by the missing `complete`.
 func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) error {
 	b, err := v.Board(ctx, boardID, board.View)
 	if err != nil {
@@ -38,9 +38,9 @@ func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) err
 	return out.buffer.Flush()
 }
 
-// ExportWorkspace writes the boards of a workspace that the caller sees, each
-// as Export does, and the workspace's shared filters as one document.
-// Confidential boards and those in the trash are never in it, whoever asks.
+// ExportWorkspace writes the boards of a workspace that the caller can see,
+// each in the format of Export, and the workspace's shared filters as one
+// document. Confidential and trashed boards are never included.
 func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
 	in, err := v.Workspace(ctx, workspaceID, board.ViewWorkspace)
 	if err != nil {
@@ -77,7 +77,7 @@ func (out *writer) member(name string, v any) error {
 	return out.value(v)
 }
 
-// members writes pairs of a name and a value.
+// members writes pairs of names and values.
 func (out *writer) members(pairs ...any) error {
 	for p := range slices.Chunk(pairs, 2) {
 		if err := out.member(p[0].(string), p[1]); err != nil {
@@ -87,7 +87,7 @@ func (out *writer) members(pairs ...any) error {
 	return nil
 }
 
-// array writes a member whose elements fn writes.
+// array writes an array member. The function fn writes its elements.
 func (out *writer) array(name string, fn func() error) error {
 	if err := out.enc.WriteToken(jsontext.String(name)); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (out *writer) workspace(in board.Workspace) error {
 	return out.enc.WriteToken(jsontext.EndObject)
 }
 
-// pages reads page after page until one is empty, and hands over every row;
-// each says behind what the next page begins.
+// pages reads pages until one is empty, and calls each for every row. Each
+// returns the key after which the next page starts.
 func pages[T, K any](read func(behind K) ([]T, error), each func(T) (K, error)) error {
 	var behind K
 	for {
@@ -154,7 +154,8 @@ func pages[T, K any](read func(behind K) ([]T, error), each func(T) (K, error)) 
 	}
 }
 
-// board writes a board, with its filters unless a workspace's document has them.
+// board writes a board, with its filters unless they are part of a workspace's
+// document.
 func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error) {
 	a := out.v.On(b.ID)
 	users, err := out.users(b.ID)
@@ -197,7 +198,7 @@ func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error
 	return n, out.enc.WriteToken(jsontext.EndObject)
 }
 
-// users are all whom the board names, in its records or in its changes.
+// users returns all people whom the board's records or changes refer to.
 func (out *writer) users(boardID string) ([]userRecord, error) {
 	ids, err := out.v.UsersOn(out.ctx, boardID)
 	if err != nil {
@@ -210,7 +211,7 @@ func (out *writer) users(boardID string) ([]userRecord, error) {
 	err = out.v.ChangesNaming(out.ctx, boardID, "usr_", func(text []byte) error {
 		var c board.Changes
 		if err := json.Unmarshal(text, &c); err != nil {
-			return fmt.Errorf("changes of %s: %w", boardID, err)
+			return fmt.Errorf("read changes of %s: %w", boardID, err)
 		}
 		eachID(c, func(id string) string {
 			if id[:4] == "usr_" && !known[id] {

@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// cards writes the cards of a board, list by list in their order.
+// cards writes the cards of a board, in the order of the lists.
 func (out *writer) cards(boardID string, n *countsRecord) error {
 	return out.eachList(boardID, func(l board.List) error {
 		var behind string
@@ -87,8 +87,8 @@ func (out *writer) checklists(cardID string, n *countsRecord) ([]checklistRecord
 	return records, nil
 }
 
-// commentStream writes the comments of a card as they are read: there is no
-// limit to how many a card has. The zero stream is none.
+// commentStream writes the comments of a card while reading them, because their
+// number is not limited. The zero stream is empty.
 type commentStream struct {
 	out    *writer
 	cardID string

@@ -15,24 +15,23 @@ import (
 	"cardwall/internal/store"
 )
 
-// Progress is told how far an import is. Total is an estimate that done may
-// miss by a little, and 0 while it is not known; done never falls within one
-// board. Nil for nobody.
+// Progress is called with the progress of an import. Total is an estimate, or 0
+// if it is unknown. Within one board, done never decreases. Nil means that no
+// progress is reported.
 type Progress func(done, total int)
 
-// Import makes the boards of a document that Export or ExportWorkspace wrote,
-// in a workspace where the caller may make boards. Numbers, order, times,
-// states, versions and activity stay; every id is new, so that a document can
-// be imported twice.
+// Import creates the boards of a document from Export or ExportWorkspace, in a
+// workspace where the caller may create boards. Numbers, order, times, states,
+// versions and activity are kept. All ids are new, so a document can be
+// imported twice.
 //
-// Who is a person of the workspace, by id, stays that person. Everybody else
-// becomes a placeholder: an account without address that nobody signs in with.
-// Shared filters whose owner is no person of the workspace become the caller's.
+// People of the workspace, identified by id, stay the same. All others become
+// placeholders: accounts without an email address that cannot be used to sign
+// in. Shared filters whose owner is not in the workspace become the caller's.
 //
-// It refuses, with a fault that says where, a document of another format, one
-// that is cut off or does not hold what it says at its end, and one that holds
-// what the limits of this server do not allow. The caller must then end the
-// transaction.
+// It returns a fault with a location for a document that has another format, is
+// incomplete, does not match its own counts, or exceeds the limits of this
+// server. The caller must then roll the transaction back.
 func Import(ctx context.Context, tx *store.Tx, workspaceID string, r io.Reader, progress Progress) (Report, error) {
 	tx.Quiet()
 	w, err := tx.Workspace(ctx, workspaceID, board.CreateBoards)
@@ -56,17 +55,17 @@ type reader struct {
 	workspace board.Workspace
 	progress  Progress
 	report    Report
-	users     map[string]string // names of all users of the document, by their ids there
-	named     map[string]string // ids here of what a query can name, by ids there
-	gone      map[string]string // the same of what the document names and does not hold
-	filters   map[string]bool   // ids there of the filters that were read
-	owned     map[string]int    // how many filters people have, by id
+	users     map[string]string // names of all users of the document, by their ids in it
+	named     map[string]string // new ids of objects that queries can refer to, by their ids in the document
+	gone      map[string]string // the same for objects that the document refers to but does not contain
+	filters   map[string]bool   // ids in the document of the filters read so far
+	owned     map[string]int    // number of filters per person
 }
 
-// errWhole marks a document that says itself that it is not whole.
-var errWhole = errors.New("the document is not whole")
+// errWhole means that the document is marked as incomplete.
+var errWhole = errors.New("the document is incomplete")
 
-// fault turns what is wrong with the document into a fault that says where.
+// fault turns an error in the document into a fault with a location.
 func (in *reader) fault(err error) error {
 	if _, ok := board.AsFault(err); ok {
 		return err
@@ -77,7 +76,8 @@ func (in *reader) fault(err error) error {
 	)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, errWhole):
-		return board.Invalid("The file is cut off: it ends at byte %d, before its end is marked as complete.", in.dec.InputOffset())
+		return board.Invalid("The file is cut off: it ends at byte %d, before its end is marked as "+
+			"complete.", in.dec.InputOffset())
 	case errors.As(err, &syntax):
 		return jsonFault(syntax.Err, string(syntax.JSONPointer), syntax.ByteOffset)
 	case errors.As(err, &semantic):
@@ -87,7 +87,8 @@ func (in *reader) fault(err error) error {
 }
 
 func jsonFault(err error, pointer string, offset int64) error {
-	return board.Invalid("The file is not valid JSON: %s at byte %d%s.", excerpt(err.Error(), 100), offset, inside(pointer))
+	return board.Invalid("The file is not valid JSON: %s at "+
+		"byte %d%s.", excerpt(err.Error(), 100), offset, inside(pointer))
 }
 
 func valueFault(e *json.SemanticError) error {
@@ -124,15 +125,16 @@ func (in *reader) document() error {
 			return err
 		}
 	default:
-		return board.Invalid("format is %q; this program reads %s and %s.", excerpt(format, 60), Format, WorkspaceFormat)
+		return board.Invalid("format is %q; this program reads "+
+			"%s and %s.", excerpt(format, 60), Format, WorkspaceFormat)
 	}
 	if _, err := in.dec.ReadToken(); err == nil || !errors.Is(err, io.EOF) {
-		return board.Invalid("The file goes on behind its end, at byte %d.", in.dec.InputOffset())
+		return board.Invalid("The file continues after its end, at byte %d.", in.dec.InputOffset())
 	}
 	return nil
 }
 
-// open reads the beginning of a document up to its format.
+// open reads the start of a document, up to its format.
 func (in *reader) open() (format string, err error) {
 	if err := in.begin('{'); err != nil {
 		return "", err
@@ -142,7 +144,7 @@ func (in *reader) open() (format string, err error) {
 		return "", err
 	}
 	if t.Kind() != '"' || t.String() != "format" {
-		return "", board.Invalid("format must come first; the file is no export of Cardwall.")
+		return "", board.Invalid("format must come first; the file is not an export of Cardwall.")
 	}
 	return format, json.UnmarshalDecode(in.dec, &format)
 }
@@ -166,8 +168,8 @@ func cmpOr(s, other string) string {
 	return excerpt(s, 100)
 }
 
-// required is the first of the members without which a document is not whole.
-// Older programs wrote it without the others.
+// required returns the first member that every complete document has. Older
+// versions wrote documents without the others.
 func required(members []string) string {
 	for _, name := range members {
 		if name != "statusUpdates" && name != "savedFilters" {
@@ -177,8 +179,8 @@ func required(members []string) string {
 	return ""
 }
 
-// members reads the rest of an object whose members must be these in this
-// order; what it does not know it skips, and notes.
+// members reads the rest of an object whose members must be in this order. It
+// skips unknown members and reports them.
 func (in *reader) members(order []string, read func(name string) error) error {
 	next := 0
 	for {
@@ -188,7 +190,7 @@ func (in *reader) members(order []string, read func(name string) error) error {
 		}
 		if t.Kind() == '}' {
 			if missing := required(order[next:]); missing != "" {
-				return board.Invalid("The document is not whole: %s is missing.", missing)
+				return board.Invalid("The document is incomplete: %s is missing.", missing)
 			}
 			return nil
 		}
@@ -200,7 +202,8 @@ func (in *reader) members(order []string, read func(name string) error) error {
 				return err
 			}
 		case i < next || required(order[next:i]) != "":
-			return board.Invalid("%s is not where it belongs (byte %d): the members of the document are %s, in this order.", name, in.dec.InputOffset(), strings.Join(order, ", "))
+			return board.Invalid("%s is in the wrong place (byte %d). The members of the document are, in this "+
+				"order: %s.", name, in.dec.InputOffset(), strings.Join(order, ", "))
 		default:
 			next = i + 1
 			if err := read(name); err != nil {
@@ -210,7 +213,7 @@ func (in *reader) members(order []string, read func(name string) error) error {
 	}
 }
 
-// each reads an array, element by element, and tells read where each stands.
+// each reads an array and passes each element with its location to read.
 func each[T any](in *reader, name string, read func(at string, record *T) error) error {
 	if err := in.begin('['); err != nil {
 		return err
@@ -249,7 +252,8 @@ func (in *reader) boards() error {
 					return err
 				}
 				if format != Format {
-					return board.Invalid("boards[%d].format is %q; this program reads %s.", total.Boards, excerpt(format, 60), Format)
+					return board.Invalid("boards[%d].format is %q; this program "+
+						"reads %s.", total.Boards, excerpt(format, 60), Format)
 				}
 				n, err := in.board()
 				if err != nil {
@@ -277,7 +281,8 @@ func (in *reader) counts(have countsRecord) error {
 		return err
 	}
 	if want != have {
-		return board.Invalid("counts is %s, but the document holds %s. Parts of the export are missing; export it again.", want, have)
+		return board.Invalid("counts is %s, but the document contains %s. Parts of the export are missing. Export "+
+			"it again.", want, have)
 	}
 	return nil
 }

@@ -9,26 +9,26 @@ import (
 	"cardwall/internal/board"
 )
 
-// boardReader makes one board of a document.
+// boardReader creates one board of a document.
 type boardReader struct {
 	*reader
 	record     boardRecord
 	made       board.Board
 	counts     countsRecord
 	imported   Imported
-	names      map[string]string         // of the document's users, by their ids there
-	people     map[string]string         // ids here, by ids there; filled as they are named
-	ids        map[string]string         // of all other records that it holds, the same way
-	labels     map[string]bool           // ids here
-	ranks      map[string]string         // of the last card in each list, by its id here
-	archived   map[string]*board.Instant // when each list was archived, by its id here
+	names      map[string]string         // names of the document's users, by their ids in it
+	people     map[string]string         // new ids of people, by their ids in the document; filled on use
+	ids        map[string]string         // new ids of all other records, by their ids in the document
+	labels     map[string]bool           // new ids
+	ranks      map[string]string         // rank of the last card of each list, by the list's new id
+	archived   map[string]*board.Instant // when each list was archived, by its new id
 	numbers    map[int]bool
 	lastChange int64
 }
 
 var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "labels", "lists", "cards", "statusUpdates", "savedFilters", "activity", "counts", "complete"}
 
-// board reads the rest of a board's document and makes the board.
+// board reads the rest of a board's document and creates the board.
 func (in *reader) board() (countsRecord, error) {
 	r := &boardReader{
 		reader: in, names: map[string]string{}, people: map[string]string{}, ids: map[string]string{},
@@ -54,7 +54,7 @@ func (r *boardReader) member(name string) error {
 		if err := each(r.reader, name, r.user); err != nil {
 			return err
 		}
-		return r.begin() // who made it is known only now
+		return r.begin() // its creator is only known now
 	case "labels":
 		return each(r.reader, name, r.label)
 	case "lists":
@@ -81,29 +81,28 @@ func (r *boardReader) member(name string) error {
 	return r.dec.SkipValue()
 }
 
-// person is the id here of somebody whom the document names.
+// person returns the new id of a person in the document.
 func (r *boardReader) person(at, there string) (string, error) {
 	if id, ok := r.people[there]; ok {
 		return id, nil
 	}
 	name, ok := r.names[there]
 	if !ok {
-		return "", board.Invalid("%s names somebody who is not among the users.", at)
+		return "", board.Invalid("%s refers to a person who is not among the users.", at)
 	}
 	id, err := r.someone(there, name)
 	r.people[there], r.named[there] = id, id
 	return id, err
 }
 
-// someone is the id here of a person: their own in the workspace, or that of a
-// placeholder.
+// someone returns the id of a person of the workspace, or of a placeholder.
 func (in *reader) someone(there, name string) (string, error) {
 	if member, err := in.tx.WorkspacePerson(in.ctx, in.workspace.ID, there); err != nil || member {
 		return there, err
 	}
 	id, err := in.tx.Placeholder(in.ctx, in.workspace.ID, there, name)
 	if err == nil {
-		in.report.note("People who are not in the workspace, whose names stay", name)
+		in.report.note("People who are not in the workspace, kept by name", name)
 	}
 	return id, err
 }
@@ -116,13 +115,13 @@ func (r *boardReader) personOrNone(at string, there *string) (*string, error) {
 	return &id, err
 }
 
-// fresh is the new id of a record; two records with one id are refused.
+// fresh returns a new id for a record. Duplicate ids are an error.
 func (r *boardReader) fresh(at, there, prefix string) (string, error) {
 	if err := identifier(at, there); err != nil {
 		return "", err
 	}
 	if _, ok := r.ids[there]; ok {
-		return "", board.Invalid("%s.id was there before.", at)
+		return "", board.Invalid("%s.id is a duplicate.", at)
 	}
 	id := r.tx.NewID(prefix)
 	r.ids[there] = id
@@ -137,13 +136,13 @@ func (r *boardReader) user(at string, u *userRecord) error {
 		return err
 	}
 	if _, ok := r.names[u.ID]; ok {
-		return board.Invalid("%s.id was there before.", at)
+		return board.Invalid("%s.id is a duplicate.", at)
 	}
 	name := board.CleanLine(u.Name)
 	r.names[u.ID], r.users[u.ID] = name, name
 	r.counts.Users++
 	if name == "" || strings.ContainsFunc(u.Name, unicode.IsControl) {
-		return board.Invalid("%s.name must be one line, and not empty.", at)
+		return board.Invalid("%s.name must be one line and must not be empty.", at)
 	}
 	return nil
 }
@@ -165,7 +164,7 @@ func (r *boardReader) begin() error {
 		return board.Invalid("board.visibility must be one of workspace, private, confidential.")
 	}
 	if r.made.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
-		return board.Invalid("boardVersion and board.nextNumber must be numbers that a board can have.")
+		return board.Invalid("boardVersion and board.nextNumber must be valid numbers for a board.")
 	}
 	if err := first(r.title("board.name", &b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt, b.UpdatedAt)); err != nil {
 		return err
@@ -175,7 +174,7 @@ func (r *boardReader) begin() error {
 			return err
 		}
 	}
-	b.Features.PublicPage = false // nobody asked to publish this one
+	b.Features.PublicPage = false // the imported board was not published by anyone
 	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features, Version: r.made.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = Imported{ID: id, Name: b.Name}
@@ -221,7 +220,7 @@ func (r *boardReader) list(at string, l *listRecord) error {
 	if err != nil {
 		return err
 	}
-	r.ranks[""], r.ranks[id] = rank, "" // the lists stand below no list
+	r.ranks[""], r.ranks[id] = rank, "" // lists have no parent list
 	r.archived[id] = l.ArchivedAt
 	r.counts.Lists++
 	r.imported.Lists++
@@ -229,19 +228,20 @@ func (r *boardReader) list(at string, l *listRecord) error {
 		ArchivedAt: l.ArchivedAt, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
 }
 
-// entry writes an entry of the activity. Every id in it becomes that of the
-// record here. An id of what is gone gets a new one too: an entry of one board
-// must never name a record of another.
+// entry writes an entry of the activity. All ids in it are replaced by the new
+// ids. Ids of objects that no longer exist are replaced too, because an entry
+// must never refer to a record of another board.
 func (r *boardReader) entry(at string, e *entryRecord) error {
 	if e.BoardVersion < 1 || r.lastChange != 0 && e.BoardVersion != r.lastChange+1 {
-		return board.Invalid("%s.boardVersion is %d; the one before is %d, and versions have no gaps.", at, e.BoardVersion, r.lastChange)
+		return board.Invalid("%s.boardVersion is %d, but the previous one is %d. Versions must not "+
+			"have gaps.", at, e.BoardVersion, r.lastChange)
 	}
 	r.lastChange = e.BoardVersion
 	if err := first(kind(at, e.Type), r.times(at, e.At, e.At), plainChanges(at, e.Changes)); err != nil {
 		return err
 	}
 	if strings.HasPrefix(string(e.Type), "comment.") {
-		delete(e.Changes, "text") // documents of before hold what a comment said, which may be deleted by now
+		delete(e.Changes, "text") // older documents contain the text of comments, which may have been deleted since
 	}
 	out := board.Entry{ID: r.tx.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes, BoardVersion: e.BoardVersion}
 	var err error
@@ -263,7 +263,8 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 	return r.tx.TransferEntry(r.ctx, &out)
 }
 
-// reference is the id here of what an entry names, which may be gone.
+// reference returns the new id of an object in an entry, which may no longer
+// exist.
 func (r *boardReader) reference(there *string, failed *error) *string {
 	if there == nil {
 		return nil
@@ -282,8 +283,8 @@ func (r *boardReader) reference(there *string, failed *error) *string {
 	return &id
 }
 
-// lost is the id here, of nothing, for what the document names and does not
-// hold.
+// lost returns a new id for an object that the document refers to but does not
+// contain.
 func (in *reader) lost(there string) string {
 	id, ok := in.gone[there]
 	if !ok {

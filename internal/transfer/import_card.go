@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxWIPLimit = 200_000 // as update_list takes it
+	maxWIPLimit = 200_000 // the same limit as in update_list
 	maxNumber   = 1_000_000_000
 )
 
@@ -72,13 +72,13 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 		return board.Card{}, err
 	}
 	if in.Number < 1 || in.Number > maxNumber || r.numbers[in.Number] {
-		return board.Card{}, board.Invalid("%s.number must be one that no card before has.", at)
+		return board.Card{}, board.Invalid("%s.number must not be the number of an earlier card.", at)
 	}
 	r.numbers[in.Number] = true
 	list, ok := r.ids[in.ListID]
 	last, isList := r.ranks[list]
 	if !ok || !isList {
-		return board.Card{}, board.Invalid("%s.listId must be one of the lists.", at)
+		return board.Card{}, board.Invalid("%s.listId must be one of the document's lists.", at)
 	}
 	rank, err := board.RankBetween(last, "")
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *boardReader) comment(at, cardID string, in commentRecord) error {
 	return r.tx.TransferComment(r.ctx, &m)
 }
 
-// The checks refuse only what no operation could have written.
+// The checks refuse only values that no operation can have written.
 
 func first(errs ...error) error {
 	for _, err := range errs {
@@ -183,23 +183,24 @@ func room(what string, count, limit int) error {
 	return board.Refuse(board.CodeLimitReached, "There can be at most %d %s; the file has more.", limit, what)
 }
 
-// identifier refuses what cannot be an id of any program.
+// identifier returns an error for a text that cannot be an id of any program.
 func identifier(at, s string) error {
 	if s == "" || len(s) > 64 || strings.ContainsFunc(s, unicode.IsControl) {
-		return board.Invalid("%s.id must be an id.", at)
+		return board.Invalid("%s.id must be a valid id.", at)
 	}
 	return nil
 }
 
-// title checks a name or title. A document may be older than the rules of
-// board.Line: what they refuse is removed from it.
+// title validates a name or title. A document may be older than the rules of
+// board.Line, so characters that they refuse are removed.
 func (in *reader) title(at string, s *string) error {
 	if strings.TrimSpace(*s) == "" || strings.ContainsFunc(*s, unicode.IsControl) || utf8.RuneCountInString(*s) > in.tx.Limits().Title {
-		return board.Invalid("%s must be one line of at most %d characters, and not empty.", at, in.tx.Limits().Title)
+		return board.Invalid("%s must be one line of at most %d characters and must not "+
+			"be empty.", at, in.tx.Limits().Title)
 	}
 	clean := cmp.Or(board.CleanLine(*s), "Untitled")
 	if clean != strings.TrimSpace(*s) {
-		in.report.note("Names with characters that are not allowed, which were removed", clean)
+		in.report.note("Names from which forbidden characters were removed", clean)
 	}
 	*s = clean
 	return nil
@@ -212,10 +213,10 @@ func (in *reader) text(at, s string) error {
 	return nil
 }
 
-// times refuses instants that are missing. Zero is 1970, before all boards.
+// times returns an error for missing times. Zero is 1970, before any board.
 func (in *reader) times(at string, created, updated board.Instant) error {
 	if created == 0 || updated == 0 {
-		return board.Invalid("%s must say when it was made and last changed.", at)
+		return board.Invalid("%s must have the times of creation and last change.", at)
 	}
 	return nil
 }
@@ -226,7 +227,7 @@ func color(at string, c board.Color) error {
 			return nil
 		}
 	}
-	return board.Invalid("%s.color must be one of %s.", at, fmt.Sprint(board.Colors))
+	return board.Invalid("%s.color must be one of %s.", at, board.Listed(board.Colors[:]))
 }
 
 func due(at string, d board.Due) error {
@@ -236,7 +237,7 @@ func due(at string, d board.Due) error {
 		at    *board.Instant
 	}{{"dueDate", d.DueDate, d.DueAt}, {"startDate", d.StartDate, d.StartAt}} {
 		if day.date == nil && day.at != nil || day.at != nil && d.TimeZone == nil {
-			return board.Invalid("%s: an instant needs %s and timeZone beside it.", at, day.field)
+			return board.Invalid("%s: an instant requires %s and timeZone.", at, day.field)
 		}
 		if day.date != nil {
 			if _, err := board.ParseDate(at+"."+day.field, *day.date); err != nil {
@@ -260,11 +261,13 @@ func kind(at string, k board.Kind) error {
 
 const maxDepth = 32
 
-// plainChanges refuses what no change holds: U+0000 and deep nesting.
+// plainChanges returns an error for changes that cannot exist: with U+0000 or
+// deep nesting.
 func plainChanges(at string, c board.Changes) error {
 	for field, ft := range c {
 		if strings.ContainsRune(field, 0) || !plain(ft.From, maxDepth) || !plain(ft.To, maxDepth) {
-			return board.Invalid("%s.changes must hold no U+0000 and be nested no more than %d levels deep.", at, maxDepth)
+			return board.Invalid("%s.changes must not contain U+0000 or be nested more than %d "+
+				"levels deep.", at, maxDepth)
 		}
 	}
 	return nil

@@ -6,17 +6,18 @@ import (
 	"cardwall/internal/board"
 )
 
-// Metrics are what an operator watches of imports.
+// Metrics holds the metrics of imports.
 type Metrics struct{ imports *prometheus.CounterVec }
 
-// NewMetrics makes the metrics of one server.
+// NewMetrics returns the metrics of one server.
 func NewMetrics() *Metrics {
 	return &Metrics{imports: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "cardwall_imports_total", Help: "Files that were handed in for import, by format and by what became of them: ok, or the code of the refusal.",
+		Name: "cardwall_imports_total", Help: "Files uploaded for import, by format and result: ok, or the " +
+			"error code.",
 	}, []string{"format", "outcome"})}
 }
 
-// Collectors are the metrics, for a registry.
+// Collectors returns the metrics for a Prometheus registry.
 func (m *Metrics) Collectors() []prometheus.Collector { return []prometheus.Collector{m.imports} }
 
 func (m *Metrics) imported(format string, err error) {

@@ -8,12 +8,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// BoardInput names the board to export.
+// BoardInput identifies the board to export.
 type BoardInput struct {
 	BoardID string `json:"boardId" maxLength:"64" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// WorkspaceInput names the workspace to export.
+// WorkspaceInput identifies the workspace to export.
 type WorkspaceInput struct {
 	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }

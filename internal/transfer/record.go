@@ -12,10 +12,10 @@ const (
 	WorkspaceFormat = "cardwall-workspace-export/1"
 )
 
-// The records of the format are its own, apart from those of the interface:
-// what a client sees may grow, a document on somebody's disk stays as it is.
-// Ranks, addresses and counts that follow from the rest are not in it. A
-// change that an older reader would get wrong needs another format.
+// The records of the format are separate from those of the API. API records may
+// gain fields, but stored documents do not change. Ranks, URLs and derived
+// counts are not included. A change that older readers would misinterpret
+// requires a new format.
 
 type boardRecord struct {
 	ID          string           `json:"id"`
@@ -24,8 +24,8 @@ type boardRecord struct {
 	Color       *board.Color     `json:"color"`
 	Visibility  board.Visibility `json:"visibility"`
 	Features    board.Features   `json:"features"`
-	NextNumber  int              `json:"nextNumber"` // of the next card
-	Cards       int              `json:"cards"`      // archived ones too; for who shows progress
+	NextNumber  int              `json:"nextNumber"` // number of the next card
+	Cards       int              `json:"cards"`      // including archived ones; for showing progress
 	ArchivedAt  *board.Instant   `json:"archivedAt"`
 	CreatedBy   *string          `json:"createdBy"`
 	CreatedAt   board.Instant    `json:"createdAt"`
@@ -55,8 +55,8 @@ type listRecord struct {
 	UpdatedAt  board.Instant  `json:"updatedAt"`
 }
 
-// cardRecord is a card but for its comments, which are read and written one
-// by one.
+// cardRecord is a card without its comments, which are read and written one by
+// one.
 type cardRecord struct {
 	ID          string         `json:"id"`
 	ListID      string         `json:"listId"`
@@ -111,8 +111,8 @@ type statusUpdateRecord struct {
 	Snapshot   board.Figures `json:"snapshot"`
 }
 
-// savedFilterRecord is a filter that is shared; others are in no document. Its
-// owner need not be among the users, who are those of the boards.
+// savedFilterRecord is a shared filter; other filters are never exported. Its
+// owner may be missing in users, which lists the people of the boards.
 type savedFilterRecord struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name"`
@@ -133,9 +133,10 @@ type entryRecord struct {
 	BoardVersion int64         `json:"boardVersion"`
 }
 
-// countsRecord closes a document: what it holds, so that a loss shows.
+// countsRecord ends a document with its counts, so that missing parts are
+// detected.
 type countsRecord struct {
-	Boards        int `json:"boards,omitzero"` // of a workspace
+	Boards        int `json:"boards,omitzero"` // in a workspace's document
 	Users         int `json:"users"`
 	Labels        int `json:"labels"`
 	Lists         int `json:"lists"`
@@ -148,9 +149,9 @@ type countsRecord struct {
 	Activity      int `json:"activity"`
 }
 
-// String is the JSON of the counts, as the document has it.
+// String returns the JSON of the counts, as in the document.
 func (c countsRecord) String() string {
-	text, _ := json.Marshal(c) // integers alone always encode
+	text, _ := json.Marshal(c) // integers can always be encoded
 	return string(text)
 }
 

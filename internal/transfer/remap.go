@@ -6,8 +6,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// isID tells whether a text has the shape of one of our ids: three letters, a
-// line and 26 characters of Crockford's base 32.
+// isID reports whether a text has the form of an id: three letters, an
+// underscore and 26 characters of Crockford's base 32.
 func isID(s string) bool {
 	if len(s) != len("crd_")+26 || s[3] != '_' {
 		return false
@@ -23,8 +23,8 @@ func isID(s string) bool {
 	return true
 }
 
-// isProse tells which fields of a change hold what people wrote. What looks
-// like an id in them is none.
+// isProse reports whether a field of a change holds text written by people,
+// which may contain text that looks like an id.
 func isProse(field string) bool {
 	switch field {
 	case "title", "name", "description", "text":
@@ -33,7 +33,7 @@ func isProse(field string) bool {
 	return false
 }
 
-// eachID puts what fn returns in the place of every id that changes hold.
+// eachID replaces every id in changes by the result of fn.
 func eachID(c board.Changes, fn func(id string) string) {
 	for field, ft := range c {
 		if !isProse(field) {

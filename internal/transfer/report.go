@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Counts are how many records an import made.
+// Counts holds the number of records that an import created.
 type Counts struct {
 	Lists         int `json:"lists"`
 	Cards         int `json:"cards"`
@@ -28,31 +28,31 @@ func (c *Counts) add(o Counts) {
 	c.StatusUpdates += o.StatusUpdates
 }
 
-// Imported is a board that an import made.
+// Imported is a board created by an import.
 type Imported struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Counts
 }
 
-// Note is something that was not taken over, or not as it was: how often, and
-// the first few places.
+// Note is something that was skipped or changed during the import, with its
+// number and the first few examples.
 type Note struct {
 	What     string   `json:"what"`
 	Count    int      `json:"count"`
 	Examples []string `json:"examples"`
-	more     bool     // places beyond the examples
+	more     bool     // there are more examples
 }
 
-// Report tells people what an import did. Its texts are single lines without
-// control characters, whatever the file held.
+// Report describes the result of an import. Its texts are single lines without
+// control characters, whatever the file contains.
 type Report struct {
 	Boards       []Imported `json:"boards"`
-	SavedFilters int        `json:"savedFilters"` // over all boards
+	SavedFilters int        `json:"savedFilters"` // in all boards
 	Notes        []Note     `json:"notes"`
 }
 
-// Total sums up the boards.
+// Total returns the sum over the boards.
 func (r *Report) Total() Counts {
 	var c Counts
 	for _, b := range r.Boards {
@@ -64,10 +64,10 @@ func (r *Report) Total() Counts {
 const (
 	examplesKept  = 3
 	exampleLength = 60
-	notesKept     = 200 // a hostile file could ask for one a record
+	notesKept     = 200 // a malicious file could cause one per record
 )
 
-// note counts one more case of something; an empty example is none.
+// note counts one case. An empty example is left out.
 func (r *Report) note(what, example string) { r.notes(what, 1, example) }
 
 func (r *Report) notes(what string, count int, examples ...string) {
@@ -80,7 +80,7 @@ func (r *Report) notes(what string, count int, examples ...string) {
 		i = notesKept
 	} else if i < 0 {
 		if i = len(r.Notes); i == notesKept {
-			what = "More that was not taken over as it was"
+			what = "Other things skipped or changed"
 		}
 		r.Notes = append(r.Notes, Note{What: what})
 	}
@@ -97,7 +97,7 @@ func (r *Report) notes(what string, count int, examples ...string) {
 	}
 }
 
-// String is the report for people, one line a fact.
+// String returns the report as text, one fact per line.
 func (r *Report) String() string {
 	var b strings.Builder
 	for _, m := range r.Boards {
@@ -113,7 +113,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "Imported saved filters: %d.\n", r.SavedFilters)
 	}
 	if len(r.Notes) > 0 {
-		b.WriteString("Not taken over, or not as it was:\n")
+		b.WriteString("Skipped or changed during import:\n")
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(&b, "- %s: %d", n.What, n.Count)
@@ -133,7 +133,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// WriteTo writes what String returns.
+// WriteTo writes the text of String.
 func (r *Report) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, r.String())
 	return int64(n), err

@@ -8,14 +8,13 @@ import (
 	"cardwall/internal/query"
 )
 
-// Which filters a document holds: that of a board the shared ones whose query
-// names the board, one of its lists or one of its labels by id, that of a
-// workspace all shared ones, once, beside its boards. Who is a guest sees none
-// that others share, and filters that their owners keep for themselves are in
-// no document.
+// A board's document contains the shared filters whose query refers by id to
+// the board, one of its lists or one of its labels. A workspace's document
+// contains all shared filters, once, after its boards. Guests do not see
+// filters shared by others. Private filters are never exported.
 
-// savedFilters writes the shared filters of a workspace, in the order of their
-// making: those that name a board or, without one, all.
+// savedFilters writes the shared filters of a workspace, oldest first: those
+// that refer to a board or, without one, all.
 func (out *writer) savedFilters(workspaceID, boardID string, n *countsRecord) error {
 	return out.array("savedFilters", func() error {
 		return pages(func(behind string) ([]board.SavedFilter, error) {
@@ -35,7 +34,8 @@ func (out *writer) savedFilters(workspaceID, boardID string, n *countsRecord) er
 	})
 }
 
-// about tells whether a query names a board, one of its lists or its labels.
+// about reports whether a query refers to a board, one of its lists or its
+// labels.
 func (out *writer) about(boardID, text string) (bool, error) {
 	var ids []string
 	eachNamed(text, func(id string) string {
@@ -53,7 +53,8 @@ func (out *writer) about(boardID, text string) (bool, error) {
 	return false, err
 }
 
-// savedFilters reads the filters of a document, at the end of what they name.
+// savedFilters reads the filters of a document, after the objects they refer
+// to.
 func (in *reader) savedFilters(n *countsRecord) error {
 	return each(in, "savedFilters", func(at string, f *savedFilterRecord) error {
 		n.SavedFilters++
@@ -64,14 +65,15 @@ func (in *reader) savedFilters(n *countsRecord) error {
 func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 	err := identifier(at, f.ID)
 	if in.filters[f.ID] {
-		err = board.Invalid("%s.id was there before.", at)
+		err = board.Invalid("%s.id is a duplicate.", at)
 	}
 	in.filters[f.ID] = true
 	if f.Owner.ID != "" {
 		err = first(err, identifier(at+".owner", f.Owner.ID))
 	}
 	if strings.ContainsRune(f.Query, 0) || len(f.Query) > query.MaxTextBytes {
-		err = first(err, board.Invalid("%s.query must be a text of at most %d bytes without U+0000.", at, query.MaxTextBytes))
+		err = first(err, board.Invalid("%s.query must be a text of at most %d bytes "+
+			"without U+0000.", at, query.MaxTextBytes))
 	}
 	if err := first(err, in.title(at+".name", &f.Name), in.times(at, f.CreatedAt, f.UpdatedAt)); err != nil {
 		return err
@@ -85,7 +87,8 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 			return err
 		}
 	}
-	// No reason to refuse a whole workspace: what many had may become one's.
+	// This does not fail the whole import, because filters of many people may
+	// become those of one.
 	if in.owned[owner] >= board.MaxSavedFilters {
 		in.report.note("Saved filters beyond those that one person can keep in a workspace, left out", f.Name)
 		return nil
@@ -99,7 +102,7 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 		return err
 	}
 	if !understood {
-		in.report.note("Saved filters whose query is not understood, kept as they are", f.Name)
+		in.report.note("Saved filters whose query is not valid, kept unchanged", f.Name)
 	}
 	in.owned[owner]++
 	in.report.SavedFilters++
@@ -107,22 +110,23 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 		Owner: board.UserRef{ID: owner}, CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt})
 }
 
-// owner is whose the filter becomes: its owner's, or the importer's.
+// owner returns the new owner of a filter: its owner, or the importing person.
 func (in *reader) owner(f *savedFilterRecord) (string, error) {
 	if f.Owner.ID != "" {
 		if member, err := in.tx.WorkspacePerson(in.ctx, in.workspace.ID, f.Owner.ID); err != nil || member {
 			return f.Owner.ID, err
 		}
 	}
-	in.report.note("Saved filters of people who are not in the workspace, given to who imports", f.Name)
+	in.report.note("Saved filters of people who are not in the workspace, now owned by the importing person", f.Name)
 	if id := in.tx.Caller().UserID; id != "" {
 		return id, nil
 	}
 	return in.tx.WorkspaceOwner(in.ctx, in.workspace.ID)
 }
 
-// here is the id here of what a query names. What the document does not hold
-// stays when it is in this workspace; else it becomes an id of nothing.
+// here returns the new id of an object in a query. If the document does not
+// contain the object, its id stays if it is in this workspace. Otherwise it
+// becomes an unused id.
 func (in *reader) here(there string) (string, error) {
 	if id, ok := in.named[there]; ok {
 		return id, nil
@@ -146,8 +150,8 @@ func (in *reader) here(there string) (string, error) {
 	return in.lost(there), nil
 }
 
-// namedBy is the prefix of the ids that a key of the search grammar takes.
-// Every other value of it is a name.
+// namedBy returns the prefix of the ids that a key of the search grammar
+// accepts. All other values of the key are names.
 func namedBy(key string) string {
 	switch query.Ref(key) {
 	case query.RefBoard:
@@ -162,9 +166,9 @@ func namedBy(key string) string {
 	return ""
 }
 
-// eachNamed puts what fn returns in the place of every id by which a query
-// names something. What looks like an id in a text or in a name is none; a
-// query that the grammar does not understand names nothing.
+// eachNamed replaces every id by which a query refers to an object with the
+// result of fn. Texts and names that look like ids are not replaced. Understood
+// is false if the query cannot be parsed.
 func eachNamed(text string, fn func(id string) string) (out string, understood bool) {
 	q, err := query.ParseSearch(text, query.Env{Now: time.Unix(0, 0), Zone: time.UTC, Me: "usr_"})
 	if err != nil {
@@ -192,8 +196,8 @@ func eachNamed(text string, fn func(id string) string) (out string, understood b
 	return b.String(), true
 }
 
-// find is where a value stands in its term. One that a term has in other words
-// (ME for me) is nowhere, and no id.
+// find returns the position of a value in its term. A value that is spelled
+// differently in the term (ME for me) is not found, and is not an id.
 func find(term, value string) (from, to int) {
 	for _, written := range []string{value, strings.ReplaceAll(value, `"`, `\"`)} {
 		if i := strings.Index(term, written); i >= 0 {

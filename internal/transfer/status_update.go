@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// statusUpdates writes what was said of a board, oldest first.
+// statusUpdates writes the status updates of a board, oldest first.
 func (out *writer) statusUpdates(boardID string, n *countsRecord) error {
 	return out.array("statusUpdates", func() error {
 		return pages(func(mark store.StatusUpdateMark) ([]board.StatusUpdate, error) {
@@ -35,7 +35,7 @@ func (r *boardReader) statusUpdate(at string, in *statusUpdateRecord) error {
 	}
 	s := board.StatusUpdate{ID: id, BoardID: r.made.ID, Status: in.Status, Title: in.Title, Text: in.Text, StartDate: in.StartDate, TargetDate: in.TargetDate,
 		CreatedAt: in.CreatedAt, Snapshot: in.Snapshot}
-	if s.CreatedAt < 0 { // a page of them begins at 1970
+	if s.CreatedAt < 0 { // pages of them start at 1970
 		return board.Invalid("%s.createdAt must not be before 1970.", at)
 	}
 	author, err := r.personOrNone(at+".author", in.Author)
@@ -58,7 +58,7 @@ func status(at string, s board.Status) error {
 	return board.Invalid("%s.status must be one of on_track, at_risk, off_track, on_hold, complete.", at)
 }
 
-// span refuses what are no dates, or end before they begin.
+// span returns an error for invalid dates, and for a target before the start.
 func span(at string, start, target *string) error {
 	if err := first(date(at+".startDate", start), date(at+".targetDate", target)); err != nil {
 		return err
@@ -80,7 +80,7 @@ func date(at string, s *string) error {
 func figures(at string, f board.Figures) error {
 	all := []int{f.Open, f.Done, f.Overdue, f.DueIn7Days, f.Unassigned, f.Undated}
 	if slices.Min(all) < 0 || slices.Max(all) > maxNumber {
-		return board.Invalid("%s.snapshot must hold numbers of cards.", at)
+		return board.Invalid("%s.snapshot must contain numbers of cards.", at)
 	}
 	return nil
 }

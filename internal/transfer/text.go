@@ -8,8 +8,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// plainText takes out what no text may hold: control characters other than
-// line ends and tabs.
+// plainText removes control characters other than line ends and tabs.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' {
@@ -19,7 +18,7 @@ func plainText(s string) string {
 	}, s)
 }
 
-// cut shortens a text to a number of characters.
+// cut truncates a text to a number of characters.
 func cut(s string, limit int) (string, bool) {
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s, false
@@ -34,7 +33,7 @@ func cut(s string, limit int) (string, bool) {
 	return s, false
 }
 
-// excerpt is a text as a report shows it.
+// excerpt returns a text shortened for a report.
 func excerpt(s string, limit int) string {
 	short, was := cut(board.CleanLine(s), limit-1)
 	if was {

@@ -13,22 +13,22 @@ import (
 	"cardwall/internal/store"
 )
 
-// maxTrelloFile is the most that is read of a file. Trello's own limits keep
-// an export far below.
+// maxTrelloFile is the maximum size of a file. Trello's own limits keep exports
+// far below it.
 const maxTrelloFile = 256 << 20
 
-// ImportTrello makes a board of the JSON document that Trello's "Export as
-// JSON" writes, in a workspace where the caller may make boards, with one
-// entry of activity, board.imported.
+// ImportTrello creates a board from the document that Trello's "Export as JSON"
+// writes, in a workspace where the caller may create boards. The board gets one
+// activity entry, board.imported.
 //
-// People are those of the workspace: found by email where the file has it,
-// else by a full or user name that only one person there has. Nobody else
-// becomes an account; the report says whose work that leaves unassigned. What
-// has no place here, and what was repaired, is in the report too.
+// People are matched to people of the workspace: by email address if the file
+// has one, else by a full name or user name that only one person has. No
+// accounts are created; the report lists assignments that were dropped. It also
+// lists everything that was skipped or repaired.
 //
-// A file that is not JSON, has values of a wrong type or more than this server
-// allows on a board is refused, with a fault that says where, before anything
-// is written.
+// It returns a fault with a location, before it writes anything, for a file
+// that is not JSON, has values of a wrong type, or exceeds this server's limits
+// for a board.
 func ImportTrello(ctx context.Context, tx *store.Tx, workspaceID string, r io.Reader, progress Progress) (Report, error) {
 	tx.Quiet()
 	w, err := tx.Workspace(ctx, workspaceID, board.CreateBoards)
@@ -64,8 +64,8 @@ func everyMember(ctx context.Context, tx *store.Tx, workspaceID string) ([]board
 	return all, err
 }
 
-// readTrello decodes a file. It knows only what an import uses and what a
-// report counts; everything else may be of any form.
+// readTrello decodes a file. It decodes only what an import uses and what a
+// report counts; everything else may have any form.
 func readTrello(r io.Reader) (*trelloBoard, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxTrelloFile+1))
 	if err != nil {
@@ -75,13 +75,13 @@ func readTrello(r io.Reader) (*trelloBoard, error) {
 		return nil, board.Invalid("The file is larger than %d MiB.", maxTrelloFile>>20)
 	}
 	var file trelloBoard
-	// Trello cuts texts between the halves of a character: such a half becomes
+	// Trello truncates texts inside of surrogate pairs. Such a half becomes
 	// U+FFFD.
 	if err := json.Unmarshal(text, &file, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return nil, trelloFault(err)
 	}
 	if file.Lists == nil || file.Cards == nil {
-		return nil, board.Invalid("lists and cards must both be there; the file is no export of a Trello board.")
+		return nil, board.Invalid("lists and cards are required; the file is not an export of a Trello board.")
 	}
 	return &file, nil
 }
@@ -99,14 +99,14 @@ func trelloFault(err error) error {
 	case errors.As(err, &syntax):
 		return jsonFault(syntax.Err, string(syntax.JSONPointer), syntax.ByteOffset)
 	}
-	return board.Invalid("The file is not what Trello exports.")
+	return board.Invalid("The file is not a Trello export.")
 }
 
-// pile counts things that have no place here: the elements of an array, or one
-// for anything else that is there.
+// pile counts objects that cannot be imported: the elements of an array, or one
+// for any other value.
 type pile int
 
-// UnmarshalJSONFrom takes a value of any form.
+// UnmarshalJSONFrom accepts any value.
 func (p *pile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*p = 0
 	switch dec.PeekKind() {
@@ -131,11 +131,10 @@ func (p *pile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return dec.SkipValue()
 }
 
-// present tells whether a value of any form is there and not null, false or
-// empty text.
+// present reports whether a value exists and is not null, false or "".
 type present bool
 
-// UnmarshalJSONFrom takes a value of any form.
+// UnmarshalJSONFrom accepts any value.
 func (p *present) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
 	if err != nil {
@@ -208,7 +207,7 @@ type trelloCard struct {
 	DateLastActivity string        `json:"dateLastActivity"`
 	IDMembers        []string      `json:"idMembers"`
 	IDLabels         []string      `json:"idLabels"`
-	Labels           []trelloLabel `json:"labels"` // in place of idLabels in older files
+	Labels           []trelloLabel `json:"labels"` // instead of idLabels in older files
 	IDMembersVoted   pile          `json:"idMembersVoted"`
 	Attachments      pile          `json:"attachments"`
 	Stickers         pile          `json:"stickers"`
@@ -270,8 +269,8 @@ type trelloAction struct {
 	Data            trelloData   `json:"data"`
 }
 
-// trelloData holds what an action was about. Other actions have other things
-// under the same names, so its values are read one by one.
+// trelloData is the data of an action. The same names hold different types in
+// different actions, so each value is decoded separately.
 type trelloData struct {
 	Text           loose[string] `json:"text"`
 	DateLastEdited loose[string] `json:"dateLastEdited"`
@@ -297,10 +296,10 @@ type trelloData struct {
 	}] `json:"plugin"`
 }
 
-// loose is a value that may be of another form than expected; then it is zero.
+// loose is a value that may have an unexpected type; then it is zero.
 type loose[T any] struct{ is T }
 
-// UnmarshalJSONFrom takes a value of any form.
+// UnmarshalJSONFrom accepts any value.
 func (l *loose[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
 	if err != nil {

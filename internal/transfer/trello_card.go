@@ -10,11 +10,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// planCards puts the cards into their lists in Trello's order. Those of a list
-// that the file does not have go into one of their own, behind the others.
+// planCards assigns the cards to their lists, in Trello's order. Cards of a
+// list that is missing in the file go to a new list after the others.
 func (p *plan) planCards() error {
 	numbers := p.numbers()
-	inList := map[string][]*trelloCard{} // by our ids
+	inList := map[string][]*trelloCard{} // by our list ids
 	var strays []*trelloCard
 	for _, c := range byPlace(p.file.Cards, func(c *trelloCard) float64 { return c.Pos }) {
 		if l, ok := p.byList[c.IDList]; ok {
@@ -26,7 +26,8 @@ func (p *plan) planCards() error {
 	}
 	if len(strays) > 0 {
 		if p.openLists() >= p.limits.OpenLists {
-			return board.Refuse(board.CodeLimitReached, "There can be at most %d open lists on a board, and the file has cards that need one more.", p.limits.OpenLists)
+			return board.Refuse(board.CodeLimitReached, "There can be at most %d open lists on a board, and the file "+
+				"has cards that need one more.", p.limits.OpenLists)
 		}
 		if err := p.addList(board.List{Name: "Imported", WIPMode: board.WIPSoft, CreatedAt: p.now}); err != nil {
 			return err
@@ -52,8 +53,8 @@ func (p *plan) openLists() (n int) {
 	return n
 }
 
-// numbers keeps Trello's number of each card where it is one and free; the
-// others get the next ones behind the highest.
+// numbers keeps the Trello number of each card if it is valid and unused. Other
+// cards get the next numbers after the highest.
 func (p *plan) numbers() map[*trelloCard]int {
 	sorted := byPlace(p.file.Cards, func(c *trelloCard) float64 { return c.IDShort })
 	out := make(map[*trelloCard]int, len(sorted))
@@ -114,8 +115,8 @@ func (p *plan) addCard(l board.List, in *trelloCard, number int) error {
 	return nil
 }
 
-// due takes Trello's instants over as times in UTC, the only zone that the
-// file knows.
+// due converts Trello's instants to times in UTC, the only time zone in the
+// file.
 func (p *plan) due(in *trelloCard) board.Due {
 	var d board.Due
 	utc := "UTC"
@@ -125,7 +126,7 @@ func (p *plan) due(in *trelloCard) board.Due {
 	}
 	if at, ok := p.instant(in.Start); ok {
 		if d.DueAt != nil && at > *d.DueAt {
-			p.report.note("Starts after the due date, which were left out", in.Name)
+			p.report.note("Starts after the due date, removed", in.Name)
 			return d
 		}
 		day := at.Time().Format(board.DateLayout)
@@ -163,7 +164,7 @@ func (p *plan) assignees(in *trelloCard) []board.UserRef {
 		case u == nil:
 			p.people.missed(id, in.Name)
 		case !p.sees(u.ID):
-			p.report.note(fmt.Sprintf("Assigned to %s, who does not see the board", u.Name), in.Name)
+			p.report.note(fmt.Sprintf("Assigned to %s, who cannot see the board", u.Name), in.Name)
 		case slices.Contains(out, board.UserRef{ID: u.ID, Name: u.Name}):
 		case len(out) >= p.limits.Assignees:
 			p.report.note("Assigned to more people than allowed", in.Name)
@@ -204,18 +205,18 @@ func (p *plan) planChecklists() {
 	}
 }
 
-// addChecklist makes further checklists of the items that one cannot take.
+// addChecklist adds further checklists for items that do not fit into one.
 func (p *plan) addChecklist(c *plannedCard, k board.Checklist, items []board.ChecklistItem) {
 	parts := slices.Collect(slices.Chunk(items, max(1, p.limits.Items)))
 	if len(parts) == 0 {
 		parts = [][]board.ChecklistItem{nil}
 	}
 	if len(parts) > 1 {
-		p.report.note("Checklists with more items than allowed, made into several", k.Title)
+		p.report.note("Checklists with too many items, split into several", k.Title)
 	}
 	for _, part := range parts {
 		if len(c.checklists) >= p.limits.Checklists {
-			p.report.note("Checklists beyond those that a card can have", c.Title)
+			p.report.note("Checklists beyond the limit for a card", c.Title)
 			return
 		}
 		k.ID, k.Items = p.newID("chk_"), part
@@ -249,7 +250,8 @@ func (p *plan) planComments() {
 			m.Author = &board.UserRef{ID: u.ID, Name: u.Name}
 		} else {
 			name := p.people.name(in.author())
-			p.report.note(fmt.Sprintf("Comments by %s, who is not in the workspace; the name now begins the text", name), c.Title)
+			p.report.note(fmt.Sprintf("Comments by %s, who is not in the workspace; the text now starts with "+
+				"the name", name), c.Title)
 			said = name + " (Trello):\n\n" + said
 		}
 		m.Text = p.text(c.Title, said)

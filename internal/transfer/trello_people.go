@@ -8,14 +8,14 @@ import (
 	"cardwall/internal/board"
 )
 
-// people finds the people of a workspace for those whom a file names.
+// people matches the people in a file to people of a workspace.
 type people struct {
 	byEmail map[string]*board.Member
 	byName  map[string][]*board.Member
-	found   map[string]*board.Member // by Trello's id; nil for who is not here
-	names   map[string]string        // of everybody in the file
-	gone    map[string]*Note         // what those who are not here were assigned to
-	order   []string                 // of gone
+	found   map[string]*board.Member // by Trello's id; nil if not in the workspace
+	names   map[string]string        // of everyone in the file
+	gone    map[string]*Note         // dropped assignments of people who are not in the workspace
+	order   []string                 // order of the keys of gone
 }
 
 func newPeople(members []board.Member) *people {
@@ -32,8 +32,8 @@ func newPeople(members []board.Member) *people {
 	return p
 }
 
-// meet looks for a person: by email when the file has one, else by a full or
-// user name that one person alone has.
+// meet looks up a person: by email address if the file has one, else by a full
+// name or user name that only one person has.
 func (p *people) meet(m trelloMember) {
 	if _, ok := p.found[m.ID]; ok || m.ID == "" {
 		return
@@ -60,7 +60,8 @@ func (p *people) name(id string) string {
 	return excerpt(cmp.Or(p.names[id], "somebody"), exampleLength)
 }
 
-// missed notes that somebody who is not here had a card.
+// missed records that a card was assigned to a person who is not in the
+// workspace.
 func (p *people) missed(id, card string) {
 	if p.gone[id] == nil {
 		p.gone[id] = &Note{}
@@ -68,7 +69,7 @@ func (p *people) missed(id, card string) {
 	}
 	n := p.gone[id]
 	n.Count++
-	if len(n.Examples) <= examplesKept { // one more, so that the report knows of more
+	if len(n.Examples) <= examplesKept { // one more than shown, so that the report knows that there are more
 		n.Examples = append(n.Examples, card)
 	}
 }
@@ -76,12 +77,13 @@ func (p *people) missed(id, card string) {
 func (p *plan) noteUnassigned() {
 	for _, id := range p.people.order {
 		n := p.people.gone[id]
-		p.report.notes(fmt.Sprintf("Assigned to %s, who is not in the workspace", p.people.name(id)), n.Count, n.Examples...)
+		p.report.notes(fmt.Sprintf("Assigned to %s, who is not in the "+
+			"workspace", p.people.name(id)), n.Count, n.Examples...)
 	}
 }
 
-// planPeople meets everybody in the file, and gives those a role on the board
-// who had one on Trello and do not see the board through the workspace.
+// planPeople matches everyone in the file. People who had a role on the Trello
+// board, and cannot see the board through the workspace, get a role on it.
 func (p *plan) planPeople() {
 	for _, m := range p.file.Members {
 		p.people.meet(m)
@@ -90,7 +92,7 @@ func (p *plan) planPeople() {
 		p.people.meet(a.MemberCreator)
 	}
 	if p.caller == "" && p.board.Visibility != board.VisibleToWorkspace {
-		for _, m := range p.members { // as TransferBoard does
+		for _, m := range p.members { // as in TransferBoard
 			if m.Role == board.WorkspaceOwner {
 				p.roles[m.ID] = board.RoleAdmin
 			}
@@ -102,7 +104,7 @@ func (p *plan) planPeople() {
 			continue
 		}
 		if len(p.roles) >= p.limits.BoardMembers {
-			p.report.note("People beyond those whom a board can be shared with", u.Name)
+			p.report.note("People beyond the limit of members of a board", u.Name)
 			continue
 		}
 		switch m.MemberType {
@@ -116,7 +118,7 @@ func (p *plan) planPeople() {
 	}
 }
 
-// sees tells whether a person of the workspace sees the board.
+// sees reports whether a person of the workspace can see the board.
 func (p *plan) sees(userID string) bool {
 	for _, m := range p.people.found {
 		if m != nil && m.ID == userID {
@@ -126,21 +128,22 @@ func (p *plan) sees(userID string) bool {
 	return false
 }
 
-// history is what the actions of a file say about its records, by Trello's ids.
+// history holds what the actions of a file say about its records, by Trello's
+// ids.
 type history struct {
 	boardCreated string
-	born         map[string]birth  // of cards
-	done         map[string]string // when a card was last marked complete
+	born         map[string]birth  // creation of cards
+	done         map[string]string // when a card was last marked as done
 	closed       map[string]string // when a card or list was last archived
 	itemDone     map[string]string
 	comments     []*trelloAction
 	powerUps     []string
-	others       map[string]int // by their type
+	others       map[string]int // other actions by type
 }
 
 type birth struct{ date, member string }
 
-// readHistory reads the actions, whatever their order.
+// readHistory reads the actions, which may be in any order.
 func readHistory(actions []trelloAction) history {
 	h := history{born: map[string]birth{}, done: map[string]string{}, closed: map[string]string{}, itemDone: map[string]string{}, others: map[string]int{}}
 	for i := range actions {
@@ -183,7 +186,7 @@ func readHistory(actions []trelloAction) history {
 
 func (a *trelloAction) author() string { return cmp.Or(a.IDMemberCreator, a.MemberCreator.ID) }
 
-// latest keeps the later of two dates; all are written in UTC alike.
+// latest keeps the later of two dates. All are in UTC and in the same format.
 func latest(in map[string]string, id, date string) {
 	if date > in[id] {
 		in[id] = date

@@ -11,17 +11,17 @@ import (
 	"cardwall/internal/board"
 )
 
-// planContext is what a plan needs to know of where the board goes.
+// planContext holds what a plan needs to know about the target workspace.
 type planContext struct {
 	workspaceID string
-	caller      string // the person who imports; empty for the operator
+	caller      string // the importing person; empty for the operator
 	limits      board.Limits
 	now         board.Instant
 	newID       func(prefix string) string
 }
 
-// plan is the board that a file of Trello's becomes, complete before anything
-// of it is written.
+// plan is the board to be created from a Trello file. It is complete before
+// anything is written.
 type plan struct {
 	planContext
 	file    *trelloBoard
@@ -34,10 +34,10 @@ type plan struct {
 	lists   []board.List
 	labels  []board.Label
 	cards   []*plannedCard
-	byList  map[string]*board.List  // by Trello's ids, as the two below; a copy is enough, its id counts
+	byList  map[string]*board.List  // by Trello's ids, like the two below
 	byLabel map[string]*board.Label // every label of the file
 	byCard  map[string]*plannedCard
-	ranks   map[string]string // of the last card in each list
+	ranks   map[string]string // rank of the last card in each list
 }
 
 type plannedCard struct {
@@ -55,7 +55,8 @@ func newPlan(file *trelloBoard, members []board.Member, c planContext) *plan {
 	}
 }
 
-// make fills the plan from the file; it refuses only what passes a limit.
+// make fills the plan from the file. It returns an error only if a limit is
+// exceeded.
 func (p *plan) make() error {
 	if err := p.checkLimits(); err != nil {
 		return err
@@ -97,7 +98,8 @@ func (p *plan) checkLimits() error {
 		{"labels", len(p.file.Labels), p.limits.Labels},
 	} {
 		if l.count > l.limit {
-			return board.Refuse(board.CodeLimitReached, "There can be at most %d %s on a board; the file has %d.", l.limit, l.what, l.count)
+			return board.Refuse(board.CodeLimitReached, "There can be at most %d %s on a board; the "+
+				"file has %d.", l.limit, l.what, l.count)
 		}
 	}
 	return nil
@@ -122,12 +124,12 @@ func (p *plan) planBoard() {
 	case "private":
 		p.board.Visibility = board.Private
 	case "public":
-		p.report.note("Public boards, which only the workspace sees now", f.Name)
+		p.report.note("Public boards, now visible only to the workspace", f.Name)
 	}
 	p.planPeople()
 }
 
-// since is the first of some instants that can be read, else now.
+// since returns the first of several instants that can be parsed, or now.
 func (p *plan) since(dates ...string) *board.Instant {
 	at := p.now
 	for _, d := range dates {
@@ -139,21 +141,22 @@ func (p *plan) since(dates ...string) *board.Instant {
 	return &at
 }
 
-// instant reads a date. One outside of what a card can be due is none.
+// instant parses a date. It returns false for a date outside of the range of
+// due dates.
 func (p *plan) instant(s string) (board.Instant, bool) {
 	if s == "" {
 		return 0, false
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.UTC().Year() < 1900 || t.UTC().Year() > 2999 {
-		p.report.note("Dates that cannot be read", s)
+		p.report.note("Dates that could not be parsed", s)
 		return 0, false
 	}
 	return board.InstantOf(t), true
 }
 
-// instantOfID reads the instant that is embedded in an id of Trello's: its
-// first eight hexadecimal digits are Unix seconds. 0 when there is none.
+// instantOfID returns the time embedded in a Trello id: its first eight
+// hexadecimal digits are Unix seconds. It returns 0 if there is none.
 func instantOfID(id string, now board.Instant) board.Instant {
 	if len(id) != 24 {
 		return 0
@@ -177,7 +180,7 @@ func (p *plan) planLists() error {
 			planned.WIPLimit = &limit
 		}
 		if _, ok := p.byList[l.ID]; ok {
-			p.report.note("Lists with the id of another, which stay without cards", l.Name)
+			p.report.note("Lists with the id of another, now without cards", l.Name)
 		}
 		if err := p.addList(planned); err != nil {
 			return err
@@ -203,7 +206,7 @@ func (p *plan) addList(l board.List) error {
 	return nil
 }
 
-// byPlace sorts things as Trello shows them; equal places stay as they are.
+// byPlace sorts objects as Trello shows them. The sort is stable.
 func byPlace[T any](all []T, pos func(*T) float64) []*T {
 	out := make([]*T, len(all))
 	for i := range all {
@@ -227,11 +230,11 @@ func (p *plan) planLabels() error {
 func (p *plan) addLabel(l trelloLabel) {
 	color, exact := trelloColor(l.Color)
 	if !exact {
-		p.report.note("Colours that are not here, shown as gray", l.Color)
+		p.report.note("Unknown colours, now gray", l.Color)
 	}
 	name, was := cut(board.CleanLine(l.Name), p.limits.Title)
 	if was {
-		p.report.note("Names longer than allowed, which were cut", l.Name)
+		p.report.note("Names longer than allowed, truncated", l.Name)
 	}
 	created := cmp.Or(instantOfID(l.ID, p.now), p.board.CreatedAt)
 	planned := board.Label{ID: p.newID("lbl_"), BoardID: p.board.ID, Name: name, Color: color, CreatedAt: created, UpdatedAt: created}
@@ -239,8 +242,8 @@ func (p *plan) addLabel(l trelloLabel) {
 	p.byLabel[l.ID] = &planned
 }
 
-// trelloColor is the colour of our palette for one of Trello's, which come in
-// three shades; false for a colour that Trello does not have.
+// trelloColor returns the colour of our palette for a Trello colour, which has
+// three shades. It returns false for an unknown colour.
 func trelloColor(s string) (board.Color, bool) {
 	base := s
 	for _, shade := range []string{"_light", "_dark"} {
@@ -257,28 +260,29 @@ func trelloColor(s string) (board.Color, bool) {
 	return "gray", slices.Contains(board.Colors[:], board.Color(base))
 }
 
-// title is a name that there must be one of.
+// title returns a valid title for a required name.
 func (p *plan) title(what, s string) string {
 	name := board.CleanLine(s)
 	if name == "" {
-		p.report.note(fmt.Sprintf("Names that were empty, of a %s, now Untitled", what), "")
+		p.report.note(fmt.Sprintf("Empty names of a %s, now Untitled", what), "")
 		return "Untitled"
 	}
 	p.noteRepairs(s, name)
 	name, was := cut(name, p.limits.Title)
 	if was {
-		p.report.note("Names longer than allowed, which were cut", name)
+		p.report.note("Names longer than allowed, truncated", name)
 	}
 	return name
 }
 
-// text is a description or comment; of what only serves the report.
+// text returns a description or comment, truncated to the limit. Of is only
+// used in the report.
 func (p *plan) text(of, s string) string {
 	clean := plainText(s)
 	p.noteRepairs(s, clean)
 	clean, was := cut(clean, p.limits.Text)
 	if was {
-		p.report.note("Texts longer than allowed, which were cut", of)
+		p.report.note("Texts longer than allowed, truncated", of)
 	}
 	return clean
 }

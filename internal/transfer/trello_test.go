@@ -192,7 +192,7 @@ func TestTrelloRefusals(t *testing.T) {
 			"nothing":            {"", "cut off"},
 			"no JSON":            {"<html>", "not valid JSON"},
 			"another type":       {`[]`, "The document"},
-			"no lists":           {`{"cards": []}`, "lists and cards must both be there"},
+			"no lists":           {`{"cards": []}`, "lists and cards are required"},
 			"a name that is not": {`{"lists": [{"name": 7}], "cards": []}`, "lists/0/name"},
 			"lists that are not": {`{"lists": {"a": 1}, "cards": []}`, "lists"},
 			"a gigantic number":  {`{"lists": [{"pos": 1e999}], "cards": []}`, "lists/0/pos"},

@@ -12,18 +12,18 @@ import (
 	"cardwall/internal/store"
 )
 
-// noteRepairs counts texts from which something was taken that no text may
-// hold, or in which half a character was replaced.
+// noteRepairs counts texts from which forbidden characters were removed, or in
+// which half of a surrogate pair was replaced.
 func (p *plan) noteRepairs(was, is string) {
 	if strings.TrimSpace(was) != is && was != is {
-		p.report.note("Texts with control characters, which were taken out", is)
+		p.report.note("Texts with control characters, removed", is)
 	}
 	if strings.ContainsRune(is, '\ufffd') {
 		p.report.note("Texts with broken characters, now U+FFFD", is)
 	}
 }
 
-// noteLeftovers counts what has no place here.
+// noteLeftovers counts what cannot be imported.
 func (p *plan) noteLeftovers() {
 	f := p.file
 	for _, d := range f.CustomFields {
@@ -65,12 +65,13 @@ func (p *plan) noteLeftovers() {
 	p.noteHistory()
 }
 
-// noteMissingComments compares the comments with what Trello counts on its
-// cards: an export holds the latest thousand actions alone.
+// noteMissingComments compares the comments with the numbers on the cards,
+// because an export contains only the latest 1,000 actions.
 func (p *plan) noteMissingComments() {
 	for _, c := range p.cards {
 		if p.byCard[c.source.ID] == c {
-			p.report.notes("Comments that Trello left out of the file (it exports the latest 1,000 actions)", max(0, whole(c.source.Badges.Comments)-len(c.comments)), c.Title)
+			p.report.notes("Comments that Trello left out of the file (it exports the latest 1,000 "+
+				"actions)", max(0, whole(c.source.Badges.Comments)-len(c.comments)), c.Title)
 		}
 	}
 }
@@ -92,7 +93,7 @@ func one(b present) int {
 	return 0
 }
 
-// whole is a count that a file says, within reason.
+// whole returns a count from a file, clamped to a reasonable range.
 func whole(n float64) int { return int(min(max(n, 0), 1e6)) }
 
 func (p *plan) count() Imported {
@@ -105,7 +106,7 @@ func (p *plan) count() Imported {
 	return Imported{ID: p.board.ID, Name: p.board.Name, Counts: c}
 }
 
-// write makes the board that was planned.
+// write creates the planned board.
 func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, progress Progress) error {
 	if err := tx.TransferBoard(ctx, &p.board, in); err != nil {
 		return err
@@ -155,7 +156,7 @@ func (p *plan) writeCard(ctx context.Context, tx *store.Tx, c *plannedCard) erro
 		}
 	}
 	for i := range c.comments {
-		c.comments[i].ID = tx.NewID("cmt_") // in the order of being said
+		c.comments[i].ID = tx.NewID("cmt_") // in order of their times
 		if err := tx.TransferComment(ctx, &c.comments[i]); err != nil {
 			return err
 		}

@@ -20,24 +20,26 @@ import (
 )
 
 const (
-	uploadMost  = 100 << 20 // bytes of a file
+	uploadMost  = 100 << 20 // maximum size of a file in bytes
 	uploadPause = 30 * time.Second
 	uploadTime  = 10 * time.Minute
 )
 
-// linesMedia is what asks for the progress of an import, and what tells it.
+// linesMedia is the media type of progress lines, in requests and responses.
 const linesMedia = "application/x-ndjson"
 
-// Upload answers POST …/workspaces/{workspaceId}/import?format=trello|cardwall
-// with the report of the import of the request's body, a JSON file of at most
-// 100 MB. The file is kept on disk until it has arrived whole, so that a slow
-// sender holds no transaction open; all of it is imported, or nothing. With an
-// Idempotency-Key it is imported once: sent again, it is answered with the report
-// of the first time, and with a refusal when it is another file.
+// Upload handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall.
+// It imports the body, a JSON file of at most 100 MB, and responds with the
+// report. The file is stored on disk until it is complete, so that a slow
+// sender does not keep a transaction open. It is imported completely or not at
+// all. With an Idempotency-Key it is imported once: repeating the request
+// returns the first report, and sending another file with the same key is
+// refused.
 //
-// To who accepts application/x-ndjson a long import answers 200 and lines of
-// JSON: {"progress":{"done":…,"total":…}} a few times a second, in records of the
-// file, and at last {"data":…} with the report or {"error":…} with the refusal.
+// If the client accepts application/x-ndjson, a long import responds with 200
+// and lines of JSON: {"progress":{"done":…,"total":…}} a few times a second,
+// counted in records of the file, and finally {"data":…} with the report or
+// {"error":…} with the refusal.
 func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
 	return func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
 		read, format := ImportTrello, r.URL.Query().Get("format")
@@ -48,7 +50,7 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		default:
 			return board.Invalid("format must be trello or cardwall.")
 		}
-		var told error // to a reader of lines, as the last of them
+		var told error // error already sent as the last line
 		defer func() { metrics.imported(format, errors.Join(err, told)) }()
 		if !caller.Has(board.ScopeWrite) {
 			return board.Refuse(board.CodeInsufficientScope, "This requires a token with the scope write.")
@@ -71,7 +73,7 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 			return err
 		}
 		defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-		if err := still(); err != nil { // it may have taken long to arrive
+		if err := still(); err != nil { // the upload may have taken long
 			return err
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), uploadTime)
@@ -106,7 +108,8 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 			if !ok {
 				id := w.Header().Get("X-Request-Id")
 				log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
-				fault = board.Refuse(board.CodeInternal, "Something went wrong on our side; the log has it as request %s.", id)
+				fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as "+
+					"request %s.", id)
 			}
 			out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})
 			return nil
@@ -124,11 +127,11 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 	}
 }
 
-// uploaded is what the audit calls an import.
+// uploaded is the name of an import in the audit log.
 const uploaded = "import_board"
 
-// once runs an import, unless its key says that it ran before, and keeps its
-// report with what it did. A refused import leaves nothing of its key.
+// once runs an import unless its key was already used, and stores its report
+// with the import. After a refused import the key can be used again.
 func once(ctx context.Context, tx *store.Tx, key, workspaceID string, sum []byte, run func() (Report, error)) (report Report, err error) {
 	if key == "" {
 		return run()
@@ -153,8 +156,8 @@ func once(ctx context.Context, tx *store.Tx, key, workspaceID string, sum []byte
 	return report, tx.Keep(ctx, key, store.Stored{WorkspaceID: workspaceID, Answer: answer})
 }
 
-// progressed is how far an import is: told inside its transaction, which must
-// not wait for a reader, and read outside.
+// progressed holds the progress of an import. It is set inside the transaction,
+// which must not wait for the client, and read outside.
 type progressed struct{ done, total atomic.Int64 }
 
 func (p *progressed) set(done, total int) {
@@ -162,18 +165,17 @@ func (p *progressed) set(done, total int) {
 	p.total.Store(int64(total))
 }
 
-// progressEvery is how often an import says how far it is.
+// progressEvery is the interval of progress lines.
 const progressEvery = 250 * time.Millisecond
 
-// lines writes lines of JSON to a reader, who may be gone.
+// lines writes lines of JSON to a client that may be gone.
 type lines struct {
 	w     http.ResponseWriter
 	ctl   *http.ResponseController
 	begun bool
 }
 
-// during tells how far the work is until it has ended; work that is soon done
-// is told nothing of.
+// during reports progress until the work has ended. Short work reports none.
 func (l *lines) during(work func() error, at *progressed) error {
 	ended := make(chan error, 1)
 	go func() { ended <- work() }()
@@ -188,7 +190,7 @@ func (l *lines) during(work func() error, at *progressed) error {
 				l.begun = true
 				l.w.Header().Set("Content-Type", linesMedia)
 				l.w.Header().Set("Cache-Control", "no-store")
-				l.w.Header().Set("X-Accel-Buffering", "no") // nginx would keep the lines
+				l.w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers the lines
 				l.w.WriteHeader(http.StatusOK)
 			}
 			l.write(map[string]any{"progress": map[string]int64{"done": at.done.Load(), "total": at.total.Load()}})
@@ -199,14 +201,14 @@ func (l *lines) during(work func() error, at *progressed) error {
 func (l *lines) write(line any) {
 	text, err := json.Marshal(line, json.Deterministic(true))
 	if err != nil {
-		panic(fmt.Sprintf("transfer: encode a line: %v", err)) // a mistake in the program
+		panic(fmt.Sprintf("transfer: encode a line: %v", err)) // a programming error
 	}
 	_, _ = l.w.Write(append(text, '\n'))
-	_ = l.ctl.Flush() // not every writer of a test has it
+	_ = l.ctl.Flush() // not every test's ResponseWriter supports it
 }
 
-// receive keeps a request's body in a file, and writes it to sum. Each piece of it
-// has uploadPause.
+// receive stores a request's body in a file and writes it to sum. Each read may
+// take up to uploadPause.
 func receive(w http.ResponseWriter, r *http.Request, sum io.Writer) (*os.File, error) {
 	file, err := os.CreateTemp("", "cardwall-import-")
 	if err != nil {
@@ -217,7 +219,7 @@ func receive(w http.ResponseWriter, r *http.Request, sum io.Writer) (*os.File, e
 	piece := make([]byte, 256<<10)
 	for err == nil {
 		deadline := time.Now().Add(uploadPause)
-		_ = control.SetReadDeadline(deadline) // not every writer of a test has one
+		_ = control.SetReadDeadline(deadline) // not every test's ResponseWriter supports deadlines
 		_ = control.SetWriteDeadline(deadline.Add(uploadTime))
 		var n int
 		n, err = body.Read(piece)
@@ -232,7 +234,7 @@ func receive(w http.ResponseWriter, r *http.Request, sum io.Writer) (*os.File, e
 	if errors.As(err, &tooLarge) {
 		err = &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The file is larger than 100 MB."}
 	} else {
-		err = board.Invalid("The file did not arrive whole.")
+		err = board.Invalid("The file was not received completely.")
 	}
 	return nil, errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
