@@ -39,7 +39,7 @@ func (c *serveCommand) shutDown(ctx context.Context, log *slog.Logger, s shutdow
 		pause := time.NewTimer(c.Drain)
 		defer pause.Stop()
 		stopping, cancel := context.WithTimeout(ctx, shutdownTimeout)
-		if err := s.db.GiveUpLeases(stopping, s.holder); err != nil {
+		if err := s.db.ReleaseLeases(stopping, s.holder); err != nil {
 			log.Warn("leases not released; they will expire", "error", err)
 		}
 		cancel()

@@ -45,7 +45,7 @@ func (a *Accounts) beforeCreateAccount(ctx context.Context, db *store.DB, caller
 
 // addressOf sets the email address of the account that a link authorizes.
 func (a *Accounts) addressOf(ctx context.Context, v *store.View, in *CreateAccountInput) (err error) {
-	if in.first, err = v.FirstSecretWorks(ctx, in.Secret); err != nil {
+	if in.first, err = v.IsFirstSecret(ctx, in.Secret); err != nil {
 		return err
 	}
 	if in.first {

@@ -108,7 +108,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePa
 	if err := tx.SetPassword(ctx, userID, in.hash); err != nil {
 		return SignedIn{}, err
 	}
-	if _, err := tx.TakeResets(ctx, userID); err != nil {
+	if _, err := tx.EndResets(ctx, userID); err != nil {
 		return SignedIn{}, err
 	}
 	if err := tx.EndOtherSessions(ctx); err != nil {

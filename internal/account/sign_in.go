@@ -48,7 +48,7 @@ const (
 // begin signs a person in. It ends the browser's previous session, and queues an
 // email if the account has not been used with this browser before.
 func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedIn, error) {
-	before, err := tx.EndReplaced(ctx)
+	before, err := tx.EndReplacedSession(ctx)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -62,7 +62,7 @@ func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedI
 	if err := tx.InsertSession(ctx, tx.NewID("ses_"), hash); err != nil {
 		return SignedIn{}, err
 	}
-	if err := tx.CutSessions(ctx, maxSessions); err != nil {
+	if err := tx.LimitSessions(ctx, maxSessions); err != nil {
 		return SignedIn{}, err
 	}
 	out, err := signedIn(ctx, tx.View)

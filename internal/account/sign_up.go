@@ -200,7 +200,7 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 	if err != nil {
 		return SignedIn{}, err
 	}
-	taken, err := tx.TakeResets(ctx, userID)
+	taken, err := tx.EndResets(ctx, userID)
 	if err == nil && !taken {
 		err = errReset()
 	}
@@ -217,7 +217,7 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 	if err := tx.EndOtherSessions(ctx); err != nil { // the caller has no session, so this ends all
 		return SignedIn{}, err
 	}
-	if err := tx.DoubtDevices(ctx); err != nil {
+	if err := tx.ReannounceDevices(ctx); err != nil {
 		return SignedIn{}, err
 	}
 	return begin(ctx, tx, userID, proven)

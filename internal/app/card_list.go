@@ -46,7 +46,7 @@ func environment(ctx context.Context, v *store.View, timeZone string, in store.C
 
 // cards reads one page for an operation that lists cards.
 func (f CardFilter) cards(ctx context.Context, v *store.View, page op.Paging, p store.CardPage) (op.Page[board.Card], error) {
-	if err := page.After(&p.Mark); err != nil {
+	if err := page.After(&p.Cursor); err != nil {
 		return op.Page[board.Card]{}, err
 	}
 	p.Compact, p.Limit = f.View == "compact", page.Size()+1

@@ -66,7 +66,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 		}
 	}
 	renew(tx, copies, list.ID, false)
-	rank, after, err := tx.CardPlace(ctx, list.ID, in.Position)
+	rank, after, err := tx.NewCardRank(ctx, list.ID, in.Position)
 	if err != nil {
 		return board.Card{}, err
 	}
@@ -119,8 +119,8 @@ func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) 
 				it.ID, it.DoneAt = tx.NewID("chi_"), done(it.DoneAt)
 			}
 		}
-		for n := range c.Said {
-			c.Said[n].ID = tx.NewID("cmt_")
+		for n := range c.CommentList {
+			c.CommentList[n].ID = tx.NewID("cmt_")
 		}
 	}
 }

@@ -58,7 +58,7 @@ func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (boa
 		return board.Delivery{}, board.Invalid("deliveryId: the delivery is %s. Only deliveries that failed, gave up "+
 			"or were skipped can be sent again.", d.Status)
 	}
-	if err := tx.SendAgain(ctx, d.ID); err != nil {
+	if err := tx.Redeliver(ctx, d.ID); err != nil {
 		return board.Delivery{}, err
 	}
 	d, err = tx.Delivery(ctx, d.ID)
@@ -112,7 +112,7 @@ func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAga
 		if !wanted || !d.Status.CanSendAgain() {
 			continue
 		}
-		if err := tx.SendAgain(ctx, d.ID); err != nil {
+		if err := tx.Redeliver(ctx, d.ID); err != nil {
 			return out, err
 		}
 		out.DeliveryIDs = append(out.DeliveryIDs, d.ID)

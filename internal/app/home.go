@@ -56,7 +56,7 @@ func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 		return Home{}, err
 	}
 	home := Home{Workspaces: make([]HomeWorkspace, len(spaces))}
-	owned, err := v.CountOwned(ctx)
+	owned, err := v.CountOwnedWorkspaces(ctx)
 	if err != nil {
 		return Home{}, err
 	}

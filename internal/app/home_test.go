@@ -15,7 +15,7 @@ func TestHomeShowsWhatTheCallerSees(t *testing.T) {
 		w := newWorld(s)
 		secret := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Secret", "visibility": "private"})
 		w.other.Must("star_board", fields{"boardId": w.second})
-		if err := s.DB.See(t.Context(), w.other.ID, []string{w.board, w.second}); err != nil {
+		if err := s.DB.MarkPresent(t.Context(), w.other.ID, []string{w.board, w.second}); err != nil {
 			t.Fatal(err)
 		}
 		home := w.other.Must("get_home", nil)

@@ -99,7 +99,7 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 	}); err != nil {
 		return done, fmt.Errorf("purge workspaces: %w", err)
 	}
-	if done.Parts, err = db.KeepPartitions(ctx); err != nil {
+	if done.Parts, err = db.MaintainPartitions(ctx); err != nil {
 		return done, fmt.Errorf("maintain partitions of large tables: %w", err)
 	}
 	return done, nil

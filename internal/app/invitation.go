@@ -94,7 +94,7 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 	if tx.Caller().System {
 		return nil
 	}
-	waits, err := tx.InvitationWaits(ctx, i.ID)
+	waits, err := tx.InvitationQueued(ctx, i.ID)
 	if err != nil || waits {
 		return err
 	}

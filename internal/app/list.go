@@ -17,19 +17,19 @@ type ListListsInput struct {
 
 // ListLists returns the lists of a board in order.
 func ListLists(ctx context.Context, v *store.View, in ListListsInput) (op.Page[board.List], error) {
-	var at store.Shelfmark
+	var at store.RankCursor
 	if err := in.After(&at); err != nil {
 		return op.Page[board.List]{}, err
 	}
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.List]{}, err
 	}
-	at, err := v.Carry(ctx, in.BoardID, at)
+	at, err := v.CurrentCursor(ctx, in.BoardID, at)
 	if err != nil {
 		return op.Page[board.List]{}, err
 	}
 	lists, err := v.Lists(ctx, in.BoardID, in.IncludeArchived, at.Rank, in.Size()+1)
-	return op.Cut(lists, in.Size(), func(l board.List) any { return store.Shelfmark{Rank: l.Rank, Epoch: at.Epoch} }), err
+	return op.Cut(lists, in.Size(), func(l board.List) any { return store.RankCursor{Rank: l.Rank, Epoch: at.Epoch} }), err
 }
 
 // ListInput identifies a list.

@@ -225,7 +225,10 @@ func TestNotificationEmails(t *testing.T) {
 		s.Clock.Stop()
 		s.Clock.Advance(time.Until(nextMidnight()) + 36*time.Hour) // noon of a day
 		post := func() (out []string) {
-			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PostNotifications(ctx, 10); return err })
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+				_, err := tx.QueueNotificationEmails(ctx, 10)
+				return err
+			})
 			for _, l := range emails(s) {
 				if l.Notifications == nil {
 					continue
@@ -299,7 +302,7 @@ func TestRetriedNotificationEmailIsComplete(t *testing.T) {
 		s.Clock.Advance(board.EmailDelay)
 		for attempt := range 3 {
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-				if _, err := tx.PostNotifications(ctx, 10); err != nil {
+				if _, err := tx.QueueNotificationEmails(ctx, 10); err != nil {
 					return err
 				}
 				l, err := app.NextEmail(ctx, tx, time.Minute)

@@ -170,7 +170,7 @@ func ranks(s *apptest.Service, boardID, listID string) (out []string) {
 func epoch(s *apptest.Service, parentID string) (n int64) {
 	ctx := context.Background()
 	if err := s.DB.Read(ctx, board.System(), func(v *store.View) error {
-		m, err := v.Carry(ctx, parentID, store.Shelfmark{})
+		m, err := v.CurrentCursor(ctx, parentID, store.RankCursor{})
 		n = m.Epoch
 		return err
 	}); err != nil {

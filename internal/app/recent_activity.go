@@ -17,12 +17,12 @@ type ListRecentActivityInput struct {
 // ListRecentActivity returns the activity on every board that the caller can
 // see, including archived ones, newest first.
 func ListRecentActivity(ctx context.Context, v *store.View, in ListRecentActivityInput) (op.Page[board.Entry], error) {
-	mark := store.ActivityMark{At: math.MaxInt64}
+	mark := store.ActivityCursor{At: math.MaxInt64}
 	if err := in.After(&mark); err != nil {
 		return op.Page[board.Entry]{}, err
 	}
 	entries, err := v.RecentActivity(ctx, mark, in.Size()+1)
 	return op.Cut(entries, in.Size(), func(e board.Entry) any {
-		return store.ActivityMark{At: e.At, BoardID: e.BoardID, Version: e.BoardVersion}
+		return store.ActivityCursor{At: e.At, BoardID: e.BoardID, Version: e.BoardVersion}
 	}), err
 }

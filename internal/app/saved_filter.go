@@ -158,7 +158,7 @@ type ListFilterCardsInput struct {
 
 // filterMark is the position of a card with a hash of the query.
 type filterMark struct {
-	store.CardMark
+	store.CardCursor
 	Query string `json:"q"`
 }
 
@@ -196,8 +196,8 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 	}
 	away := q.Archived != query.ArchivedNo
 	cards, marks, err := v.Cards(ctx, store.CardPage{
-		WorkspaceID: f.WorkspaceID, PutAway: away, Query: q,
-		Compact: in.View == "compact", Mark: mark.CardMark, Limit: in.Size() + 1,
+		WorkspaceID: f.WorkspaceID, IncludeArchived: away, Query: q,
+		Compact: in.View == "compact", Cursor: mark.CardCursor, Limit: in.Size() + 1,
 	})
 	if err != nil || len(cards) <= in.Size() {
 		return op.Page[board.Card]{Items: cards}, err

@@ -36,7 +36,7 @@ func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Pa
 		q.Sort = query.Sort{By: query.SortUpdated, Desc: true}
 	}
 	away := q.Archived != query.ArchivedNo
-	page, err := filter.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, PutAway: away, Query: q})
+	page, err := filter.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, IncludeArchived: away, Query: q})
 	page.Query = SearchedQuery{Text: q.String(), Terms: q.Echo()}
 	return page, err
 }

@@ -50,7 +50,7 @@ func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (Statu
 	}
 	first := days.today.AddDate(0, 0, 1-draftDays)
 	d := StatusDraft{From: first.Format(board.DateLayout), To: days.today.Format(board.DateLayout), Status: board.StatusOnTrack}
-	if before, err := v.StatusUpdates(ctx, b.ID, store.StatusUpdateMark{At: v.Now() + 1}, 1); err != nil {
+	if before, err := v.StatusUpdates(ctx, b.ID, store.StatusUpdateCursor{At: v.Now() + 1}, 1); err != nil {
 		return d, err
 	} else if len(before) > 0 {
 		d.Status, d.StartDate, d.TargetDate = before[0].Status, before[0].StartDate, before[0].TargetDate

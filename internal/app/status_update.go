@@ -18,7 +18,7 @@ type ListStatusUpdatesInput struct {
 // ListStatusUpdates returns the status updates of a board, newest first. They
 // stay readable when the feature is off.
 func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesInput) (op.Page[board.StatusUpdate], error) {
-	mark := store.StatusUpdateMark{At: math.MaxInt64}
+	mark := store.StatusUpdateCursor{At: math.MaxInt64}
 	if err := in.After(&mark); err != nil {
 		return op.Page[board.StatusUpdate]{}, err
 	}
@@ -26,7 +26,7 @@ func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesI
 		return op.Page[board.StatusUpdate]{}, err
 	}
 	all, err := v.StatusUpdates(ctx, in.BoardID, mark, in.Size()+1)
-	return op.Cut(all, in.Size(), func(s board.StatusUpdate) any { return store.StatusUpdateMark{At: s.CreatedAt, ID: s.ID} }), err
+	return op.Cut(all, in.Size(), func(s board.StatusUpdate) any { return store.StatusUpdateCursor{At: s.CreatedAt, ID: s.ID} }), err
 }
 
 // PostStatusUpdateInput holds the fields of a new status update.

@@ -72,7 +72,7 @@ type CreateWorkspaceInput struct {
 // operator's plan for new organizations. It returns an error if the caller owns
 // too many.
 func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput) (board.Workspace, error) {
-	owned, err := tx.CountOwned(ctx)
+	owned, err := tx.CountOwnedWorkspaces(ctx)
 	if err == nil {
 		err = board.Room("workspaces that one person owns", owned, 1, maxOwned)
 	}

@@ -26,7 +26,7 @@ func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (boa
 	if err := tx.TrashedWorkspace(ctx, in.WorkspaceID); err != nil {
 		return board.Workspace{}, err
 	}
-	owned, err := tx.CountOwned(ctx)
+	owned, err := tx.CountOwnedWorkspaces(ctx)
 	if err == nil {
 		err = board.Room("workspaces that one person owns", owned, 1, maxOwned)
 	}

@@ -124,6 +124,6 @@ func come(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
 		if len(cards) <= cardsRead {
 			return out, nil
 		}
-		page.Mark = marks[cardsRead-1]
+		page.Cursor = marks[cardsRead-1]
 	}
 }

@@ -111,7 +111,7 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 		}
 		return t.refuse(ctx, reason, key)
 	}
-	ok, err := tx.TakeRun(ctx, tx.On(r.BoardID).OrganizationID, now.Plan)
+	ok, err := tx.CountRun(ctx, tx.On(r.BoardID).OrganizationID, now.Plan)
 	if err != nil {
 		return "", err
 	}
@@ -276,7 +276,7 @@ func (t *turn) disowned(ctx context.Context) (board.RunStatus, error) {
 	}); err != nil || gone {
 		return "", err
 	}
-	if err := t.tx.SwitchOffRule(ctx, t.rule.ID, t.rule.BoardID, board.RuleOffOwner); err != nil {
+	if err := t.tx.DisableRule(ctx, t.rule.ID, t.rule.BoardID, board.RuleOffOwner); err != nil {
 		return "", err
 	}
 	return t.refuse(ctx, "The rule's owner is no longer an admin of the board, so the rule was "+

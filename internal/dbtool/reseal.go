@@ -177,10 +177,10 @@ func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []se
 		n++
 		next = []any{id}
 		out = append(out,
-			sealedValue{store.WebhookSealPlace(id, "address"), address, "UPDATE webhooks SET address = $1 WHERE address = $2 AND id = $3", next},
-			sealedValue{store.WebhookSealPlace(id, "secret"), secret, "UPDATE webhooks SET secret = $1 WHERE secret = $2 AND id = $3", next})
+			sealedValue{store.WebhookSealContext(id, "address"), address, "UPDATE webhooks SET address = $1 WHERE address = $2 AND id = $3", next},
+			sealedValue{store.WebhookSealContext(id, "secret"), secret, "UPDATE webhooks SET secret = $1 WHERE secret = $2 AND id = $3", next})
 		if old != nil {
-			out = append(out, sealedValue{store.WebhookSealPlace(id, "old-secret"), old, "UPDATE webhooks SET old_secret = $1 WHERE old_secret = $2 AND id = $3", next})
+			out = append(out, sealedValue{store.WebhookSealContext(id, "old-secret"), old, "UPDATE webhooks SET old_secret = $1 WHERE old_secret = $2 AND id = $3", next})
 		}
 		return nil
 	})
@@ -202,7 +202,7 @@ func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sea
 				return err
 			}
 			next = []any{user, key}
-			out = append(out, sealedValue{store.AnswerSealPlace(user, key), answer, "UPDATE idempotency SET answer = $1 WHERE answer = $2 AND user_id = $3 AND key = $4", next})
+			out = append(out, sealedValue{store.AnswerSealContext(user, key), answer, "UPDATE idempotency SET answer = $1 WHERE answer = $2 AND user_id = $3 AND key = $4", next})
 			return nil
 		})
 	if len(out) < resealBatch {
@@ -223,7 +223,7 @@ func sealedPages(ctx context.Context, v *store.RawView, mark []any) (out []seale
 			return fmt.Errorf("read a sealed page: %w", err)
 		}
 		next = []any{id}
-		out = append(out, sealedValue{store.PageSealPlace(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 AND board_id = $3", next})
+		out = append(out, sealedValue{store.PageSealContext(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 AND board_id = $3", next})
 		return nil
 	})
 	if len(out) < resealBatch {

@@ -30,13 +30,13 @@ type endpoint struct {
 	tests  []store.Dispatch    // a person waits for them; only the rate limit delays them
 	inside map[string]struct{} // ids that are queued, in progress, or not recorded yet
 
-	more      bool                // the outbox has more deliveries that are due
-	next      board.Instant       // when the next of the others is due; 0 for never
-	refilling bool                // a read of the outbox is in progress
-	read      store.Place         // first attempts are read up to here; zero to start with the oldest
-	readings  int                 // reads since it started with the oldest
-	rewind    bool                // it has to start with the oldest again
-	left      map[string]struct{} // ids removed from inside since the read started
+	more      bool                 // the outbox has more deliveries that are due
+	next      board.Instant        // when the next of the others is due; 0 for never
+	refilling bool                 // a read of the outbox is in progress
+	read      store.DeliveryCursor // first attempts are read up to here; zero to start with the oldest
+	readings  int                  // reads since it started with the oldest
+	rewind    bool                 // it has to start with the oldest again
+	left      map[string]struct{}  // ids removed from inside since the read started
 
 	underWay int
 	tokens   float64 // attempts that the rate limit allows now
@@ -96,12 +96,12 @@ func (p *endpoint) empty() {
 
 // ask starts a read of the outbox. It continues after the last read, so that
 // deliveries in memory are not read again, or starts again with the oldest.
-func (p *endpoint) ask() (behind store.Place, limit int) {
+func (p *endpoint) ask() (behind store.DeliveryCursor, limit int) {
 	p.refilling, p.more = true, false
 	if p.readings++; p.rewind || p.readings == rewindAfter {
-		p.read, p.readings, p.rewind = store.Place{}, 0, false
+		p.read, p.readings, p.rewind = store.DeliveryCursor{}, 0, false
 	}
-	if p.read == (store.Place{}) {
+	if p.read == (store.DeliveryCursor{}) {
 		return p.read, window + len(p.inside)
 	}
 	return p.read, window
@@ -117,7 +117,7 @@ func (p *endpoint) learn(r *refill, full bool) {
 	}
 	clear(p.left)
 	p.read = r.due.Last
-	p.more = p.more || p.read != store.Place{} || r.behind != store.Place{} || full
+	p.more = p.more || p.read != store.DeliveryCursor{} || r.behind != store.DeliveryCursor{} || full
 	if next := r.due.Next; next != 0 && (p.next == 0 || next < p.next) {
 		p.next = next
 	}

@@ -107,7 +107,7 @@ type recorded struct {
 
 type refill struct {
 	endpoint *endpoint
-	behind   store.Place
+	behind   store.DeliveryCursor
 	limit    int
 	due      store.Due
 	err      error
@@ -278,7 +278,7 @@ func (e *Engine) record(ctx context.Context) {
 		}
 		for _, id := range r.deleted {
 			if err == nil {
-				err = e.o.DB.ForgetDeliveries(ctx, id)
+				err = e.o.DB.DeletePendingDeliveries(ctx, id)
 			}
 		}
 		e.recorded <- recorded{r, err}
@@ -336,7 +336,7 @@ func lookRest(pause, took time.Duration) time.Duration {
 }
 
 // refill reads due deliveries of an endpoint from the outbox.
-func (e *Engine) refill(p *endpoint, behind store.Place, limit int) {
+func (e *Engine) refill(p *endpoint, behind store.DeliveryCursor, limit int) {
 	due, err := e.o.DB.Due(e.stopped, p.id, behind, limit)
 	e.refills <- refill{p, behind, limit, due, err}
 }

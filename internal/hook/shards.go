@@ -51,7 +51,7 @@ func (e *Engine) lease(ctx context.Context) {
 		case <-ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseEvery)
 			defer cancel()
-			if err := e.o.DB.GiveUpShards(ctx, e.o.Holder, allShards(), true); err != nil {
+			if err := e.o.DB.ReleaseShards(ctx, e.o.Holder, allShards(), true); err != nil {
 				e.o.Log.Warn("webhook shards not released; they expire", "error", err)
 			}
 			return
@@ -90,7 +90,7 @@ func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, set
 			idle = append(idle, shard)
 		}
 	}
-	if err := e.o.DB.GiveUpShards(ctx, e.o.Holder, idle, false); err != nil {
+	if err := e.o.DB.ReleaseShards(ctx, e.o.Holder, idle, false); err != nil {
 		return nil, nil, nil, false, err
 	}
 	leases, err := e.o.DB.ShardLeases(ctx, e.o.Holder)

@@ -39,7 +39,7 @@ func (h *Hub) look() {
 		versions, err := h.db.Versions(ctx, ids)
 		now := map[string]string{}
 		if err == nil {
-			now, err = h.db.NotificationMarks(ctx, people)
+			now, err = h.db.NotificationVersions(ctx, people)
 		}
 		if err == nil && n%presentEvery == 0 {
 			there, err = h.lookAround(ctx, ids, there)
@@ -101,7 +101,7 @@ func (h *Hub) lookAround(ctx context.Context, boardIDs []string, before map[stri
 	}
 	h.mu.Unlock()
 	for user, ids := range missed {
-		if err := h.db.See(ctx, user, ids); err != nil {
+		if err := h.db.MarkPresent(ctx, user, ids); err != nil {
 			return before, err
 		}
 	}
@@ -143,7 +143,7 @@ func (h *Hub) checkCallers() {
 			ids = append(ids, id)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
-		let, err := h.db.LetIn(ctx, ids)
+		let, err := h.db.ValidCredentials(ctx, ids)
 		cancel()
 		if err != nil {
 			h.failures.Failed(cannotLookAtCallers, err)

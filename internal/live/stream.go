@@ -103,7 +103,7 @@ func (s *stream) end(ctx context.Context) {
 	alone := s.hub.leave(s)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
-	if err := s.hub.db.Leave(ctx, s.caller.UserID, alone); err != nil {
+	if err := s.hub.db.MarkAbsent(ctx, s.caller.UserID, alone); err != nil {
 		s.hub.log.Debug("visit not ended", "error", err)
 	}
 	s.hub.shown(alone)
@@ -226,7 +226,7 @@ func (s *stream) boards() []string {
 // seen records that the person has the boards open.
 func (s *stream) seen(ctx context.Context) {
 	ids := s.boards()
-	if err := s.hub.db.See(ctx, s.caller.UserID, ids); err != nil {
+	if err := s.hub.db.MarkPresent(ctx, s.caller.UserID, ids); err != nil {
 		s.hub.log.Debug("visit not recorded", "error", err)
 	}
 	s.hub.shown(ids)

@@ -35,7 +35,10 @@ func TestNotificationEmails(t *testing.T) {
 		post := func() (subject, text, html string, header map[string][]string) {
 			t.Helper()
 			s.Clock.Advance(board.EmailDelay)
-			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PostNotifications(ctx, 10); return err })
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+				_, err := tx.QueueNotificationEmails(ctx, 10)
+				return err
+			})
 			before := len(server.emails())
 			p.deliver(t)
 			sent := server.emails()

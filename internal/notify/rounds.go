@@ -89,7 +89,7 @@ func (r *Rounds) remind(ctx context.Context) error {
 	after := max(r.until, now-board.Instant(lateMost.Milliseconds()))
 	due := false
 	if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
-		due, err = v.AnybodyToRemind(ctx, after, now)
+		due, err = v.HasDueReminders(ctx, after, now)
 		return err
 	}); err != nil {
 		return err
@@ -118,14 +118,14 @@ func (r *Rounds) post(ctx context.Context) error {
 	for {
 		waits := false
 		if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
-			waits, err = v.NotificationsToPost(ctx)
+			waits, err = v.HasNotificationEmails(ctx)
 			return err
 		}); err != nil || !waits {
 			return err
 		}
 		n := 0
 		if err := r.db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
-			n, err = tx.PostNotifications(ctx, emailBatch)
+			n, err = tx.QueueNotificationEmails(ctx, emailBatch)
 			return err
 		}); err != nil || n < emailBatch {
 			return err

@@ -37,7 +37,7 @@ type Engine struct {
 
 // NewEngine returns the engine of a server.
 func NewEngine(db *store.DB) *Engine {
-	e := &Engine{Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(), admission: newAdmission(db.Places())}
+	e := &Engine{Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(), admission: newAdmission(db.Concurrency())}
 	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
 	e.admission.shed = func(k class) { e.Metrics.Shed(k.String()) }
 	return e

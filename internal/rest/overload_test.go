@@ -40,7 +40,7 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{Registry: registry})
 	ada := s.Person("Ada")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
-	reads, _ := s.DB.Places()
+	reads, _ := s.DB.Concurrency()
 	places := max(2, reads/8)
 	var all, first sync.WaitGroup
 	ctx, leave := context.WithCancel(t.Context())

@@ -132,9 +132,9 @@ func (v *View) UserOfReset(ctx context.Context, secret string) (userID string, e
 	return userID, err
 }
 
-// TakeResets ends all ways back into a person's account. It is false when
+// EndResets ends all ways back into a person's account. It is false when
 // another transaction has just done it.
-func (tx *Tx) TakeResets(ctx context.Context, userID string) (bool, error) {
+func (tx *Tx) EndResets(ctx context.Context, userID string) (bool, error) {
 	n, err := tx.affected(ctx, "DELETE FROM account_secrets WHERE user_id = $1 AND kind = 'reset'", userID)
 	return n > 0, err
 }
@@ -151,8 +151,8 @@ func (tx *Tx) InsertIdentity(ctx context.Context, issuer, subject string) error 
 	return tx.exec(ctx, "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", issuer, subject, tx.caller.UserID, int64(tx.now))
 }
 
-// CountOwned counts the workspaces that the caller owns.
-func (v *View) CountOwned(ctx context.Context) (int, error) {
+// CountOwnedWorkspaces counts the workspaces that the caller owns.
+func (v *View) CountOwnedWorkspaces(ctx context.Context) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM workspace_members WHERE user_id = $1 AND role = 'owner'", v.caller.UserID)
 }
 

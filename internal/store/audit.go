@@ -99,7 +99,7 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilter, before string, limit int) ([]board.AuditEntry, error) {
 	out := []board.AuditEntry{}
 	var spans []auditSpan
-	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit, idFloor("aud_", f.From.Time())}
+	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit, minID("aud_", f.From.Time())}
 	err := v.each(ctx, auditSelect, args, func(rows *sql.Rows) error {
 		e, details, visible, err := v.scanAudit(rows, w.Role)
 		if err != nil {

@@ -23,7 +23,7 @@ func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 	}
 	feed.Active = true
 	var a sqldb.Args
-	seen, err := v.texts(ctx, v.boardsOf(CardPage{PutAway: true}, &a), a...)
+	seen, err := v.texts(ctx, v.boardsOf(CardPage{IncludeArchived: true}, &a), a...)
 	for _, id := range strings.Fields(boards) {
 		if slices.Contains(seen, id) {
 			feed.BoardIDs = append(feed.BoardIDs, id)

@@ -34,7 +34,7 @@ func (v *View) Card(ctx context.Context, id string, need board.Capability) (boar
 		return c, err
 	}
 	cards := []board.Card{c}
-	err := v.dress(ctx, cards)
+	err := v.hydrate(ctx, cards)
 	return cards[0], err
 }
 
@@ -62,18 +62,18 @@ func archivedFault(c board.Card) error {
 	return board.Refuse(board.CodeArchived, "The card is archived; restore it first.")
 }
 
-// dress gives cards what stands in other tables: labels, assignees, address,
+// hydrate gives cards what stands in other tables: labels, assignees, address,
 // and whether the list is archived.
-func (v *View) dress(ctx context.Context, cards []board.Card) error {
+func (v *View) hydrate(ctx context.Context, cards []board.Card) error {
 	for piece := range slices.Chunk(cards, 1024) {
-		if err := v.dressPiece(ctx, piece); err != nil {
+		if err := v.hydrateChunk(ctx, piece); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *View) dressPiece(ctx context.Context, cards []board.Card) error {
+func (v *View) hydrateChunk(ctx context.Context, cards []board.Card) error {
 	type person struct {
 		board.UserRef
 		since int64
@@ -127,7 +127,7 @@ func (v *View) dressPiece(ctx context.Context, cards []board.Card) error {
 // numbers it, and returns the open card that it stands behind. The board was
 // loaded.
 func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) (after string, err error) {
-	p, err := tx.find(ctx, cardSiblings(), c.ListID, "", "", at)
+	p, err := tx.findPosition(ctx, cardSiblings(), c.ListID, "", "", at)
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +167,7 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 	if listID != c.ListID {
 		current = ""
 	}
-	p, err := tx.find(ctx, cardSiblings(), listID, c.ID, current, at)
+	p, err := tx.findPosition(ctx, cardSiblings(), listID, c.ID, current, at)
 	if err != nil || p.same {
 		return p.after, false, err
 	}

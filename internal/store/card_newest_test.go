@@ -44,7 +44,7 @@ func TestNewestOfFewBoards(t *testing.T) {
 			return tx.Change(ctx, "UPDATE cards SET updated_at = created_at / 2 + 250 WHERE board_id"+ofBoards, bob.ID)
 		})
 		var every, half []board.Card
-		var marks []store.CardMark
+		var marks []store.CardCursor
 		read(t, s, ada, func(ctx context.Context, v *store.View) (err error) {
 			if every, _, err = v.Cards(ctx, newestPage(t, s, ada, "every", 500)); err == nil {
 				half, marks, err = v.Cards(ctx, newestPage(t, s, ada, "half", 500))
@@ -60,7 +60,7 @@ func TestNewestOfFewBoards(t *testing.T) {
 				if behind > 0 { // as a cursor brings it back
 					text, err := json.Marshal(marks[behind-1])
 					if err == nil {
-						err = json.Unmarshal(text, &page.Mark)
+						err = json.Unmarshal(text, &page.Cursor)
 					}
 					if err != nil {
 						t.Fatal(err)

@@ -14,43 +14,43 @@ import (
 // CardPage says which cards to read: of one board, or of all that the caller
 // sees.
 type CardPage struct {
-	BoardID     string // a board that a loader has loaded; empty for all that the caller sees
-	WorkspaceID string // without a board: only this workspace; empty for all
-	Assigned    bool   // without a board: only cards assigned to the caller
-	PutAway     bool   // without a board: cards of archived boards too
-	Query       query.Query
-	Compact     bool // without descriptions
-	Mark        CardMark
-	Limit       int
+	BoardID         string // a board that a loader has loaded; empty for all that the caller sees
+	WorkspaceID     string // without a board: only this workspace; empty for all
+	Assigned        bool   // without a board: only cards assigned to the caller
+	IncludeArchived bool   // without a board: cards of archived boards too
+	Query           query.Query
+	Compact         bool // without descriptions
+	Cursor          CardCursor
+	Limit           int
 }
 
-// CardMark is where the page before ended. On one board in the order of its
+// CardCursor is where the page before ended. On one board in the order of its
 // lists it is a place on the shelves; in every other order the sorted values
 // of the last card.
-type CardMark struct {
-	ListID string    `json:"l,omitzero"`
-	List   Shelfmark `json:"ls,omitzero"`
-	Card   Shelfmark `json:"cs,omitzero"`
-	Values []any     `json:"v,omitempty"`
+type CardCursor struct {
+	ListID string     `json:"l,omitzero"`
+	List   RankCursor `json:"ls,omitzero"`
+	Card   RankCursor `json:"cs,omitzero"`
+	Values []any      `json:"v,omitempty"`
 }
 
-// Cards reads one page of cards, and their marks: that of the last card but one
+// Cards reads one page of cards, and their cursors: that of the last card but one
 // is good for a cursor, since the last only shows that more follow.
-func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
+func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	var (
-		cards []board.Card
-		marks []CardMark
-		err   error
+		cards   []board.Card
+		cursors []CardCursor
+		err     error
 	)
 	if by := p.Query.Sort.By; p.BoardID != "" && (by == query.SortNone || by == query.SortPosition) {
-		cards, marks, err = v.shelvedCards(ctx, p)
+		cards, cursors, err = v.cardsByPosition(ctx, p)
 	} else {
-		cards, marks, err = v.sortedCards(ctx, p)
+		cards, cursors, err = v.sortedCards(ctx, p)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return cards, marks, v.dress(ctx, cards)
+	return cards, cursors, v.hydrate(ctx, cards)
 }
 
 // columns are what a page selects; behind them a query may add its own.
@@ -71,38 +71,38 @@ func (p CardPage) scan(rows *sql.Rows, extra ...any) (board.Card, error) {
 	return c, err
 }
 
-// shelvedCards walks one board list by list. What is left of the list that the
+// cardsByPosition walks one board list by list. What is left of the list that the
 // page before ended in comes from the list's own index, the lists behind it
 // from theirs: a page costs the same wherever it is.
-func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
+func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	cards := []board.Card{}
-	var marks []CardMark
+	var cursors []CardCursor
 	plan, err := v.plan(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	lists, err := v.Carry(ctx, p.BoardID, p.Mark.List)
+	lists, err := v.CurrentCursor(ctx, p.BoardID, p.Cursor.List)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir := direction(p.Query.Sort.Desc)
-	if p.Mark.ListID != "" {
-		at, err := v.Carry(ctx, p.Mark.ListID, p.Mark.Card)
+	if p.Cursor.ListID != "" {
+		at, err := v.CurrentCursor(ctx, p.Cursor.ListID, p.Cursor.Card)
 		if err != nil {
 			return nil, nil, err
 		}
 		var a sqldb.Args
-		text := "SELECT " + p.columns() + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = " + a.Add(p.Mark.ListID) + " AND c.board_id = " + a.Add(p.BoardID) +
+		text := "SELECT " + p.columns() + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = " + a.Add(p.Cursor.ListID) + " AND c.board_id = " + a.Add(p.BoardID) +
 			" AND c.rank " + dir.beyond + a.Add(at.Rank) + " AND " + plan.condition(&a) +
 			" ORDER BY c.rank" + dir.order + ", c.id" + dir.order + " LIMIT " + a.Add(p.Limit)
 		err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 			c, err := p.scan(rows)
 			cards = append(cards, c)
-			marks = append(marks, CardMark{ListID: c.ListID, List: lists, Card: Shelfmark{c.Rank, at.Epoch}})
+			cursors = append(cursors, CardCursor{ListID: c.ListID, List: lists, Card: RankCursor{c.Rank, at.Epoch}})
 			return err
 		})
 		if err != nil || len(cards) == p.Limit {
-			return cards, marks, err
+			return cards, cursors, err
 		}
 	}
 	var a sqldb.Args
@@ -112,24 +112,24 @@ func (v *View) shelvedCards(ctx context.Context, p CardPage) ([]board.Card, []Ca
 		text = "SELECT " + p.columns() + ", l.rank FROM lists l CROSS JOIN LATERAL (SELECT * FROM cards c WHERE c.list_id = l.id AND " + condition +
 			" ORDER BY c.rank" + dir.order + " LIMIT " + limit + ") AS c"
 	}
-	text += " WHERE l.board_id = " + a.Add(p.BoardID) + " AND l.id <> " + a.Add(p.Mark.ListID)
-	if p.Mark.ListID != "" {
+	text += " WHERE l.board_id = " + a.Add(p.BoardID) + " AND l.id <> " + a.Add(p.Cursor.ListID)
+	if p.Cursor.ListID != "" {
 		text += " AND l.rank " + dir.beyond + a.Add(lists.Rank)
 	}
 	text += " ORDER BY l.rank" + dir.order + ", c.rank" + dir.order + " LIMIT " + limit
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
-		m := CardMark{List: lists}
+		m := CardCursor{List: lists}
 		c, err := p.scan(rows, &m.List.Rank)
 		m.ListID, m.Card.Rank = c.ListID, c.Rank
-		cards, marks = append(cards, c), append(marks, m)
+		cards, cursors = append(cards, c), append(cursors, m)
 		return err
 	})
-	if n := len(marks); err == nil && n == p.Limit && n > 1 {
-		// Of all marks only that of the last card but one is ever used.
-		last := &marks[n-2]
+	if n := len(cursors); err == nil && n == p.Limit && n > 1 {
+		// Of all cursors only that of the last card but one is ever used.
+		last := &cursors[n-2]
 		last.Card.Epoch, err = v.rankEpoch(ctx, last.ListID)
 	}
-	return cards, marks, err
+	return cards, cursors, err
 }
 
 // way is a direction of reading.
@@ -174,12 +174,12 @@ func orderBy(s query.Sort) string {
 // sees, from behind the mark on. For the newest cards of all boards it looks
 // through the newest of the whole server first, a few and then more, unless a
 // lead or a small number of cards makes that needless.
-func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []CardMark, error) {
+func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	if n := len(p.Mark.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
+	if n := len(p.Cursor.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
 		return nil, nil, board.Invalid("cursor is not one of this order.")
 	}
 	parts, err := v.recent(ctx, plan)
@@ -202,41 +202,41 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 				break
 			}
 		}
-		if cards, marks, err := v.readSorted(ctx, plan); err != nil || len(cards) == p.Limit {
-			return cards, marks, err
+		if cards, cursors, err := v.readSorted(ctx, plan); err != nil || len(cards) == p.Limit {
+			return cards, cursors, err
 		}
 	}
 	plan.since, plan.byBoard = 0, false
 	return v.readSorted(ctx, plan)
 }
 
-func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardMark, error) {
+func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardCursor, error) {
 	var a sqldb.Args
 	dir := direction(p.Query.Sort.Desc)
 	keys := sortKeys(p.Query.Sort)
 	text := "SELECT " + p.columns() + ", " + strings.Join(keys, ", ") + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE " + p.scope(v, &a)
-	if len(p.Mark.Values) > 0 {
-		marks := make([]string, len(keys))
-		for i, value := range p.Mark.Values {
+	if len(p.Cursor.Values) > 0 {
+		cursors := make([]string, len(keys))
+		for i, value := range p.Cursor.Values {
 			if number, ok := value.(float64); ok {
 				value = int64(number)
 			}
-			marks[i] = a.Add(value)
+			cursors[i] = a.Add(value)
 		}
-		text += fmt.Sprintf(" AND (%s) %s(%s)", strings.Join(keys, ", "), dir.beyond, strings.Join(marks, ", "))
+		text += fmt.Sprintf(" AND (%s) %s(%s)", strings.Join(keys, ", "), dir.beyond, strings.Join(cursors, ", "))
 	}
 	text += " AND " + p.condition(&a) + orderBy(p.Query.Sort) + " LIMIT " + a.Add(p.Limit)
 	cards := []board.Card{}
-	var marks []CardMark
+	var cursors []CardCursor
 	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
-		m := CardMark{Values: make([]any, len(keys))}
+		m := CardCursor{Values: make([]any, len(keys))}
 		dest := make([]any, len(keys))
 		for i := range dest {
 			dest[i] = &m.Values[i]
 		}
 		c, err := p.scan(rows, dest...)
-		cards, marks = append(cards, c), append(marks, m)
+		cards, cursors = append(cards, c), append(cursors, m)
 		return err
 	})
-	return cards, marks, err
+	return cards, cursors, err
 }

@@ -148,8 +148,8 @@ func (v *View) recent(ctx context.Context, p plan) (parts []look, err error) {
 
 // upTo is the change up to which a page reads; first tells that it is the newest.
 func (p plan) upTo() (at int64, first bool) {
-	if len(p.Mark.Values) > 0 {
-		if at, ok := p.Mark.Values[0].(float64); ok {
+	if len(p.Cursor.Values) > 0 {
+		if at, ok := p.Cursor.Values[0].(float64); ok {
 			return int64(at), false
 		}
 	}

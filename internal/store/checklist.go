@@ -153,7 +153,7 @@ func (v *View) CountChecklists(ctx context.Context, cardID string) (int, error) 
 
 // InsertItem writes a new item and returns the one that it stands behind.
 func (tx *Tx) InsertItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, err error) {
-	p, err := tx.find(ctx, itemSiblings(), i.ChecklistID, "", "", at)
+	p, err := tx.findPosition(ctx, itemSiblings(), i.ChecklistID, "", "", at)
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +179,7 @@ func (tx *Tx) indexItem(ctx context.Context, i *board.ChecklistItem) error {
 
 // PlaceItem moves an item in its checklist. Moved is false when it stood there.
 func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, moved bool, err error) {
-	p, err := tx.find(ctx, itemSiblings(), i.ChecklistID, i.ID, i.Rank, at)
+	p, err := tx.findPosition(ctx, itemSiblings(), i.ChecklistID, i.ID, i.Rank, at)
 	if err != nil || p.same {
 		return p.after, false, err
 	}

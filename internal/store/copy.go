@@ -19,7 +19,7 @@ import (
 // WholeCard is a card with all that hangs on it.
 type WholeCard struct {
 	board.CardDetail
-	Said []board.Comment // oldest first; nil when the comments were not asked for
+	CommentList []board.Comment // oldest first; nil when the comments were not asked for
 }
 
 // cardsAtOnce is how many cards are read and written at a time.
@@ -43,7 +43,7 @@ func (v *View) CardsOf(ctx context.Context, listID string, archived bool) ([]Who
 		return nil, fmt.Errorf("read cards: %w", err)
 	}
 	for piece := range slices.Chunk(cards, cardsAtOnce) {
-		if err := v.dress(ctx, piece); err != nil {
+		if err := v.hydrate(ctx, piece); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func (v *View) WholeCard(ctx context.Context, c board.Card, comments bool) (w Wh
 	if w.Checklists, err = v.Checklists(ctx, c.ID); err != nil || !comments {
 		return w, err
 	}
-	w.Said, err = v.Comments(ctx, c.ID, "", c.Comments)
+	w.CommentList, err = v.Comments(ctx, c.ID, "", c.Comments)
 	return w, err
 }
 
@@ -104,10 +104,10 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 	})
 }
 
-// CardPlace is the rank of a new card at a position of a list, and the open
+// NewCardRank is the rank of a new card at a position of a list, and the open
 // card that it will stand behind.
-func (tx *Tx) CardPlace(ctx context.Context, listID string, at board.Position) (rank, after string, err error) {
-	p, err := tx.find(ctx, cardSiblings(), listID, "", "", at)
+func (tx *Tx) NewCardRank(ctx context.Context, listID string, at board.Position) (rank, after string, err error) {
+	p, err := tx.findPosition(ctx, cardSiblings(), listID, "", "", at)
 	return p.rank, p.after, err
 }
 
@@ -172,9 +172,9 @@ func (r *newRows) add(c *WholeCard, now int64) error {
 			}
 		}
 	}
-	c.Comments = len(c.Said)
-	for n := range c.Said {
-		m := &c.Said[n]
+	c.Comments = len(c.CommentList)
+	for n := range c.CommentList {
+		m := &c.CommentList[n]
 		m.CardID = c.ID
 		var author any
 		if m.Author != nil {

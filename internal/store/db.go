@@ -280,9 +280,9 @@ func (db *DB) OnDispatch(s Sender) {
 // Shared tells whether several servers may work on this database at once.
 func (db *DB) Shared() bool { return db.dialect().RowLocks }
 
-// Places is how much the database does at once, beyond which more work makes
+// Concurrency is how much the database does at once, beyond which more work makes
 // all of it late and nothing faster.
-func (db *DB) Places() (reads, writes int) { return db.engine.Concurrency() }
+func (db *DB) Concurrency() (reads, writes int) { return db.engine.Concurrency() }
 
 func (db *DB) view(r sqldb.Runner, caller board.Caller, span *trace.Span) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock()), span: span}

@@ -37,7 +37,7 @@ func (v *View) Deliveries(ctx context.Context, webhookID string, status board.De
 	out := []board.Delivery{}
 	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2 AND k.id >= $7 ORDER BY k.id DESC LIMIT $3)
 		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) AND d.id >= $7 ORDER BY d.id DESC LIMIT $6`,
-		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit, idFloor("itg_", board.Instant(v.logBegins()).Time())}, func(rows *sql.Rows) error {
+		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit, minID("itg_", board.Instant(v.logBegins()).Time())}, func(rows *sql.Rows) error {
 			d, err := v.scanDelivery(rows)
 			out = append(out, d.Delivery)
 			return err
@@ -75,9 +75,9 @@ func (v *View) LastFailure(ctx context.Context, webhookID string) (id string, er
 	return id, err
 }
 
-// SendAgain makes a delivery that ended badly due now, with all its attempts
+// Redeliver makes a delivery that ended badly due now, with all its attempts
 // before it. It counts against the organization's day and is refused over that.
-func (tx *Tx) SendAgain(ctx context.Context, id string) error {
+func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 	found, err := tx.dispatches(ctx, "WHERE id = $1", id)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuot
 }
 
 // PurgeDeliveries forgets deliveries that are too old for any log, and counts of
-// days that are over. On PostgreSQL most go with KeepPartitions.
+// days that are over. On PostgreSQL most go with MaintainPartitions.
 func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
 	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1", board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
 		return 0, err

@@ -74,14 +74,14 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 
 // Due is deliveries of a webhook whose time has come.
 type Due struct {
-	Deliveries []Dispatch    // first attempts before retries, each oldest first
-	Last       Place         // of the first attempts, when there were as many as asked for; zero when these are all
-	Next       board.Instant // when the next of the others is due; 0 for never
+	Deliveries []Dispatch     // first attempts before retries, each oldest first
+	Last       DeliveryCursor // of the first attempts, when there were as many as asked for; zero when these are all
+	Next       board.Instant  // when the next of the others is due; 0 for never
 }
 
-// Place is where a first attempt stands among those of its webhook. The zero
+// DeliveryCursor is where a first attempt stands among those of its webhook. The zero
 // value is before all.
-type Place struct {
+type DeliveryCursor struct {
 	DueAt board.Instant
 	ID    string
 }
@@ -89,21 +89,21 @@ type Place struct {
 // Due reads at most limit first attempts that stand behind a place, and at most
 // as many retries. A first attempt is always due: one of a time to come was
 // written before the clock was set back.
-func (db *DB) Due(ctx context.Context, webhookID string, behind Place, limit int) (out Due, err error) {
+func (db *DB) Due(ctx context.Context, webhookID string, after DeliveryCursor, limit int) (out Due, err error) {
 	const (
 		of    = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL AND (due_at, id) > ($2, $3) ORDER BY due_at, id LIMIT $4"
 		yet   = "WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3"
 		later = "SELECT COALESCE(min(due_at), 0) FROM deliveries WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at > $2"
 	)
 	err = db.Read(ctx, board.System(), func(v *View) error {
-		first, err := v.dispatches(ctx, of, webhookID, int64(behind.DueAt), behind.ID, limit)
+		first, err := v.dispatches(ctx, of, webhookID, int64(after.DueAt), after.ID, limit)
 		if err != nil {
 			return err
 		}
 		out = Due{Deliveries: first}
 		if len(first) == limit {
 			last := &first[limit-1]
-			out.Last = Place{last.DueAt, last.ID}
+			out.Last = DeliveryCursor{last.DueAt, last.ID}
 		}
 		// Most webhooks have no retry at all.
 		if _, err := v.one(ctx, later, []any{webhookID, int64(0)}, &out.Next); err != nil || out.Next == 0 || out.Next > v.now {
@@ -192,8 +192,8 @@ func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, err
 			}
 			at[i] = place
 		}
-		found := make([]webhookNow, len(rows))
-		err := sqldb.Batches(rows, func(n int, args []any) error { return v.webhooksNow(ctx, n, args, found) })
+		found := make([]webhookState, len(rows))
+		err := sqldb.Batches(rows, func(n int, args []any) error { return v.webhookStates(ctx, n, args, found) })
 		for i := range deliveries {
 			if err == nil {
 				out[i] = v.target(&deliveries[i], &found[at[i]])
@@ -204,9 +204,9 @@ func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, err
 	return out, err
 }
 
-// webhookNow is what a webhook, its board and the person who has to be entitled
+// webhookState is what a webhook, its board and the person who has to be entitled
 // are: who switches it on, else its owner.
-type webhookNow struct {
+type webhookState struct {
 	found                              bool
 	hookBoard, visibility, member, own sql.NullString
 	off                                string
@@ -215,9 +215,9 @@ type webhookNow struct {
 	held, heldUntil, until, trashed    sql.NullInt64
 }
 
-// webhooksNow reads webhooks. The arguments are, for each, its place in found,
+// webhookStates reads webhooks. The arguments are, for each, its place in found,
 // its id, a board and the person who switches it on.
-func (v *View) webhooksNow(ctx context.Context, n int, args []any, found []webhookNow) error {
+func (v *View) webhookStates(ctx context.Context, n int, args []any, found []webhookState) error {
 	return v.each(ctx, `WITH q (place, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
 		SELECT q.place, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret, h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
 		b.visibility, wm.role, bm.role
@@ -227,7 +227,7 @@ func (v *View) webhooksNow(ctx context.Context, n int, args []any, found []webho
 		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id`, args, func(rows *sql.Rows) error {
 		var (
 			place int
-			w     = webhookNow{found: true}
+			w     = webhookState{found: true}
 		)
 		if err := rows.Scan(&place, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.old, &w.until, &w.trashed, &w.visibility, &w.member, &w.own); err != nil {
 			return err
@@ -238,7 +238,7 @@ func (v *View) webhooksNow(ctx context.Context, n int, args []any, found []webho
 }
 
 // target is what a webhook is to one of its deliveries.
-func (v *View) target(d *Dispatch, w *webhookNow) Target {
+func (v *View) target(d *Dispatch, w *webhookState) Target {
 	t := Target{Found: w.found, Failures: w.failures, Held: w.held.Valid}
 	if !t.Found {
 		return t
@@ -485,8 +485,8 @@ func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
 	})
 }
 
-// ForgetDeliveries takes the open deliveries of a webhook away that was deleted.
-func (db *DB) ForgetDeliveries(ctx context.Context, webhookID string) error {
+// DeletePendingDeliveries takes the open deliveries of a webhook away that was deleted.
+func (db *DB) DeletePendingDeliveries(ctx context.Context, webhookID string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1 AND NOT EXISTS (SELECT 1 FROM webhooks h WHERE h.id = $1)", webhookID)
 	})

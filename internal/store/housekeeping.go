@@ -55,9 +55,9 @@ func (tx *Tx) lease(ctx context.Context, holder string, length time.Duration, na
 	return held, err
 }
 
-// GiveUpLeases lets others have at once what the holder does alone, but for the
+// ReleaseLeases lets others have at once what the holder does alone, but for the
 // webhooks, which it gives up when what it sends has arrived.
-func (db *DB) GiveUpLeases(ctx context.Context, holder string) error {
+func (db *DB) ReleaseLeases(ctx context.Context, holder string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "DELETE FROM leases WHERE holder = $1 AND name NOT LIKE 'webhooks:%'", holder)
 	})

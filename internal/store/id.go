@@ -22,9 +22,9 @@ func encodeID(prefix string, id uuid.UUID) string {
 	return prefix + base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(id[:])
 }
 
-// idFloor is before all ids with the prefix that were made at an instant or
+// minID is before all ids with the prefix that were made at an instant or
 // later, and behind all that were made before it.
-func idFloor(prefix string, at time.Time) string {
+func minID(prefix string, at time.Time) string {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(min(max(at.UnixMilli(), 0), 1<<48-1))<<16)
 	const timed = 10 // characters hold the 48 bits of the time

@@ -64,7 +64,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		return nil, board.Invalid("Idempotency-Key %q was used for another request; a new request needs a new key.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
-		s.Answer, err = tx.opened(AnswerSealPlace(tx.caller.KeyOwner(), key), s.Answer)
+		s.Answer, err = tx.opened(AnswerSealContext(tx.caller.KeyOwner(), key), s.Answer)
 	}
 	return &s, err
 }
@@ -72,7 +72,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 // Keep stores the answer to a claimed key.
 func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 	if s.Sealed {
-		if s.Answer, err = tx.sealed(ctx, AnswerSealPlace(tx.caller.KeyOwner(), key), s.Answer); err != nil {
+		if s.Answer, err = tx.sealed(ctx, AnswerSealContext(tx.caller.KeyOwner(), key), s.Answer); err != nil {
 			return err
 		}
 	}

@@ -54,8 +54,8 @@ func (tx *Tx) InsertKnownDevice(ctx context.Context, id string, hash []byte, net
 		tx.caller.UserID, devicesKept)
 }
 
-// DoubtDevices has the caller told again of each browser that signs in next.
+// ReannounceDevices has the caller told again of each browser that signs in next.
 // They stay known where guesses are counted.
-func (tx *Tx) DoubtDevices(ctx context.Context) error {
+func (tx *Tx) ReannounceDevices(ctx context.Context) error {
 	return tx.exec(ctx, "UPDATE known_devices SET announced = 0 WHERE user_id = $1", tx.caller.UserID)
 }

@@ -77,7 +77,7 @@ func (v *View) Lists(ctx context.Context, boardID string, archived bool, behind 
 // InsertList puts a new list on its board, which a loader has loaded, and
 // returns the open list that it stands behind.
 func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) (after string, err error) {
-	p, err := tx.find(ctx, listSiblings(), l.BoardID, "", "", at)
+	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, "", "", at)
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +93,7 @@ func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) 
 
 // PlaceList moves a list on its board. Moved is false when it stood there.
 func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (after string, moved bool, err error) {
-	p, err := tx.find(ctx, listSiblings(), l.BoardID, l.ID, l.Rank, at)
+	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, l.ID, l.Rank, at)
 	if err != nil || p.same {
 		return p.after, false, err
 	}

@@ -12,7 +12,7 @@ import (
 // already which labels of that board it carries and who stays assigned; its
 // number is made here.
 func (tx *Tx) TakeCard(ctx context.Context, c *board.Card, to board.List, at board.Position) (after string, err error) {
-	p, err := tx.find(ctx, cardSiblings(), to.ID, "", "", at)
+	p, err := tx.findPosition(ctx, cardSiblings(), to.ID, "", "", at)
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +40,7 @@ func (tx *Tx) TakeCard(ctx context.Context, c *board.Card, to board.List, at boa
 // to a place on another board, and returns the open list that it stands
 // behind. The cards are as TakeCard wants them.
 func (tx *Tx) TakeList(ctx context.Context, l *board.List, cards []WholeCard, boardID string, at board.Position) (after string, err error) {
-	p, err := tx.find(ctx, listSiblings(), boardID, "", "", at)
+	p, err := tx.findPosition(ctx, listSiblings(), boardID, "", "", at)
 	if err != nil {
 		return "", err
 	}

@@ -141,10 +141,10 @@ func (db *DB) OnNotify(fn func(userIDs []string)) {
 	db.teller.Store(&fn)
 }
 
-// NotificationMarks tell of each of the people whether their notifications
+// NotificationVersions tell of each of the people whether their notifications
 // changed since they were last asked for: another mark is another state. They
 // say nothing of what the person may see.
-func (db *DB) NotificationMarks(ctx context.Context, userIDs []string) (map[string]string, error) {
+func (db *DB) NotificationVersions(ctx context.Context, userIDs []string) (map[string]string, error) {
 	out := map[string]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
 		return sqldb.InChunks(userIDs, func(in string, args []any) error {

@@ -22,10 +22,10 @@ func emailKindOf(way board.Way) board.EmailKind {
 	return board.EmailNotify
 }
 
-// PostNotifications has emails written about the notifications whose time to
+// QueueNotificationEmails has emails written about the notifications whose time to
 // leave has come, at most so many, and tells how many. An email that waits
 // already takes them with it.
-func (tx *Tx) PostNotifications(ctx context.Context, most int) (int, error) {
+func (tx *Tx) QueueNotificationEmails(ctx context.Context, most int) (int, error) {
 	type post struct {
 		user string
 		way  board.Way
@@ -49,8 +49,8 @@ func (tx *Tx) PostNotifications(ctx context.Context, most int) (int, error) {
 	return len(all), nil
 }
 
-// NotificationsToPost tells whether PostNotifications has something to do.
-func (v *View) NotificationsToPost(ctx context.Context) (bool, error) {
+// HasNotificationEmails tells whether QueueNotificationEmails has something to do.
+func (v *View) HasNotificationEmails(ctx context.Context) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM notifications WHERE mail_at IS NOT NULL AND mail_at <= $1 LIMIT 1) AS n", int64(v.now))
 	return n > 0, err
 }

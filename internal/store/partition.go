@@ -54,11 +54,11 @@ type part struct {
 // Partitioned says which parts of tables were made and dropped.
 type Partitioned struct{ Made, Dropped []string }
 
-// KeepPartitions makes the parts of tables ahead of their time and drops those
+// MaintainPartitions makes the parts of tables ahead of their time and drops those
 // whose rows have all had theirs; rows that stay longer are moved out before.
 // It waits for no lock longer than an instant: what it could not do now it
 // names in its error, and does the next time. On SQLite it does nothing.
-func (db *DB) KeepPartitions(ctx context.Context) (done Partitioned, err error) {
+func (db *DB) MaintainPartitions(ctx context.Context) (done Partitioned, err error) {
 	if !db.Shared() {
 		return done, nil
 	}
@@ -78,7 +78,7 @@ func (db *DB) KeepPartitions(ctx context.Context) (done Partitioned, err error) 
 			done.Made = append(done.Made, p.name)
 		}
 		for _, p := range parts {
-			if p.rest || t.keep == 0 || p.until == "" || p.until > idFloor(t.prefix, db.Now().Add(-t.keep)) {
+			if p.rest || t.keep == 0 || p.until == "" || p.until > minID(t.prefix, db.Now().Add(-t.keep)) {
 				continue
 			}
 			if dropped := db.dropPart(ctx, t, p); dropped != nil {
@@ -97,7 +97,7 @@ func (t partitioned) due(now time.Time) []part {
 	out := make([]part, 0, t.ahead+1)
 	for range t.ahead + 1 {
 		end := begin.Add(t.width)
-		out = append(out, part{name: t.table + "_" + begin.Format(partNameLayout), from: idFloor(t.prefix, begin), until: idFloor(t.prefix, end)})
+		out = append(out, part{name: t.table + "_" + begin.Format(partNameLayout), from: minID(t.prefix, begin), until: minID(t.prefix, end)})
 		begin = end
 	}
 	return out

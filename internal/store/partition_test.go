@@ -93,7 +93,7 @@ func TestPartsComeAndGo(t *testing.T) {
 		makeAudit(t, db)
 		audits++
 		if n < 50 || n > 71 {
-			kept, err := db.KeepPartitions(t.Context())
+			kept, err := db.MaintainPartitions(t.Context())
 			if err != nil {
 				t.Fatalf("day %d: %v", n, err)
 			}
@@ -229,11 +229,11 @@ func TestPartsAreKeptBesideWork(t *testing.T) {
 			}
 		})
 	}
-	kept, err := db.KeepPartitions(t.Context())
+	kept, err := db.MaintainPartitions(t.Context())
 	dropped := kept.Dropped
 	for begun := time.Now(); err != nil && time.Since(begun) < time.Minute; dropped = append(dropped, kept.Dropped...) {
 		t.Logf("it gave up, as it may: %v", err)
-		kept, err = db.KeepPartitions(t.Context())
+		kept, err = db.MaintainPartitions(t.Context())
 	}
 	close(stop)
 	wg.Wait()
@@ -289,7 +289,7 @@ func TestOldRowsBecomeTheFirstPart(t *testing.T) {
 	if parts := partsOf(t, db, "audit"); parts["audit_first"] != 1 {
 		t.Errorf("the parts of the audit are %v", parts)
 	}
-	if kept, err := db.KeepPartitions(t.Context()); err != nil || len(kept.Made) < 2 || len(kept.Dropped) > 0 {
+	if kept, err := db.MaintainPartitions(t.Context()); err != nil || len(kept.Made) < 2 || len(kept.Dropped) > 0 {
 		t.Errorf("kept %+v: %v", kept, err)
 	}
 }

@@ -84,6 +84,6 @@ func (v *View) namedOn(p CardPage, a *sqldb.Args) string {
 	if p.BoardID != "" {
 		return "SELECT p.id FROM boards p WHERE p.id = " + a.Add(p.BoardID)
 	}
-	p.PutAway = true
+	p.IncludeArchived = true
 	return v.boardsOf(p, a)
 }

@@ -40,7 +40,7 @@ func (v *View) PublicPage(ctx context.Context, boardID string) (board.PublicPage
 	}
 	p := s.result()
 	p.On = v.On(boardID).Features.PublicPage
-	key, err := v.opened(PageSealPlace(boardID), s.secret)
+	key, err := v.opened(PageSealContext(boardID), s.secret)
 	url := v.publicAddress(string(key))
 	p.URL = &url
 	return p, err
@@ -108,7 +108,7 @@ func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, re
 		return tx.exec(ctx, "UPDATE public_pages SET mode = $2, list_id = $3, all_lists = $4, lists = $5, comments = $6, names = $7, welcome = $8, updated_at = $9 WHERE board_id = $1", settings...)
 	}
 	key := board.NewSecret()
-	sealed, err := tx.sealed(ctx, PageSealPlace(p.BoardID), []byte(key))
+	sealed, err := tx.sealed(ctx, PageSealContext(p.BoardID), []byte(key))
 	if err != nil {
 		return err
 	}

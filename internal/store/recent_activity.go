@@ -8,9 +8,9 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// ActivityMark is where a page of the activity of all boards ended: entries are
+// ActivityCursor is where a page of the activity of all boards ended: entries are
 // ordered by time, board and version.
-type ActivityMark struct {
+type ActivityCursor struct {
 	At      board.Instant `json:"at"`
 	BoardID string        `json:"b"`
 	Version int64         `json:"v"`
@@ -20,7 +20,7 @@ type ActivityMark struct {
 // ones too, newest first from behind the mark on. With n the limit, it looks at
 // one entry of each board, then at the first n entries of no more than n
 // boards: all n lie on the boards whose newest entries are the newest.
-func (v *View) RecentActivity(ctx context.Context, mark ActivityMark, limit int) ([]board.Entry, error) {
+func (v *View) RecentActivity(ctx context.Context, mark ActivityCursor, limit int) ([]board.Entry, error) {
 	var a sqldb.Args
 	at, id, version, n := a.Add(int64(mark.At)), a.Add(mark.BoardID), a.Add(mark.Version), a.Add(limit)
 	behind := func(alias string) string {
@@ -30,7 +30,7 @@ func (v *View) RecentActivity(ctx context.Context, mark ActivityMark, limit int)
 		SELECT e.board_id AS picked_board, e.version AS picked_version FROM (
 			SELECT s.id, (SELECT t.at FROM activity t WHERE t.board_id = s.id AND `+behind("t")+` ORDER BY t.at DESC, t.version DESC LIMIT 1 OFFSET `+n+`) AS enough FROM (
 				SELECT r.id, (SELECT t.at FROM activity t WHERE t.board_id = r.id AND `+behind("t")+` ORDER BY t.at DESC, t.version DESC LIMIT 1) AS newest
-				FROM boards r WHERE r.id IN (`+v.boardsOf(CardPage{PutAway: true}, &a)+`)
+				FROM boards r WHERE r.id IN (`+v.boardsOf(CardPage{IncludeArchived: true}, &a)+`)
 			) s WHERE s.newest IS NOT NULL ORDER BY s.newest DESC, s.id DESC LIMIT `+n+`
 		) f JOIN activity e ON e.board_id = f.id AND e.at >= COALESCE(f.enough, 0) AND `+behind("e")+`
 		ORDER BY e.at DESC, e.board_id DESC, e.version DESC LIMIT `+n+`

@@ -46,9 +46,9 @@ const remindersFrom = ` FROM cards c JOIN lists l ON l.id = c.list_id
 	LEFT JOIN notification_settings s ON s.user_id = u.id
 	WHERE c.done_at IS NULL AND ` + search.OpenCard + ` AND ` + visible
 
-// AnybodyToRemind tells whether Remind has something to do. Looking costs no
+// HasDueReminders tells whether Remind has something to do. Looking costs no
 // write, and is all that mostly happens.
-func (v *View) AnybodyToRemind(ctx context.Context, after, until board.Instant) (bool, error) {
+func (v *View) HasDueReminders(ctx context.Context, after, until board.Instant) (bool, error) {
 	due, err := v.remindersDue(ctx, after, until)
 	return len(due) > 0, err
 }

@@ -256,7 +256,7 @@ func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error
 	if err != nil {
 		return nil, err
 	}
-	return out, v.dress(ctx, out)
+	return out, v.hydrate(ctx, out)
 }
 
 // CalendarWindow is a window of days.

@@ -170,17 +170,17 @@ func (tx *Tx) watchBoard(ctx context.Context, boardID string) error {
 		WHERE b.id = $1 AND EXISTS (SELECT 1 FROM rules r WHERE r.board_id = $1 AND r.off = '') ON CONFLICT (board_id) DO NOTHING`, boardID, version)
 }
 
-// SwitchOffRule switches a rule off for a reason that is no person's.
-func (tx *Tx) SwitchOffRule(ctx context.Context, ruleID, boardID string, why board.RuleOff) error {
+// DisableRule switches a rule off for a reason that is no person's.
+func (tx *Tx) DisableRule(ctx context.Context, ruleID, boardID string, why board.RuleOff) error {
 	if err := tx.exec(ctx, "UPDATE rules SET off = $1, off_at = $2 WHERE id = $3 AND off = ''", string(why), int64(tx.now), ruleID); err != nil {
 		return err
 	}
 	return tx.watchBoard(ctx, boardID)
 }
 
-// switchOffRules switches off the rules of a workspace, of a board or of a
+// disableRules switches off the rules of a workspace, of a board or of a
 // person whose owner is no admin of the rule's board any more.
-func (tx *Tx) switchOffRules(ctx context.Context, id string) error {
+func (tx *Tx) disableRules(ctx context.Context, id string) error {
 	type lost struct{ rule, board string }
 	var off []lost
 	if err := tx.each(ctx, `SELECT r.id, r.board_id, b.visibility, wm.role, bm.role FROM rules r JOIN boards b ON b.id = r.board_id
@@ -203,7 +203,7 @@ func (tx *Tx) switchOffRules(ctx context.Context, id string) error {
 		return err
 	}
 	for _, l := range off {
-		if err := tx.SwitchOffRule(ctx, l.rule, l.board, board.RuleOffOwner); err != nil {
+		if err := tx.DisableRule(ctx, l.rule, l.board, board.RuleOffOwner); err != nil {
 			return err
 		}
 	}

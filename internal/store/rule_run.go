@@ -141,9 +141,9 @@ func (v *View) RunsOfCause(ctx context.Context, root string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM rule_runs WHERE root = $1", root)
 }
 
-// TakeRun counts a run against the day of an organization, and tells whether its
+// CountRun counts a run against the day of an organization, and tells whether its
 // plan allows it; of one that it does not, nothing is counted.
-func (tx *Tx) TakeRun(ctx context.Context, organizationID string, plan board.Plan) (ok bool, err error) {
+func (tx *Tx) CountRun(ctx context.Context, organizationID string, plan board.Plan) (ok bool, err error) {
 	n, err := tx.affected(ctx, `INSERT INTO automation_days (organization_id, day, used) VALUES ($1, $2, 1)
 		ON CONFLICT (organization_id, day) DO UPDATE SET used = automation_days.used + 1 WHERE automation_days.used < $3`,
 		organizationID, tx.Time().Format(board.DateLayout), plan.Limits().RunsPerDay)
@@ -181,7 +181,7 @@ func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 			return err
 		}
 		if failures >= board.RuleFailures {
-			return tx.SwitchOffRule(ctx, r.RuleID, r.BoardID, board.RuleOffFailing)
+			return tx.DisableRule(ctx, r.RuleID, r.BoardID, board.RuleOffFailing)
 		}
 	case board.RunRefused:
 	}

@@ -138,7 +138,7 @@ func (v *View) knownText(prefix, workspaceID string, ids []string, a *sqldb.Args
 		return `SELECT wm.user_id FROM workspace_members wm JOIN users u ON u.id = wm.user_id
 			WHERE wm.workspace_id = ` + a.Add(workspaceID) + " AND u.deleted_at IS NULL AND wm.user_id IN (" + a.In(ids) + ")"
 	}
-	boards := v.boardsOf(CardPage{WorkspaceID: workspaceID, PutAway: true}, a)
+	boards := v.boardsOf(CardPage{WorkspaceID: workspaceID, IncludeArchived: true}, a)
 	if prefix == "brd" {
 		return boards + " AND b.id IN (" + a.In(ids) + ")"
 	}

@@ -47,7 +47,7 @@ func BenchmarkFilterCards(b *testing.B) {
 					tree.Sort = query.Sort{By: query.SortUpdated, Desc: true}
 				}
 				away := tree.Archived != query.ArchivedNo
-				page := store.CardPage{WorkspaceID: workspace, PutAway: away, Query: tree, Limit: 51}
+				page := store.CardPage{WorkspaceID: workspace, IncludeArchived: away, Query: tree, Limit: 51}
 				err = s.DB.Read(b.Context(), board.Person(ada.ID), func(v *store.View) error {
 					plans, err := v.Explain(b.Context(), page)
 					b.Log(strings.Join(plans, "\n"))

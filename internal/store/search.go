@@ -271,7 +271,7 @@ func (v *View) boardsOf(p CardPage, a *sqldb.Args) string {
 	text := `SELECT b.id FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
 		WHERE wm.user_id = ` + a.Add(v.caller.UserID) + " AND b.trashed_at IS NULL AND " + visible
-	if !p.PutAway {
+	if !p.IncludeArchived {
 		text += " AND b.archived_at IS NULL"
 	}
 	for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {

@@ -21,15 +21,17 @@ const (
 // ErrNoKeys means that the store was opened without sealing keys.
 var ErrNoKeys = errors.New("no secret key was given to the store, so it cannot keep secrets")
 
-// WebhookSealPlace, PageSealPlace and AnswerSealPlace return the places that sealed
+// WebhookSealContext, PageSealContext and AnswerSealContext return the places that sealed
 // secrets are bound to: a sealed value that is copied elsewhere cannot be opened.
-func WebhookSealPlace(webhookID, column string) string { return "webhook:" + webhookID + ":" + column }
+func WebhookSealContext(webhookID, column string) string {
+	return "webhook:" + webhookID + ":" + column
+}
 
-// PageSealPlace is the place of the secret of a board's public page.
-func PageSealPlace(boardID string) string { return "public-page:" + boardID + ":secret" }
+// PageSealContext is the place of the secret of a board's public page.
+func PageSealContext(boardID string) string { return "public-page:" + boardID + ":secret" }
 
-// AnswerSealPlace is the place of a stored response to an idempotent request.
-func AnswerSealPlace(userID, key string) string { return "idempotency:" + userID + ":" + key }
+// AnswerSealContext is the place of a stored response to an idempotent request.
+func AnswerSealContext(userID, key string) string { return "idempotency:" + userID + ":" + key }
 
 // sealed seals a secret for its place. On PostgreSQL it holds the setting until
 // the transaction ends, so that a rotation waits for it and then finds it.

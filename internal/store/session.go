@@ -54,9 +54,9 @@ func (v *View) CallerOfSession(ctx context.Context, hash []byte) (c board.Caller
 	return person, true, nil
 }
 
-// LetIn are those of some sessions and tokens, by their ids, whose callers would
+// ValidCredentials are those of some sessions and tokens, by their ids, whose callers would
 // be let in now: what CallerOfSession and CallerOfToken ask, of many at once.
-func (db *DB) LetIn(ctx context.Context, ids []string) (map[string]bool, error) {
+func (db *DB) ValidCredentials(ctx context.Context, ids []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
 		note := func(rows *sql.Rows) error {
@@ -138,9 +138,9 @@ func (tx *Tx) ConfirmSession(ctx context.Context, hash []byte) error {
 	return err
 }
 
-// EndReplaced ends the session that the caller's browser had before it signed in
+// EndReplacedSession ends the session that the caller's browser had before it signed in
 // again, and returns whose it was; empty for nobody's.
-func (tx *Tx) EndReplaced(ctx context.Context) (userID string, err error) {
+func (tx *Tx) EndReplacedSession(ctx context.Context) (userID string, err error) {
 	if len(tx.caller.Replaces) == 0 {
 		return "", nil
 	}
@@ -163,7 +163,7 @@ func (tx *Tx) EndOtherSessions(ctx context.Context) error {
 	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id <> $2", tx.caller.UserID, tx.caller.SessionID)
 }
 
-// CutSessions ends the caller's oldest sessions beyond a number.
-func (tx *Tx) CutSessions(ctx context.Context, keep int) error {
+// LimitSessions ends the caller's oldest sessions beyond a number.
+func (tx *Tx) LimitSessions(ctx context.Context, keep int) error {
 	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY id DESC LIMIT $2)", tx.caller.UserID, keep)
 }

@@ -82,9 +82,9 @@ func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, leng
 	return held, err
 }
 
-// GiveUpShards lets others have shards of the holder at once; leaving also says
+// ReleaseShards lets others have shards of the holder at once; leaving also says
 // that the server is there no more.
-func (db *DB) GiveUpShards(ctx context.Context, holder string, shards []int, leaving bool) error {
+func (db *DB) ReleaseShards(ctx context.Context, holder string, shards []int, leaving bool) error {
 	names := make([]string, 0, len(shards)+1)
 	for _, s := range shards {
 		names = append(names, shardLease+strconv.Itoa(s))

@@ -22,8 +22,8 @@ func (tx *Tx) AddFirstSecret(ctx context.Context, secret string) error {
 		board.SecretHash(secret), int64(tx.now), int64(tx.now)+firstLifetime.Milliseconds())
 }
 
-// FirstSecretWorks reports whether the first account can be made with a secret.
-func (v *View) FirstSecretWorks(ctx context.Context, secret string) (bool, error) {
+// IsFirstSecret reports whether the first account can be made with a secret.
+func (v *View) IsFirstSecret(ctx context.Context, secret string) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM account_secrets WHERE hash = $1 AND kind = 'first' AND expires_at > $2 AND NOT EXISTS (SELECT 1 FROM users)",
 		board.SecretHash(secret), int64(v.now))
 	return n > 0, err
@@ -33,7 +33,7 @@ func (v *View) FirstSecretWorks(ctx context.Context, secret string) (bool, error
 // if the secret does not work or another transaction has used one: a row with a
 // fixed key, which stays, lets one transaction pass.
 func (tx *Tx) TakeFirstSecret(ctx context.Context, secret string) (bool, error) {
-	works, err := tx.FirstSecretWorks(ctx, secret)
+	works, err := tx.IsFirstSecret(ctx, secret)
 	if err != nil || !works {
 		return false, err
 	}
@@ -86,8 +86,8 @@ type InvitationCount struct {
 	Frees board.Instant // when the oldest is a day old
 }
 
-// InvitationWaits reports whether an email of an invitation has not left yet.
-func (tx *Tx) InvitationWaits(ctx context.Context, id string) (bool, error) {
+// InvitationQueued reports whether an email of an invitation has not left yet.
+func (tx *Tx) InvitationQueued(ctx context.Context, id string) (bool, error) {
 	n, err := tx.count(ctx, "SELECT count(*) FROM letters WHERE kind = $1 AND about = $2", string(board.EmailInvitation), id)
 	return n > 0, err
 }

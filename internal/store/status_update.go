@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// StatusUpdateMark is where a page of status updates ended.
-type StatusUpdateMark struct {
+// StatusUpdateCursor is where a page of status updates ended.
+type StatusUpdateCursor struct {
 	At board.Instant `json:"at"`
 	ID string        `json:"id"`
 }
@@ -47,7 +47,7 @@ func (v *View) MovedCards(ctx context.Context, boardID string, since board.Insta
 
 // StatusUpdates are what was said of a board, which a loader has loaded, newest
 // first from behind the mark on.
-func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpdateMark, limit int) ([]board.StatusUpdate, error) {
+func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
 	out := []board.StatusUpdate{}
 	err := v.each(ctx, `SELECT s.id, s.board_id, s.status, s.title, s.text, s.start_date, s.target_date, s.author_id, u.name, s.created_at, s.figures
 		FROM status_updates s LEFT JOIN users u ON u.id = s.author_id

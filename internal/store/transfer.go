@@ -32,7 +32,7 @@ func (v *View) TransferCards(ctx context.Context, listID, behind string, limit i
 	if err != nil {
 		return nil, err
 	}
-	return cards, v.dress(ctx, cards)
+	return cards, v.hydrate(ctx, cards)
 }
 
 // CardsWith tells which of the cards have checklists, and which have comments.
@@ -79,7 +79,7 @@ func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 
 // TransferStatusUpdates are what was said of a board, which a loader has
 // loaded, oldest first from behind the mark on. Of authors they hold the id.
-func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateMark, limit int) ([]board.StatusUpdate, error) {
+func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
 	var out []board.StatusUpdate
 	err := v.each(ctx, `SELECT id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures FROM status_updates
 		WHERE board_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT $4`,

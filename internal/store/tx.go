@@ -202,10 +202,10 @@ func (tx *Tx) flush(ctx context.Context) error {
 		return err
 	}
 	for _, id := range tx.regranted {
-		if err := tx.switchOffUncovered(ctx, id); err != nil {
+		if err := tx.disableUncovered(ctx, id); err != nil {
 			return fmt.Errorf("switch webhooks off: %w", err)
 		}
-		if err := tx.switchOffRules(ctx, id); err != nil {
+		if err := tx.disableRules(ctx, id); err != nil {
 			return fmt.Errorf("switch rules off: %w", err)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// PresentFor is how long somebody counts as present on a board after having
+// PresenceLifetime is how long somebody counts as present on a board after having
 // been seen there.
-const PresentFor = 30 * time.Second
+const PresenceLifetime = 30 * time.Second
 
 // SetStarred makes a board, which a loader has loaded, a favourite of the
 // caller, or none any more. That is no change of the board.
@@ -62,15 +62,15 @@ func (v *View) Visits(ctx context.Context) (map[string]board.Visit, error) {
 	return out, err
 }
 
-// See notes that a person has boards open now. Access was checked when they
+// MarkPresent notes that a person has boards open now. Access was checked when they
 // were opened; a board that is gone meanwhile is left out.
-func (db *DB) See(ctx context.Context, userID string, boardIDs []string) error {
+func (db *DB) MarkPresent(ctx context.Context, userID string, boardIDs []string) error {
 	return db.seen(ctx, userID, boardIDs, 0)
 }
 
-// Leave notes that a person has boards open no more.
-func (db *DB) Leave(ctx context.Context, userID string, boardIDs []string) error {
-	return db.seen(ctx, userID, boardIDs, PresentFor)
+// MarkAbsent notes that a person has boards open no more.
+func (db *DB) MarkAbsent(ctx context.Context, userID string, boardIDs []string) error {
+	return db.seen(ctx, userID, boardIDs, PresenceLifetime)
 }
 
 func (db *DB) seen(ctx context.Context, userID string, boardIDs []string, ago time.Duration) error {
@@ -89,7 +89,7 @@ func (db *DB) seen(ctx context.Context, userID string, boardIDs []string, ago ti
 func (v *View) Present(ctx context.Context, boardID string) ([]board.UserRef, error) {
 	out := []board.UserRef{}
 	err := v.each(ctx, `SELECT u.id, u.name FROM board_visits s JOIN users u ON u.id = s.user_id WHERE s.board_id = $1 AND s.seen_at > $2 ORDER BY u.name, u.id LIMIT 50`,
-		[]any{boardID, int64(v.now) - PresentFor.Milliseconds()}, func(rows *sql.Rows) error {
+		[]any{boardID, int64(v.now) - PresenceLifetime.Milliseconds()}, func(rows *sql.Rows) error {
 			var u board.UserRef
 			err := rows.Scan(&u.ID, &u.Name)
 			out = append(out, u)
@@ -123,7 +123,7 @@ func (db *DB) PresentOn(ctx context.Context, boardIDs []string) (map[string][]st
 	out := map[string][]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
 		return sqldb.InChunks(boardIDs, func(in string, args []any) error {
-			args = append(args, int64(v.now)-PresentFor.Milliseconds())
+			args = append(args, int64(v.now)-PresenceLifetime.Milliseconds())
 			return v.each(ctx, "SELECT board_id, user_id FROM board_visits WHERE board_id IN ("+in+") AND seen_at > $"+strconv.Itoa(len(args))+" ORDER BY board_id, user_id", args, func(rows *sql.Rows) error {
 				var boardID, userID string
 				err := rows.Scan(&boardID, &userID)

@@ -214,11 +214,11 @@ func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
 
 // seal hides a column of a webhook from who reads the database.
 func (tx *Tx) seal(ctx context.Context, webhookID, column, plain string) ([]byte, error) {
-	return tx.sealed(ctx, WebhookSealPlace(webhookID, column), []byte(plain))
+	return tx.sealed(ctx, WebhookSealContext(webhookID, column), []byte(plain))
 }
 
 func (v *View) unseal(webhookID, column string, sealed []byte) (string, error) {
-	plain, err := v.opened(WebhookSealPlace(webhookID, column), sealed)
+	plain, err := v.opened(WebhookSealContext(webhookID, column), sealed)
 	return string(plain), err
 }
 
@@ -299,10 +299,10 @@ func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM webhooks WHERE id = $1", id)
 }
 
-// switchOffUncovered switches off the webhooks of a workspace, a board's
+// disableUncovered switches off the webhooks of a workspace, a board's
 // workspace or a person whose owner can no longer manage what they cover. A
 // workspace in the trash has no members; its webhooks wait for it to be restored.
-func (tx *Tx) switchOffUncovered(ctx context.Context, id string) error {
+func (tx *Tx) disableUncovered(ctx context.Context, id string) error {
 	var off []string
 	if err := tx.each(ctx, `SELECT h.id, h.board_id, b.visibility, wm.role, bm.role FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
 		LEFT JOIN users u ON u.id = h.owner_id AND u.deleted_at IS NULL

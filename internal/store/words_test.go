@@ -331,7 +331,7 @@ func TestReadsStayInTheWorkspace(t *testing.T) {
 		"in trash too": func(v *store.View) error { _, err := v.TrashedWorkspaces(ctx); return err },
 		"visits":       func(v *store.View) error { _, err := v.Visits(ctx); return err },
 		"activity": func(v *store.View) error {
-			_, err := v.RecentActivity(ctx, store.ActivityMark{At: v.Now(), BoardID: "brd_z"}, 50)
+			_, err := v.RecentActivity(ctx, store.ActivityCursor{At: v.Now(), BoardID: "brd_z"}, 50)
 			return err
 		},
 		"my cards": func(v *store.View) error {

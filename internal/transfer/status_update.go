@@ -10,19 +10,19 @@ import (
 // statusUpdates writes the status updates of a board, oldest first.
 func (out *writer) statusUpdates(boardID string, n *countsRecord) error {
 	return out.array("statusUpdates", func() error {
-		return pages(func(mark store.StatusUpdateMark) ([]board.StatusUpdate, error) {
+		return pages(func(mark store.StatusUpdateCursor) ([]board.StatusUpdate, error) {
 			if err := out.ctx.Err(); err != nil {
 				return nil, err
 			}
 			return out.v.TransferStatusUpdates(out.ctx, boardID, mark, cardsAtOnce)
-		}, func(s board.StatusUpdate) (store.StatusUpdateMark, error) {
+		}, func(s board.StatusUpdate) (store.StatusUpdateCursor, error) {
 			r := statusUpdateRecord{ID: s.ID, Status: s.Status, Title: s.Title, Text: s.Text, StartDate: s.StartDate, TargetDate: s.TargetDate,
 				CreatedAt: s.CreatedAt, Snapshot: s.Snapshot}
 			if s.Author != nil {
 				r.Author = &s.Author.ID
 			}
 			n.StatusUpdates++
-			return store.StatusUpdateMark{At: s.CreatedAt, ID: s.ID}, out.value(r)
+			return store.StatusUpdateCursor{At: s.CreatedAt, ID: s.ID}, out.value(r)
 		})
 	})
 }

@@ -35,7 +35,7 @@ func itemSiblings() Siblings {
 
 // place is where a row goes: its rank, and the open neighbour that it stands
 // behind ("" at the top). Same tells that it stands there already.
-type place struct {
+type position struct {
 	rank  string
 	after string
 	same  bool
@@ -44,26 +44,26 @@ type place struct {
 // find works out a place. The parent's board is locked, so the neighbours
 // stay. Self is the row that moves and current its rank below this parent
 // (both empty for a new row); it is never its own neighbour.
-func (tx *Tx) find(ctx context.Context, s Siblings, parentID, self, current string, at board.Position) (place, error) {
+func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, current string, at board.Position) (position, error) {
 	lo, hi, err := tx.gap(ctx, s, parentID, self, at)
 	if err != nil {
-		return place{}, err
+		return position{}, err
 	}
-	p := place{rank: current}
+	p := position{rank: current}
 	if current != "" && lo < current && (hi == "" || current < hi) {
 		p.same = true
 	} else if p.rank, err = board.RankBetween(lo, hi); err != nil {
-		return place{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
+		return position{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
 	}
 	if len(p.rank) > board.RankLimit && !p.same {
 		if err := tx.rerank(ctx, s, parentID); err != nil {
-			return place{}, err
+			return position{}, err
 		}
 		if lo, hi, err = tx.gap(ctx, s, parentID, self, at); err != nil {
-			return place{}, err
+			return position{}, err
 		}
 		if p.rank, err = board.RankBetween(lo, hi); err != nil {
-			return place{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
+			return position{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
 		}
 	}
 	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2 AND id <> $3"+s.open+" ORDER BY rank DESC LIMIT 1",
@@ -152,7 +152,7 @@ func (v *View) rankEpoch(ctx context.Context, parentID string) (int64, error) {
 }
 
 // carryRank translates a rank that was read at an epoch to today's.
-func (v *View) carryRank(ctx context.Context, parentID string, m Shelfmark) (Shelfmark, error) {
+func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (RankCursor, error) {
 	now, err := v.rankEpoch(ctx, parentID)
 	if err != nil {
 		return m, err
@@ -176,19 +176,19 @@ func (v *View) carryRank(ctx context.Context, parentID string, m Shelfmark) (She
 	return m, nil
 }
 
-// Shelfmark is a place in an order that a cursor remembers: the rank of the
+// RankCursor is a place in an order that a cursor remembers: the rank of the
 // last row, and at which ranking anew of its parent it was read.
-type Shelfmark struct {
+type RankCursor struct {
 	Rank  string `json:"r"`
 	Epoch int64  `json:"e,omitzero"`
 }
 
-// Carry brings a mark up to date for the rows below a parent. The zero mark is
+// CurrentCursor brings a mark up to date for the rows below a parent. The zero mark is
 // the beginning.
-func (v *View) Carry(ctx context.Context, parentID string, m Shelfmark) (Shelfmark, error) {
-	if m == (Shelfmark{}) {
+func (v *View) CurrentCursor(ctx context.Context, parentID string, m RankCursor) (RankCursor, error) {
+	if m == (RankCursor{}) {
 		epoch, err := v.rankEpoch(ctx, parentID)
-		return Shelfmark{Epoch: epoch}, err
+		return RankCursor{Epoch: epoch}, err
 	}
 	return v.carryRank(ctx, parentID, m)
 }
