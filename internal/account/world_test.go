@@ -42,7 +42,7 @@ func emails(s *apptest.Service) (out []board.Email) {
 	return out
 }
 
-// email is the one that is due, beside what tells the owner of an account about
+// emailedSecret is the secret of the email that is due, beside what tells the owner of an account about
 // its security.
 func emailedSecret(s *apptest.Service, kind board.EmailKind, to string) (secret string) {
 	s.T.Helper()

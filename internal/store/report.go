@@ -34,7 +34,7 @@ type ReportCard struct {
 	board.Standing
 }
 
-// state is an email that says where the card c stands in time.
+// state returns an expression for where the card c stands in time, as one letter.
 func (cut ReportCut) state(a *sqldb.Args) string {
 	today, in7, todayAt := a.Add(cut.Today.Day), a.Add(cut.In7.Day), a.Add(int64(cut.Today.At))
 	now, in7At := a.Add(int64(cut.Now)), a.Add(int64(cut.In7.At))
@@ -43,7 +43,7 @@ func (cut ReportCut) state(a *sqldb.Args) string {
 		" WHEN c.due_at < " + todayAt + " THEN 'o' WHEN c.due_at < " + now + " THEN 'b' WHEN c.due_at < " + in7At + " THEN 's' ELSE 'l' END"
 }
 
-// standing is what an email of state says.
+// standing returns the meaning of a letter of state.
 func standing(state byte) board.Standing {
 	return board.Standing{
 		Done: state == 'd', Undated: state == 'u', Overdue: state == 'o' || state == 'b', // b is both: earlier today
