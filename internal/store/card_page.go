@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// CardPage says which cards to read: of one board, or of all that the caller
+// CardPage selects a page of cards of one board, or of all boards that the caller
 // sees.
 type CardPage struct {
 	BoardID         string // a board that a loader has loaded; empty for all that the caller sees
@@ -24,9 +24,9 @@ type CardPage struct {
 	Limit           int
 }
 
-// CardCursor is where the page before ended. On one board in the order of its
-// lists it is a place on the shelves; in every other order the sorted values
-// of the last card.
+// CardCursor is where the previous page ended. On one board in the order of its
+// lists it is a list and ranks; in every other order it is the sort values of the
+// last card.
 type CardCursor struct {
 	ListID string     `json:"l,omitzero"`
 	List   RankCursor `json:"ls,omitzero"`
@@ -34,8 +34,9 @@ type CardCursor struct {
 	Values []any      `json:"v,omitempty"`
 }
 
-// Cards reads one page of cards, and their cursors: that of the last card but one
-// is good for a cursor, since the last only shows that more follow.
+// Cards returns a page of cards with a cursor for each. Only the cursor of the
+// last card but one is complete: the last card of a full page only shows that
+// more follow.
 func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	var (
 		cards   []board.Card
@@ -53,7 +54,7 @@ func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardCurso
 	return cards, cursors, v.hydrate(ctx, cards)
 }
 
-// columns are what a page selects; behind them a query may add its own.
+// columns returns the columns of a page. A query may append its own.
 func (p CardPage) columns() string {
 	if p.Compact {
 		return cardColumns
@@ -71,9 +72,9 @@ func (p CardPage) scan(rows *sql.Rows, extra ...any) (board.Card, error) {
 	return c, err
 }
 
-// cardsByPosition walks one board list by list. What is left of the list that the
-// page before ended in comes from the list's own index, the lists behind it
-// from theirs: a page costs the same wherever it is.
+// cardsByPosition reads one board list by list. The rest of the list in which the
+// previous page ended, and the lists after it, are read from their indexes, so
+// every page costs the same.
 func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	cards := []board.Card{}
 	var cursors []CardCursor
@@ -125,14 +126,14 @@ func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, [
 		return err
 	})
 	if n := len(cursors); err == nil && n == p.Limit && n > 1 {
-		// Of all cursors only that of the last card but one is ever used.
+		// Only the cursor of the last card but one is used.
 		last := &cursors[n-2]
 		last.Card.Epoch, err = v.rankEpoch(ctx, last.ListID)
 	}
 	return cards, cursors, err
 }
 
-// way is a direction of reading.
+// way is a sort direction.
 type way struct{ order, beyond string }
 
 func direction(desc bool) way {
@@ -142,8 +143,8 @@ func direction(desc bool) way {
 	return way{"", "> "}
 }
 
-// sortKeys are the expressions that an order compares; every order ends in
-// the id. What has no value comes last in both directions.
+// sortKeys returns the expressions of a sort order, the id last. Cards without a
+// value come last in both directions.
 func sortKeys(s query.Sort) []string {
 	last, end := "'9999'", "9007199254740991"
 	if s.Desc {
@@ -171,9 +172,9 @@ func orderBy(s query.Sort) string {
 }
 
 // sortedCards reads cards in any order, of one board or of all that the caller
-// sees, from behind the mark on. For the newest cards of all boards it looks
-// through the newest of the whole server first, a few and then more, unless a
-// lead or a small number of cards makes that needless.
+// sees, after the cursor. For the newest cards of all boards it first scans the
+// newest cards of the server, a few and then more, unless another index or a
+// small number of cards makes that unnecessary.
 func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {

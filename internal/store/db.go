@@ -21,35 +21,35 @@ import (
 	"cardwall/internal/trace"
 )
 
-// Options say where the data is and what the server promises about it.
+// Options say where the data is and how to open it.
 type Options struct {
 	Database string // the path of an SQLite file, or postgres://…
-	Replica  string // postgres://… of a streaming replica, on which reports are read; "" for none
-	BaseURL  string // stands in front of every address in an answer
+	Replica  string // postgres://… of a streaming replica that serves reports; "" for none
+	BaseURL  string // prefix of every URL in a response, without a trailing slash
 	Limits   board.Limits
-	Plan     board.Plan          // of every new organization; "" is board.DefaultPlan
-	Readers  int                 // SQLite: connections that read; 0 is one a core, at least two
-	Clock    func() time.Time    // nil is time.Now
-	NewID    func(string) string // nil is NewID, by the clock above
-	Log      *slog.Logger        // nil is slog.Default
-	Keys     *seal.Keyring       // seal secrets; with nil, what holds a secret cannot be written
+	Plan     board.Plan          // of every new organization; "" means board.DefaultPlan
+	Readers  int                 // SQLite: connections that read; 0 means one per core, at least two
+	Clock    func() time.Time    // nil means time.Now
+	NewID    func(string) string // nil means NewID, with the time of Clock if that is set
+	Log      *slog.Logger        // nil means slog.Default
+	Keys     *seal.Keyring       // seal secrets; with nil, records with a secret cannot be written
 	Metrics  *Metrics            // nil for none
 
-	CountTime time.Duration // that CountRates may take; 0 is half a second
+	CountTime time.Duration // time limit of CountRates; 0 means half a second
 
-	Litestream bool // SQLite: Litestream replicates the file, and makes its checkpoints
+	Litestream bool // SQLite: Litestream replicates the file and runs its checkpoints
 
-	Operators []string // the addresses of people who look after the server, in the normal form of board.NormalEmail
+	Operators []string // email addresses of the server's operators, normalized by board.NormalEmail
 
-	Migrate  bool                 // bring the schema up to date, behind a backup (SQLite) or a lease (PostgreSQL)
-	Progress func(message string) // told what migration does; may be nil
+	Migrate  bool                 // bring the schema up to date: after a copy (SQLite), under a lease (PostgreSQL)
+	Progress func(message string) // called with each step of a migration; may be nil
 }
 
 // DB is the store of one server process.
 type DB struct {
 	opts     Options
 	engine   sqldb.Engine
-	cursors  []byte // the key that signs cursors, the same on every node
+	cursors  []byte // the key that signs cursors, the same on every server
 	sender   atomic.Pointer[Sender]
 	teller   atomic.Pointer[func(userIDs []string)]
 	cards    atomic.Pointer[cardCount]
@@ -71,8 +71,8 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Open connects to the database, and brings its schema up to date when asked
-// to. It refuses a schema that this program does not know.
+// Open connects to the database. It refuses a schema that this program does not
+// know, and an older one unless Options.Migrate is set.
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	switch {
 	case opts.Clock == nil:
@@ -138,27 +138,27 @@ func refused(err error) bool {
 	return ok
 }
 
-// Close ends all connections, after the writes under way.
+// Close closes all connections after the writes in progress.
 func (db *DB) Close() error { return db.engine.Close() }
 
-// checkHere refuses to open a database whose data is elsewhere.
+// checkHere returns an error if the data has moved to another database.
 func (db *DB) checkHere(ctx context.Context) error {
 	return db.engine.Read(ctx, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
 }
 
 func (db *DB) dialect() sqldb.Dialect { return db.engine.Dialect() }
 
-// Engine returns the engine below the store. It is for package dbtool alone:
-// statements that run on it are authorized by nothing.
+// Engine returns the engine that the store runs on. Only package dbtool may use
+// it, because nothing authorizes statements that run on it directly.
 func (db *DB) Engine() sqldb.Engine { return db.engine }
 
 // Dialect returns "sqlite" or "postgres".
 func (db *DB) Dialect() string { return db.dialect().Name }
 
-// CursorKey signs the cursors of lists.
+// CursorKey returns the key that signs the cursors of lists.
 func (db *DB) CursorKey() []byte { return db.cursors }
 
-// Now is the server's clock.
+// Now returns the time of the server's clock.
 func (db *DB) Now() time.Time { return db.opts.Clock() }
 
 // Read runs fn on one consistent state of the data.
@@ -171,9 +171,9 @@ func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) erro
 	return err
 }
 
-// Report is Read for what reads across boards. It is done on the replica, if
-// there is one that is up to date: it too sees all that was committed before. Fn
-// may run twice, so it must take its results from its last run.
+// Report is Read for queries across boards. It uses the replica if that is up
+// to date, so it also sees every earlier commit. Fn may run twice; its caller
+// must use the results of the last run.
 func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "report transaction", trace.Internal)
 	err := fault(db.engine.Report(ctx, func(r sqldb.Runner) error {
@@ -183,8 +183,8 @@ func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) er
 	return err
 }
 
-// Stream is Report for long readers such as exports: it takes a connection of
-// its own, so that short reads never wait for it, and fn runs once.
+// Stream is Report for long readers such as exports. It uses a connection of its
+// own, so that short reads never wait for it. Fn runs once.
 func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "long read transaction", trace.Internal)
 	err := fault(db.engine.Stream(ctx, func(r sqldb.Runner) error {
@@ -194,10 +194,10 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 	return err
 }
 
-// Write runs fn in one transaction, and returns nil only when that is on disk.
-// When fn fails nothing of it remains. It may run again, on PostgreSQL after a
-// serialization failure and on SQLite when another write of its transaction
-// failed, so it must take its results from its last run.
+// Write runs fn in one transaction and returns nil only when it is on disk. If
+// fn fails, nothing is written. Fn may run again: on PostgreSQL after a
+// serialization failure, on SQLite after the failure of another write in the
+// same batch. Its caller must use the results of the last run.
 func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
 	var tx *Tx
 	ended := func(bool) {} // of the deliveries that were announced
@@ -236,8 +236,8 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 	return nil
 }
 
-// OnChange has fn called with the boards that a transaction of this process
-// changed, once it is committed, until stop is called. It must return at once.
+// OnChange registers fn to be called after each commit of this process with the
+// boards that it changed, until stop is called. Fn must not block.
 func (db *DB) OnChange(fn func(boardIDs []string)) (stop func()) {
 	mine := &fn
 	db.watch(func(all []*func([]string)) []*func([]string) { return append(all, mine) })
@@ -248,7 +248,7 @@ func (db *DB) OnChange(fn func(boardIDs []string)) (stop func()) {
 	}
 }
 
-// watch replaces the watchers by what change makes of a copy.
+// watch replaces the watchers with the result of change on a copy of them.
 func (db *DB) watch(change func([]*func([]string)) []*func([]string)) {
 	db.watching.Lock()
 	defer db.watching.Unlock()
@@ -260,15 +260,15 @@ func (db *DB) watch(change func([]*func([]string)) []*func([]string)) {
 	db.watchers.Store(&all)
 }
 
-// Sender is told of the deliveries of a transaction before it commits, so before
-// anyone can see them in the outbox. The function that it returns is called once,
-// when the transaction has ended, and says whether it was committed. Both must
-// return at once.
+// Sender receives the deliveries of a transaction before the commit, that is
+// before anyone can read them from the outbox. The function that it returns is
+// called once, after the transaction, with whether it was committed. Neither
+// function may block.
 type Sender func(deliveries []Dispatch) (ended func(committed bool))
 
-// OnDispatch has the sender told of the deliveries of this process, so that they
-// need not be looked for. It may forget them: they are in the outbox. nil ends
-// that.
+// OnDispatch sets the sender that receives the deliveries of this process, which
+// saves it from polling. The sender may drop them, because they are also in the
+// outbox. A nil sender removes the current one.
 func (db *DB) OnDispatch(s Sender) {
 	if s == nil {
 		db.sender.Store(nil)
@@ -277,19 +277,19 @@ func (db *DB) OnDispatch(s Sender) {
 	db.sender.Store(&s)
 }
 
-// Shared tells whether several servers may work on this database at once.
+// Shared reports whether several servers can use this database at once.
 func (db *DB) Shared() bool { return db.dialect().RowLocks }
 
-// Concurrency is how much the database does at once, beyond which more work makes
-// all of it late and nothing faster.
+// Concurrency returns how many reads and writes the database runs at once; more
+// make all of them slower.
 func (db *DB) Concurrency() (reads, writes int) { return db.engine.Concurrency() }
 
 func (db *DB) view(r sqldb.Runner, caller board.Caller, span *trace.Span) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock()), span: span}
 }
 
-// Ping tells whether the database answers, takes writes as far as is known, and is
-// still where the data is.
+// Ping returns an error if the database does not respond, is known to refuse
+// writes, or no longer holds the data.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.engine.CheckWritable(); err != nil {
 		return fault(err)
@@ -301,7 +301,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// fault turns what a retry may mend into the fault that says so.
+// fault turns an error that may be gone on a retry into board.CodeUnavailable.
 func fault(err error) error {
 	if err == nil || !errors.Is(err, sqldb.ErrUnavailable) {
 		return err
@@ -313,8 +313,8 @@ func fault(err error) error {
 	}, err)
 }
 
-// loadCursorKey reads the signing key that all nodes share, and makes it when
-// this is the first start of all.
+// loadCursorKey reads the signing key that all servers share. The first start
+// of all creates it.
 func (db *DB) loadCursorKey(ctx context.Context) error {
 	var text string
 	read := func() (bool, error) {

@@ -1,11 +1,10 @@
-// Package store keeps everything, in an embedded SQLite or in PostgreSQL.
+// Package store stores all data in an embedded SQLite file or in PostgreSQL.
 //
-// A View reads one consistent state; a Tx reads and writes in one transaction.
-// Both belong to one caller, and every loader authorizes with the query that
-// loads: there is no other way to a record. What the caller may not see is
-// board.NotFound; the service's own work runs as board.System.
+// A View reads one consistent state. A Tx reads and writes in one transaction.
+// Both act for one caller, and each loader checks the caller's rights with the
+// query that loads the record. A record that the caller must not see is
+// reported as board.NotFound. The service's own work runs as board.System.
 //
-// It promises that a Tx whose function returned nil and whose Write returned
-// nil is on disk, with its activity, its outbox rows and its boardVersions,
-// and that nothing of any other Tx is.
+// When DB.Write returns nil, the transaction is on disk together with its
+// activity, its outbox rows and its board versions. Otherwise nothing of it is.
 package store

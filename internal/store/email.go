@@ -8,26 +8,26 @@ import (
 	"cardwall/internal/board"
 )
 
-// Link is an address of the application, as it stands in an email.
+// Link returns the absolute URL of a path of the application.
 func (v *View) Link(path string) string { return v.db.opts.BaseURL + path }
 
-// InsertEmail has an email sent about a record, not before a time, unless one
-// of the kind waits already.
+// InsertEmail queues an email about a record, to be sent at notBefore or later.
+// It does nothing if an email of the kind about the record is queued already.
 func (tx *Tx) InsertEmail(ctx context.Context, kind board.EmailKind, about string, notBefore board.Instant) error {
 	return tx.exec(ctx, "INSERT INTO letters (id, kind, about, due_at, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
 		tx.NewID("ltr_"), string(kind), about, int64(max(notBefore, tx.now)), int64(tx.now))
 }
 
-// EmailsDue tells whether an email waits to be sent now.
+// EmailsDue reports whether a queued email is due.
 func (v *View) EmailsDue(ctx context.Context) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters WHERE due_at <= $1 LIMIT 1) AS n", int64(v.now))
 	return n > 0, err
 }
 
-// EmailsWaiting counts emails that have not left, up to a number, and tells how
-// long the one has been due that waits longest.
-func (v *View) EmailsWaiting(ctx context.Context, most int) (n int, late time.Duration, err error) {
-	if n, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters LIMIT $1) AS n", most); err != nil || n == 0 {
+// EmailsWaiting returns the number of queued emails, at most limit, and how long
+// the oldest has been due.
+func (v *View) EmailsWaiting(ctx context.Context, limit int) (n int, late time.Duration, err error) {
+	if n, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters LIMIT $1) AS n", limit); err != nil || n == 0 {
 		return n, 0, err
 	}
 	var due int64
@@ -35,20 +35,20 @@ func (v *View) EmailsWaiting(ctx context.Context, most int) (n int, late time.Du
 	return n, time.Duration(max(0, int64(v.now)-due)) * time.Millisecond, err
 }
 
-// claimTries is how many emails a node tries to take before it leaves the
-// others to the nodes that were quicker.
+// claimTries is how many due emails a server tries to claim before it leaves
+// them to the servers that were faster.
 const claimTries = 8
 
-// ClaimEmail takes the email that is due longest, and what record it is
-// about. Nobody else gets it before the lease is over.
+// ClaimEmail returns the email that has been due longest and the record that it
+// is about. No other server gets the email before the lease ends.
 func (tx *Tx) ClaimEmail(ctx context.Context, lease time.Duration) (l board.Email, about string, found bool, err error) {
 	due, err := tx.texts(ctx, "SELECT id FROM letters WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2", int64(tx.now), claimTries)
 	if err != nil {
 		return l, "", false, err
 	}
 	for _, id := range due {
-		// Of two nodes that chose the same email the second sees here that it
-		// is not due any more.
+		// If two servers chose the same email, the second finds here that it is
+		// no longer due.
 		err := tx.each(ctx, "UPDATE letters SET due_at = $1, attempts = attempts + 1 WHERE id = $2 AND due_at <= $3 RETURNING id, kind, about, attempts",
 			[]any{int64(tx.now) + lease.Milliseconds(), id, int64(tx.now)}, func(rows *sql.Rows) error {
 				found = true
@@ -61,13 +61,13 @@ func (tx *Tx) ClaimEmail(ctx context.Context, lease time.Duration) (l board.Emai
 	return l, "", false, nil
 }
 
-// DeleteEmail forgets an email that was sent, or never can be.
+// DeleteEmail deletes an email that was sent or can never be sent.
 func (tx *Tx) DeleteEmail(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM letters WHERE id = $1", id)
 }
 
-// PostponeEmail has an email tried again after a pause, unless another node
-// took it since the attempt.
+// PostponeEmail schedules the next attempt of an email after a pause, unless
+// another server has claimed it since the attempt.
 func (tx *Tx) PostponeEmail(ctx context.Context, id string, attempt int, pause time.Duration) error {
 	return tx.exec(ctx, "UPDATE letters SET due_at = $1 WHERE id = $2 AND attempts = $3", int64(tx.now)+pause.Milliseconds(), id, attempt)
 }

@@ -14,17 +14,16 @@ import (
 // TrashLifetime is how long a board or a workspace stays in the trash.
 const TrashLifetime = 30 * 24 * time.Hour
 
-// rerankLifetime is how long a cursor finds its place after its list was
-// ranked anew.
+// rerankLifetime is how long a cursor stays valid after the ranks of its list
+// were rewritten.
 const rerankLifetime = 48 * time.Hour
 
-// leaseMost is longer than anybody takes a lease for. One that lasts longer was
-// taken by a clock that was wrong.
+// leaseMost is longer than any lease. A lease that ends later than this from now
+// was written with a wrong clock, and is ignored.
 const leaseMost = time.Hour
 
-// Lease makes the holder the one who does a piece of work until the given
-// time from now. It is false while somebody else holds it. Who holds it
-// already prolongs it.
+// Lease acquires a lease for the given time, or renews it for its current
+// holder. It returns false if another holder has it.
 func (db *DB) Lease(ctx context.Context, name, holder string, length time.Duration) (held bool, err error) {
 	err = db.Write(ctx, board.System(), func(tx *Tx) error {
 		names, err := tx.lease(ctx, holder, length, name)
@@ -34,10 +33,10 @@ func (db *DB) Lease(ctx context.Context, name, holder string, length time.Durati
 	return held, err
 }
 
-// lease takes leases for the holder, or prolongs them, and names those that it
-// has now. Each name comes once.
+// lease acquires or renews leases and returns the names of those that the holder
+// has. The names must be distinct.
 func (tx *Tx) lease(ctx context.Context, holder string, length time.Duration, names ...string) (held []string, err error) {
-	slices.Sort(names) // two servers that want the same wait for each other in one order
+	slices.Sort(names) // every server locks in this order, which prevents deadlocks
 	rows := make([][]any, len(names))
 	for i, name := range names {
 		rows[i] = []any{name, holder, int64(tx.now) + length.Milliseconds()}
@@ -55,16 +54,16 @@ func (tx *Tx) lease(ctx context.Context, holder string, length time.Duration, na
 	return held, err
 }
 
-// ReleaseLeases lets others have at once what the holder does alone, but for the
-// webhooks, which it gives up when what it sends has arrived.
+// ReleaseLeases releases the leases of a holder. It keeps those of webhooks,
+// which the holder releases after its deliveries in flight.
 func (db *DB) ReleaseLeases(ctx context.Context, holder string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "DELETE FROM leases WHERE holder = $1 AND name NOT LIKE 'webhooks:%'", holder)
 	})
 }
 
-// ExpiredBoard is a board whose time in the trash, or whose workspace's, is
-// over; "" when there is none.
+// ExpiredBoard returns a board that has been in the trash, or whose workspace
+// has been there, for longer than TrashLifetime. It returns "" if there is none.
 func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
 	until := int64(v.now) - TrashLifetime.Milliseconds()
 	for _, text := range []string{
@@ -78,13 +77,13 @@ func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
 	return id, nil
 }
 
-// PurgeCards takes some cards of a board away for good, and tells how many, so
-// that no transaction of a large board's end is long.
-func (tx *Tx) PurgeCards(ctx context.Context, boardID string, most int) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM cards WHERE id IN (SELECT id FROM cards WHERE board_id = $1 LIMIT $2)", boardID, most)
+// PurgeCards deletes at most limit cards of a board permanently and returns how
+// many it deleted. Deleting a large board in steps keeps transactions short.
+func (tx *Tx) PurgeCards(ctx context.Context, boardID string, limit int) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM cards WHERE id IN (SELECT id FROM cards WHERE board_id = $1 LIMIT $2)", boardID, limit)
 }
 
-// PurgeBoard takes a board away for good, with all that is left of it.
+// PurgeBoard deletes a board and everything on it permanently.
 func (tx *Tx) PurgeBoard(ctx context.Context, boardID string) error {
 	for _, text := range []string{
 		"DELETE FROM reranks WHERE parent_id IN (SELECT id FROM lists WHERE board_id = $1)",
@@ -97,16 +96,17 @@ func (tx *Tx) PurgeBoard(ctx context.Context, boardID string) error {
 	return nil
 }
 
-// PurgeWorkspaces takes workspaces away for good whose time in the trash is
-// over and whose boards are gone, and tells how many. What their organizations
-// have agreed on stays.
+// PurgeWorkspaces permanently deletes workspaces that have been in the trash for
+// longer than TrashLifetime and have no boards left, and returns how many. Their
+// organizations stay.
 func (tx *Tx) PurgeWorkspaces(ctx context.Context) (int, error) {
 	n, err := tx.affected(ctx, "DELETE FROM workspaces WHERE trashed_at IS NOT NULL AND trashed_at < $1 AND NOT EXISTS (SELECT 1 FROM boards b WHERE b.workspace_id = workspaces.id)",
 		int64(tx.now)-TrashLifetime.Milliseconds())
 	return int(n), err
 }
 
-// PurgeReranks forgets where ranks went, once no cursor should ask any more.
+// PurgeReranks deletes records of rewritten ranks that are older than
+// rerankLifetime.
 func (tx *Tx) PurgeReranks(ctx context.Context) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM reranks WHERE at < $1", int64(tx.now)-rerankLifetime.Milliseconds())
 }

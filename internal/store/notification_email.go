@@ -11,10 +11,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// maxEmailItems is how many notifications one email tells of.
+// maxEmailItems is how many notifications one email lists.
 const maxEmailItems = 20
 
-// emailKindOf is the email that goes out one way.
+// emailKindOf returns the kind of email for a way of notification.
 func emailKindOf(way board.Way) board.EmailKind {
 	if way == board.WayDigest {
 		return board.EmailDigest
@@ -22,10 +22,10 @@ func emailKindOf(way board.Way) board.EmailKind {
 	return board.EmailNotify
 }
 
-// QueueNotificationEmails has emails written about the notifications whose time to
-// leave has come, at most so many, and tells how many. An email that waits
-// already takes them with it.
-func (tx *Tx) QueueNotificationEmails(ctx context.Context, most int) (int, error) {
+// QueueNotificationEmails queues emails for notifications that are due to be
+// emailed, at most limit, and returns how many it queued. An email that is
+// queued already will include them.
+func (tx *Tx) QueueNotificationEmails(ctx context.Context, limit int) (int, error) {
 	type post struct {
 		user string
 		way  board.Way
@@ -33,7 +33,7 @@ func (tx *Tx) QueueNotificationEmails(ctx context.Context, most int) (int, error
 	var all []post
 	if err := tx.each(ctx, `SELECT DISTINCT n.user_id, n.way FROM notifications n WHERE n.mail_at IS NOT NULL AND n.mail_at <= $1
 		AND NOT EXISTS (SELECT 1 FROM letters l WHERE l.about = n.user_id AND l.kind = CASE WHEN n.way = 'digest' THEN 'digest' ELSE 'notify' END) ORDER BY n.user_id, n.way LIMIT $2`,
-		[]any{int64(tx.now), most}, func(rows *sql.Rows) error {
+		[]any{int64(tx.now), limit}, func(rows *sql.Rows) error {
 			var p post
 			err := rows.Scan(&p.user, &p.way)
 			all = append(all, p)
@@ -49,16 +49,16 @@ func (tx *Tx) QueueNotificationEmails(ctx context.Context, most int) (int, error
 	return len(all), nil
 }
 
-// HasNotificationEmails tells whether QueueNotificationEmails has something to do.
+// HasNotificationEmails reports whether a notification is due to be emailed.
 func (v *View) HasNotificationEmails(ctx context.Context) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM notifications WHERE mail_at IS NOT NULL AND mail_at <= $1 LIMIT 1) AS n", int64(v.now))
 	return n > 0, err
 }
 
-// EmailNotifications takes the notifications that an email tells of: all
-// that wait to leave that way, and at another attempt the same again. What
-// was read, or is not the person's to see any more, is none of them; it then
-// leaves in no email. More is how many there are beyond those answered.
+// EmailNotifications assigns all notifications that are waiting to be emailed in
+// this way to an email and returns the newest of them. Another attempt returns
+// the same ones. Notifications that were read, or that the person may no longer
+// see, are left out and are not emailed. More is how many are not returned.
 func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, way board.Way) (items []board.Notification, more int, err error) {
 	if err := tx.exec(ctx, "UPDATE notifications SET letter_id = $1, mail_at = NULL WHERE user_id = $2 AND way = $3 AND mail_at IS NOT NULL AND read_at IS NULL",
 		emailID, userID, string(way)); err != nil {
@@ -71,17 +71,17 @@ func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, wa
 	return items, all - len(items), err
 }
 
-// unsubscribeMAC is how long the signature in an address is.
+// unsubscribeMAC is the length of the signature in an unsubscribe token, in bytes.
 const unsubscribeMAC = 16
 
-// UnsubscribeToken is what the address in a person's emails ends with: it lets
-// its holder end such emails, and nothing else.
+// UnsubscribeToken returns the token in the unsubscribe links of a person's
+// emails. Its holder can turn off these emails and nothing else.
 func (v *View) UnsubscribeToken(userID string) string {
 	return base64.RawURLEncoding.EncodeToString(append(v.db.unsubscribeMAC(userID), userID...))
 }
 
-// UnsubscribedUser is whose emails the token ends; false for one that this
-// service did not sign.
+// UnsubscribedUser returns the person whose emails the token turns off. Ok is
+// false if this service did not sign the token.
 func (v *View) UnsubscribedUser(token string) (userID string, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) <= unsubscribeMAC || !strings.HasPrefix(string(raw[unsubscribeMAC:]), "usr_") {

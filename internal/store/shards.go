@@ -12,22 +12,23 @@ import (
 	"cardwall/internal/board"
 )
 
-// The shards of webhooks are leases: each says which server looks after it. A
-// lease of another kind says that a server is there at all.
+// Webhooks are divided into shards. The lease of a shard names the server that
+// sends its deliveries. Each such server also holds a lease of its own, which
+// shows that it is running.
 const (
 	shardLease = "webhooks:shard:"
-	// ServerLease begins the name of the lease of a server.
+	// ServerLease is the prefix of the name of a server's lease.
 	ServerLease = "webhooks:server:"
 )
 
-// Shards is who looks after the webhooks.
+// Shards says which servers hold the shards of webhooks.
 type Shards struct {
 	Mine    []int // leased by the holder
-	Free    []int // leased by nobody, or by somebody whose time is over
-	Servers int   // that are there, the holder counted in
+	Free    []int // not leased, or with an expired lease
+	Servers int   // running servers, including the holder
 }
 
-// ShardLeases reads who looks after the webhooks.
+// ShardLeases returns which shards the holder leases and which are free.
 func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 	s := Shards{Servers: 1}
 	err := db.Read(ctx, board.System(), func(v *View) error {
@@ -65,9 +66,9 @@ func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 	return s, err
 }
 
-// LeaseShards takes shards for the holder, or prolongs them, and says which it
-// has now: not those that somebody else took meanwhile. It also says that the
-// server is there.
+// LeaseShards acquires or renews leases of shards and returns the shards that
+// the holder has, without those that another server has acquired. It also renews
+// the server's own lease.
 func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, length time.Duration) (held []int, err error) {
 	names := []string{ServerLease + holder}
 	for _, s := range shards {
@@ -82,8 +83,8 @@ func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, leng
 	return held, err
 }
 
-// ReleaseShards lets others have shards of the holder at once; leaving also says
-// that the server is there no more.
+// ReleaseShards releases shards of the holder. With leaving it also releases the
+// server's own lease.
 func (db *DB) ReleaseShards(ctx context.Context, holder string, shards []int, leaving bool) error {
 	names := make([]string, 0, len(shards)+1)
 	for _, s := range shards {
@@ -106,7 +107,7 @@ func (db *DB) ReleaseShards(ctx context.Context, holder string, shards []int, le
 	})
 }
 
-// PurgeLeases forgets leases that nobody has prolonged for a day.
+// PurgeLeases deletes leases that expired more than a day ago.
 func (tx *Tx) PurgeLeases(ctx context.Context) error {
 	return tx.exec(ctx, "DELETE FROM leases WHERE until < $1", int64(tx.now)-(24*time.Hour).Milliseconds())
 }

@@ -33,17 +33,16 @@ func itemSiblings() Siblings {
 	return Siblings{Table: "checklist_items", Parent: "checklist_id", Noun: "item", lock: checklistLock}
 }
 
-// place is where a row goes: its rank, and the open neighbour that it stands
-// behind ("" at the top). Same tells that it stands there already.
+// position is where a row belongs among its siblings.
 type position struct {
 	rank  string
-	after string
-	same  bool
+	after string // the open sibling before it; "" at the top
+	same  bool   // the row is there already
 }
 
-// find works out a place. The parent's board is locked, so the neighbours
-// stay. Self is the row that moves and current its rank below this parent
-// (both empty for a new row); it is never its own neighbour.
+// findPosition returns the position of a row below a parent, whose board must be
+// locked. Self is the row that moves and current its rank below this parent; both
+// are empty for a new row.
 func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, current string, at board.Position) (position, error) {
 	lo, hi, err := tx.gap(ctx, s, parentID, self, at)
 	if err != nil {
@@ -71,8 +70,8 @@ func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, curr
 	return p, err
 }
 
-// gap finds the ranks on both sides of a position; archived rows count, since
-// they keep their ranks.
+// gap returns the ranks on both sides of a position, "" for none. Archived rows
+// count, because they keep their ranks.
 func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at board.Position) (lo, hi string, err error) {
 	edge := func(dest *string, aggregate, condition string, args ...any) error {
 		var rank sql.NullString
@@ -108,9 +107,9 @@ func (tx *Tx) neighbour(ctx context.Context, s Siblings, parentID, self, id stri
 	return rank, nil
 }
 
-// rerank gives everything below a parent short ranks in the same order, and
-// notes where each rank went for the cursors that are under way. It is no
-// change of the board: nobody sees a rank.
+// rerank rewrites the ranks of all rows below a parent with short ones in the same
+// order. It records the new rank of each old one for cursors that are in use. The
+// board's version stays, because ranks are not visible.
 func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	var ids, old []string
 	err := tx.each(ctx, "SELECT id, rank FROM "+s.Table+" WHERE "+s.Parent+" = $1 ORDER BY rank", []any{parentID}, func(rows *sql.Rows) error {
@@ -130,8 +129,8 @@ func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	if err != nil {
 		return err
 	}
-	// The first pass writes each rank behind a mark that no rank begins with,
-	// since (parent, rank) is unique at every moment.
+	// (parent, rank) is unique after every statement, so the first pass writes
+	// each rank with a prefix that no rank begins with.
 	for i, id := range ids {
 		if err := tx.exec(ctx, "UPDATE "+s.Table+" SET rank = $1 WHERE id = $2", "!"+ranks[i], id); err != nil {
 			return fmt.Errorf("rerank: %w", err)
@@ -144,14 +143,14 @@ func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	return tx.exec(ctx, "UPDATE "+s.Table+" SET rank = substr(rank, 2) WHERE "+s.Parent+" = $1", parentID)
 }
 
-// rankEpoch counts how often what is below a parent was ranked anew.
+// rankEpoch returns how often the ranks below a parent were rewritten.
 func (v *View) rankEpoch(ctx context.Context, parentID string) (int64, error) {
 	var epoch sql.NullInt64
 	_, err := v.one(ctx, "SELECT max(epoch) FROM reranks WHERE parent_id = $1", []any{parentID}, &epoch)
 	return epoch.Int64, err
 }
 
-// carryRank translates a rank that was read at an epoch to today's.
+// carryRank translates a cursor of an earlier epoch to the current ranks.
 func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (RankCursor, error) {
 	now, err := v.rankEpoch(ctx, parentID)
 	if err != nil {
@@ -176,15 +175,15 @@ func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (Ra
 	return m, nil
 }
 
-// RankCursor is a place in an order that a cursor remembers: the rank of the
-// last row, and at which ranking anew of its parent it was read.
+// RankCursor is where a page of siblings ended.
 type RankCursor struct {
-	Rank  string `json:"r"`
-	Epoch int64  `json:"e,omitzero"`
+	Rank  string `json:"r"`          // of the last row
+	Epoch int64  `json:"e,omitzero"` // how often the ranks had been rewritten when it was read
 }
 
-// CurrentCursor brings a mark up to date for the rows below a parent. The zero mark is
-// the beginning.
+// CurrentCursor translates a cursor to the current ranks below a parent. The zero
+// cursor is the beginning. It returns board.CodeInvalidRequest for a
+// cursor that is too old.
 func (v *View) CurrentCursor(ctx context.Context, parentID string, m RankCursor) (RankCursor, error) {
 	if m == (RankCursor{}) {
 		epoch, err := v.rankEpoch(ctx, parentID)

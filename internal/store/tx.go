@@ -13,8 +13,8 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Tx reads and writes in one transaction. Its loaders lock the board of what
-// they load, so that what was read stays true until the end.
+// Tx reads and writes in one transaction. Its loaders lock the board of the
+// record, so that it cannot change before the transaction ends.
 type Tx struct {
 	*View
 	quiet     bool
@@ -25,16 +25,16 @@ type Tx struct {
 	touched      []string // boards whose row must be written, in the order of their first change
 	held         []string // boards that are locked
 
-	regranted  []string   // workspaces, boards and people of whom rights changed
-	dispatched []Dispatch // what a commit hands over to the sender of deliveries
+	regranted  []string   // workspaces, boards and people whose rights changed
+	dispatched []Dispatch // deliveries that the commit passes to the sender
 	notified   []string   // people whose notifications changed
 
 	switchedOff []board.Off // reasons for which webhooks were switched off
 
-	audited    int           // events that an entry of the audit tells of
-	noted      board.Changes // for the audit, beside the activity
-	notedBoard string        // which it is about; empty for none
-	comment    string        // the comment whose text the answer of this transaction holds; empty for none
+	audited    int           // events that an audit entry already covers
+	noted      board.Changes // for the audit, in addition to the activity
+	notedBoard string        // the board that noted is about; empty for none
+	comment    string        // the comment whose text is in the stored response; empty for none
 }
 
 type pendingEvent struct {
@@ -43,16 +43,16 @@ type pendingEvent struct {
 	id     string
 }
 
-// Quiet makes the transaction send no events: imports, and copies between
-// boards. Its changes are versions and activity like any other.
+// Quiet keeps the transaction from sending events. It is for imports and for
+// copies between boards. Versions and activity are written as usual.
 func (tx *Tx) Quiet() { tx.quiet = true }
 
-// NewID makes an identifier with the prefix of its kind.
+// NewID returns a new identifier with the prefix of its kind.
 func (tx *Tx) NewID(prefix string) string { return tx.db.opts.NewID(prefix) }
 
-// exec changes something of which nobody asks how much. On PostgreSQL it is done
-// together with what follows, so that its failure may be that of a later call;
-// the transaction fails with it in any case.
+// exec runs a statement whose row count is not needed. PostgreSQL sends it with
+// the statements that follow, so a later call may return its error. The
+// transaction fails in any case.
 func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 	defer tx.statement(text).End()
 	if err := tx.run.Defer(ctx, text, args...); err != nil {
@@ -61,7 +61,7 @@ func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 	return nil
 }
 
-// affected is exec that tells how many rows it changed.
+// affected is exec that returns how many rows it changed.
 func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, error) {
 	defer tx.statement(text).End()
 	res, err := tx.run.Exec(ctx, text, args...)
@@ -71,8 +71,8 @@ func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, er
 	return res.RowsAffected()
 }
 
-// lock takes the board's lock before anything on it is read. The query finds
-// the board of $1; SQLite has one writer and needs none.
+// lock locks a board before anything on it is read. The query selects the board
+// of $1. SQLite has one writer and needs no lock.
 func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 	if !tx.db.dialect().RowLocks {
 		return nil
@@ -89,8 +89,8 @@ func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 }
 
 // LockBoardsOf locks the boards of two records (cards, lists or boards) before
-// either is loaded, in the order of the boards' ids: so two transactions that
-// want the same two boards never wait for each other.
+// either is loaded. It locks them in the order of their ids, so that two
+// transactions that need the same boards cannot deadlock.
 func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
 	if !tx.db.dialect().RowLocks {
 		return nil
@@ -100,8 +100,8 @@ func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
 	if err := tx.each(ctx, boards+" FOR UPDATE OF b", []any{one, other}, tx.hold); err != nil {
 		return err
 	}
-	// One that was moved while this waited is looked for from the beginning: to
-	// lock its board now would be to lock out of order.
+	// If a record was moved during the wait, the transaction starts again:
+	// locking its new board now would break the order.
 	now, err := tx.texts(ctx, boards, one, other)
 	for _, id := range now {
 		err = errors.Join(err, tx.locked(id))
@@ -109,9 +109,9 @@ func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
 	return err
 }
 
-// hold notes a board that is locked now. The time of the transaction is taken
-// again, because it may have waited: of two changes of a board, the one with the
-// higher version must not be the earlier one.
+// hold records that a board is locked. It also reads the clock again, because
+// the transaction may have waited, and a higher version of a board must not have
+// an earlier time.
 func (tx *Tx) hold(rows *sql.Rows) error {
 	var id string
 	err := rows.Scan(&id)
@@ -120,9 +120,9 @@ func (tx *Tx) hold(rows *sql.Rows) error {
 	return err
 }
 
-// locked refuses to go on with a board that is not locked: the record was moved
-// there while this transaction waited for the lock of the board it was on. The
-// engine then runs the transaction again.
+// locked returns sqldb.ErrRetry if the board is not locked, because the record
+// was moved there while this transaction waited for the lock of its former
+// board. The engine then runs the transaction again.
 func (tx *Tx) locked(boardID string) error {
 	if tx.db.dialect().RowLocks && !slices.Contains(tx.held, boardID) {
 		return sqldb.ErrRetry
@@ -130,7 +130,7 @@ func (tx *Tx) locked(boardID string) error {
 	return nil
 }
 
-// authorized is that of View for a record whose board was locked.
+// authorized is View.authorized for a record whose board was locked.
 func (tx *Tx) authorized(ctx context.Context, need board.Capability, text, id string, dest ...any) error {
 	boardID, err := tx.authorize(ctx, need, text, id, dest...)
 	if err == nil {
@@ -139,9 +139,9 @@ func (tx *Tx) authorized(ctx context.Context, need board.Capability, text, id st
 	return err
 }
 
-// Emit records a change of a board: it gives the change the board's next
-// version, its activity entry and, unless the board is confidential or the
-// transaction quiet, its row in the outbox.
+// Emit records a change of a board. The change gets the board's next version and
+// an activity entry. It also gets a row in the outbox, unless the board is
+// confidential or the transaction is quiet.
 func (tx *Tx) Emit(boardID string, e board.Event) {
 	a := tx.On(boardID)
 	if g := tx.caller.Guest; g != nil { // a guest is an actor without an id
@@ -160,17 +160,17 @@ func (tx *Tx) touch(a *board.Access) {
 	}
 }
 
-// regrant notes that what people may do in a workspace or on a board changed,
-// or what a person may anywhere, so that nobody's webhooks outlive their rights.
+// regrant records that rights changed: in a workspace, on a board or of a
+// person. The commit then disables webhooks and rules whose owners lost theirs.
 func (tx *Tx) regrant(id string) {
 	if !slices.Contains(tx.regranted, id) {
 		tx.regranted = append(tx.regranted, id)
 	}
 }
 
-// BoardVersion is the version of the board that this transaction changed last
-// or, when it changed none, of the board that it loaded last; 0 for no board,
-// and for a change that is about a workspace.
+// BoardVersion returns the version of the board that this transaction changed
+// last or, if it changed none, of the board that it loaded last. It returns 0 if
+// there is no such board or the change is about a workspace.
 func (tx *Tx) BoardVersion() int64 {
 	if tx.workspace != "" {
 		return 0
@@ -184,8 +184,8 @@ func (tx *Tx) BoardVersion() int64 {
 	return 0
 }
 
-// Scope is where this transaction's last loaded board or workspace is, for
-// the audit and for replays.
+// Scope returns the workspace and the board that the transaction loaded last,
+// for the audit and for stored responses. Either may be empty.
 func (tx *Tx) Scope() (workspaceID, boardID string) {
 	if tx.workspace != "" {
 		return tx.workspace, ""
@@ -196,7 +196,7 @@ func (tx *Tx) Scope() (workspaceID, boardID string) {
 	return "", ""
 }
 
-// flush writes what Emit collected, and each changed board's row, once.
+// flush writes the changes that Emit collected and the row of each changed board.
 func (tx *Tx) flush(ctx context.Context) error {
 	if err := tx.writeActivity(ctx); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (tx *Tx) flush(ctx context.Context) error {
 	return nil
 }
 
-// writeActivity writes what Emit collected as the boards' activity.
+// writeActivity writes the changes that Emit collected to the boards' activity.
 func (tx *Tx) writeActivity(ctx context.Context) error {
 	rows := make([][]any, len(tx.pending))
 	actor, cause := tx.caller.Actor, tx.caller.Cause

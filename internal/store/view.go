@@ -23,23 +23,23 @@ type View struct {
 	statements int         // recorded so far
 }
 
-// Caller is who is asking.
+// Caller returns the caller that the view acts for.
 func (v *View) Caller() board.Caller { return v.caller }
 
-// Now is the one time of this view or transaction.
+// Now returns the time of this view or transaction.
 func (v *View) Now() board.Instant { return v.now }
 
-// Time is Now as a time.Time in UTC.
+// Time returns Now as a time.Time in UTC.
 func (v *View) Time() time.Time { return v.now.Time() }
 
-// Limits are the caps of every board of this server.
+// Limits returns the limits that apply to every board of this server.
 func (v *View) Limits() board.Limits { return v.db.opts.Limits }
 
-// DefaultPlan is the plan of a new organization.
+// DefaultPlan returns the plan of a new organization.
 func (v *View) DefaultPlan() board.Plan { return cmp.Or(v.db.opts.Plan, board.DefaultPlan) }
 
-// On is what is known of a board that a loader has loaded from in this view.
-// Asking for another is a mistake in the program.
+// On returns the caller's access to a board from which a loader of this view has
+// loaded a record. It panics for any other board.
 func (v *View) On(boardID string) *board.Access {
 	for _, a := range v.seen {
 		if a.BoardID == boardID {
@@ -49,28 +49,28 @@ func (v *View) On(boardID string) *board.Access {
 	panic("store: On: nothing was loaded from board " + boardID)
 }
 
-// each runs a query and calls scan for every row; it closes the rows before
-// it returns, so that the next query may run.
+// each runs a query and calls scan for every row. It closes the rows before it
+// returns, so that the next query can run.
 func (v *View) each(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) error {
 	defer v.statement(text).End()
 	return sqldb.Each(ctx, v.run, text, args, scan)
 }
 
-// one reads the first row of a query into dest, and tells whether there was one.
+// one scans the first row of a query into dest and reports whether there was one.
 func (v *View) one(ctx context.Context, text string, args []any, dest ...any) (found bool, err error) {
 	defer v.statement(text).End()
 	return sqldb.One(ctx, v.run, text, args, dest...)
 }
 
-// count reads one number.
+// count returns the number that a query selects.
 func (v *View) count(ctx context.Context, text string, args ...any) (n int, err error) {
 	_, err = v.one(ctx, text, args, &n)
 	return n, err
 }
 
-// The columns and joins that tell what a caller is to a board. Every loader
-// of something on a board selects them with the record: $1 is the record,
-// $2 the caller.
+// The columns and joins with the caller's rights on a board. Each loader of a
+// record on a board selects them with the record: $1 is the record, $2 the
+// caller.
 const (
 	accessColumns = `b.id, b.workspace_id, w.organization_id, b.visibility, b.features, o.read_only,
 		b.archived_at, b.trashed_at, b.version, b.open_cards, b.all_cards, b.open_lists, b.next_number,
@@ -105,14 +105,14 @@ func (s *accessScan) result() *board.Access {
 	return &a
 }
 
-// authorized runs a loader's query (access columns first) and decides with
-// the same row whether the caller may.
+// authorized runs a loader's query, which selects the access columns first, and
+// checks the caller's rights with the same row.
 func (v *View) authorized(ctx context.Context, need board.Capability, text, id string, dest ...any) error {
 	_, err := v.authorize(ctx, need, text, id, dest...)
 	return err
 }
 
-// authorize is authorized that tells which board it was.
+// authorize is authorized that also returns the board.
 func (v *View) authorize(ctx context.Context, need board.Capability, text, id string, dest ...any) (boardID string, err error) {
 	var s accessScan
 	found, err := v.one(ctx, text, []any{id, v.caller.UserID}, append(s.dest(), dest...)...)
@@ -130,8 +130,8 @@ func (v *View) authorize(ctx context.Context, need board.Capability, text, id st
 	return a.BoardID, nil
 }
 
-// remember keeps the access of a board. What is known already stays: a Tx
-// counts its own changes in it.
+// remember stores the access to a board unless it is stored already, because a
+// Tx counts its own changes in it.
 func (v *View) remember(a *board.Access) {
 	for _, known := range v.seen {
 		if known.BoardID == a.BoardID {
@@ -141,7 +141,7 @@ func (v *View) remember(a *board.Access) {
 	v.seen = append(v.seen, a)
 }
 
-// flag is a truth value as both databases hold it.
+// flag returns a bool as both databases store it.
 func flag(b bool) int64 {
 	if b {
 		return 1
@@ -149,7 +149,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// optional is a text that may be null.
+// optional returns a string as a column value, NULL if it is empty.
 func optional(s string) any {
 	if s == "" {
 		return nil
@@ -157,7 +157,7 @@ func optional(s string) any {
 	return s
 }
 
-// word is a word of a fixed set as a column holds it; NULL for none.
+// word returns an optional enumeration value as a column value, NULL for nil.
 func word[T ~string](w *T) any {
 	if w == nil {
 		return nil

@@ -12,27 +12,27 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// PresenceLifetime is how long somebody counts as present on a board after having
-// been seen there.
+// PresenceLifetime is how long a person counts as present on a board after
+// MarkPresent.
 const PresenceLifetime = 30 * time.Second
 
-// SetStarred makes a board, which a loader has loaded, a favourite of the
-// caller, or none any more. That is no change of the board.
+// SetStarred adds a board, which a loader has loaded, to the caller's favorites
+// or removes it. The board itself does not change.
 func (tx *Tx) SetStarred(ctx context.Context, boardID string, starred bool) error {
 	tx.workspace = tx.On(boardID).WorkspaceID
 	return tx.exec(ctx, `INSERT INTO board_visits (user_id, board_id, starred) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, board_id) DO UPDATE SET starred = excluded.starred`, tx.caller.UserID, boardID, flag(starred))
 }
 
-// SetCollapsed notes which lists of a board, which a loader has loaded, the
-// caller has collapsed. That is no change of the board either.
+// SetCollapsed stores which lists of a board, which a loader has loaded, the
+// caller has collapsed. The board itself does not change.
 func (tx *Tx) SetCollapsed(ctx context.Context, boardID string, listIDs []string) error {
 	tx.workspace = tx.On(boardID).WorkspaceID
 	return tx.exec(ctx, `INSERT INTO board_visits (user_id, board_id, collapsed) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, board_id) DO UPDATE SET collapsed = excluded.collapsed`, tx.caller.UserID, boardID, strings.Join(listIDs, ","))
 }
 
-// Visit is what a board, which a loader has loaded, is to the caller.
+// Visit returns the caller's own settings of a board that a loader has loaded.
 func (v *View) Visit(ctx context.Context, boardID string) (visit board.Visit, err error) {
 	var (
 		starred, watching int64
@@ -45,7 +45,7 @@ func (v *View) Visit(ctx context.Context, boardID string) (visit board.Visit, er
 	return visit, err
 }
 
-// Visits are the caller's favourites and last looks, by board.
+// Visits returns the caller's favorites and last visits by board.
 func (v *View) Visits(ctx context.Context) (map[string]board.Visit, error) {
 	out := map[string]board.Visit{}
 	err := v.each(ctx, "SELECT board_id, starred, seen_at FROM board_visits WHERE user_id = $1", []any{v.caller.UserID}, func(rows *sql.Rows) error {
@@ -62,13 +62,13 @@ func (v *View) Visits(ctx context.Context) (map[string]board.Visit, error) {
 	return out, err
 }
 
-// MarkPresent notes that a person has boards open now. Access was checked when they
-// were opened; a board that is gone meanwhile is left out.
+// MarkPresent records that a person has boards open. The caller must have checked
+// access when they were opened. Boards that no longer exist are ignored.
 func (db *DB) MarkPresent(ctx context.Context, userID string, boardIDs []string) error {
 	return db.seen(ctx, userID, boardIDs, 0)
 }
 
-// MarkAbsent notes that a person has boards open no more.
+// MarkAbsent records that a person has closed boards.
 func (db *DB) MarkAbsent(ctx context.Context, userID string, boardIDs []string) error {
 	return db.seen(ctx, userID, boardIDs, PresenceLifetime)
 }
@@ -85,7 +85,7 @@ func (db *DB) seen(ctx context.Context, userID string, boardIDs []string, ago ti
 	})
 }
 
-// Present are the people who have a board open that a loader has loaded.
+// Present returns at most 50 people who have a board, which a loader has loaded, open.
 func (v *View) Present(ctx context.Context, boardID string) ([]board.UserRef, error) {
 	out := []board.UserRef{}
 	err := v.each(ctx, `SELECT u.id, u.name FROM board_visits s JOIN users u ON u.id = s.user_id WHERE s.board_id = $1 AND s.seen_at > $2 ORDER BY u.name, u.id LIMIT 50`,
@@ -98,7 +98,8 @@ func (v *View) Present(ctx context.Context, boardID string) ([]board.UserRef, er
 	return out, err
 }
 
-// Versions are the versions of boards, for who watches them already.
+// Versions returns the versions of boards. It does not authorize: callers must have
+// checked access to the boards.
 func (db *DB) Versions(ctx context.Context, boardIDs []string) (map[string]int64, error) {
 	out := map[string]int64{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
@@ -117,8 +118,8 @@ func (db *DB) Versions(ctx context.Context, boardIDs []string) (map[string]int64
 	return out, err
 }
 
-// PresentOn are the ids of the people who have boards open, in their order, for
-// who watches these boards already.
+// PresentOn returns the sorted ids of the people who have boards open, by board.
+// It does not authorize: callers must have checked access to the boards.
 func (db *DB) PresentOn(ctx context.Context, boardIDs []string) (map[string][]string, error) {
 	out := map[string][]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
