@@ -27,14 +27,14 @@ export default defineConfig({
             { name: 'markdown', test: /src\/lib\/markdown/ },
             {
               name: 'base',
-              test: /src\/(api|lib(?!\/(markdown|natural-date|zone-names))|state|ui(?!\/(DateField|UsageBar)))\//,
+              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui(?!\/(DateField|UsageBar)))\//,
               minShareCount: 4,
             },
             // The form of dates takes a button along, which the first page needs too;
             // what is used of a plan stands on pages that need nothing else of a board.
             {
               name: 'board',
-              test: /src\/(routes\/board|lib(?!\/(markdown|natural-date|zone-names))|state|ui)\/(?!DueForm|DateField|UsageBar)/,
+              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!DueForm|DateField|UsageBar)/,
               minShareCount: 2,
             },
           ],

@@ -21,9 +21,9 @@ test('each figure and each bar opens the cards that it counts', async ({ page, w
   const opens = [
     [figures.getByRole('link', { name: /^Overdue/ }), 1],
     [figures.getByRole('link', { name: /^No due date/ }), 4],
-    [page.getByRole('link', { name: /^Plan 5 open 1 late$/ }), 5],
+    [page.getByRole('link', { name: /^Plan 5 open 1 overdue$/ }), 5],
     [page.getByRole('link', { name: /^To do 3 open$/ }), 3],
-    [page.getByRole('link', { name: /^Big bug 1 open 1 late$/ }), 1],
+    [page.getByRole('link', { name: /^Big bug 1 open 1 overdue$/ }), 1],
     [page.getByRole('link', { name: /: 5 cards created$/ }), 5],
   ] as const
   for (const [link, count] of opens) {
@@ -95,7 +95,7 @@ test('without a card there is nothing to count, until there is one', async ({ pa
   const board = await world.post('/boards', { workspaceId, name: 'First steps' })
   const list = await world.post(`/boards/${board}/lists`, { name: 'To do' })
   await page.goto(at(world))
-  await expect(page.getByRole('heading', { name: 'Nothing to count yet' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No data yet' })).toBeVisible()
   await expect(page.getByRole('list', { name: 'Figures' })).toHaveCount(0)
   await expect(page.getByRole('link', { name: 'Open First steps' })).toHaveAttribute('href', `/boards/${board}`)
   expect(await axe(page)).toEqual([])

@@ -9,7 +9,7 @@ test('dates are said in words, from one to another, in a zone', async ({ page, w
   await page.keyboard.press('j')
   await page.keyboard.press('d')
   const picker = page.getByRole('dialog', { name: 'Due date' })
-  await expect(picker.getByLabel('Dates in words')).toBeFocused()
+  await expect(picker.getByLabel('Dates as text')).toBeFocused()
   await page.keyboard.type('from 1 dec 2031 9am to 5 dec 2031 17:30 Tokyo')
   await expect(picker.getByRole('status')).toContainText('Starts 1 Dec 2031, 09:00, due 5 Dec 2031, 17:30, Tokyo')
   await expect(picker.getByLabel('Time zone')).toHaveValue('Asia/Tokyo')
@@ -18,7 +18,7 @@ test('dates are said in words, from one to another, in a zone', async ({ page, w
   await expect(picker).toBeHidden()
   await sent
   await page.goto(`/cards/${world.cards.One}`)
-  const facts = page.getByRole('complementary', { name: 'Facts' })
+  const facts = page.getByRole('complementary', { name: 'Details' })
   await expect(facts).toContainText('Asia/Tokyo')
   await facts
     .getByRole('button', { name: /Dec 2031/ })
@@ -32,24 +32,24 @@ test('dates are said in words, from one to another, in a zone', async ({ page, w
 
 test('a start is set by mouse, not after the due date, and undone', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).click()
-  await page.getByRole('button', { name: 'Set a start' }).click()
+  await page.getByRole('button', { name: 'Set start date' }).click()
   const picker = page.getByRole('dialog', { name: 'Due date' })
   // Beside the button that it was opened by.
-  const button = (await page.getByRole('button', { name: 'Set a start' }).boundingBox())!
+  const button = (await page.getByRole('button', { name: 'Set start date' }).boundingBox())!
   expect((await picker.boundingBox())!.x).toBeGreaterThanOrEqual(button.x + button.width)
-  await picker.getByRole('button', { name: 'Add a start date' }).click()
+  await picker.getByRole('button', { name: 'Add start date' }).click()
   await picker.getByLabel('Due date', { exact: true }).fill('whenever')
   await picker.getByLabel('Start date', { exact: true }).fill('6 dec 2031')
   await expect(picker.getByLabel('Due date', { exact: true })).toHaveAttribute('aria-invalid', 'true')
   await picker.getByLabel('Start date', { exact: true }).fill('6 dec 2031')
   await picker.getByLabel('Due date', { exact: true }).fill('2031-12-05')
   await expect(picker.getByLabel('Start date', { exact: true })).toHaveValue('6 Dec 2031')
-  await expect(picker.getByRole('alert')).toHaveText('The start is after the due date.')
+  await expect(picker.getByRole('alert')).toHaveText('The start date is after the due date.')
   await expect(picker.getByRole('button', { name: 'Save' })).toBeDisabled()
   await picker.getByLabel('Start date', { exact: true }).fill('2 dec 2031')
   const sent = page.waitForResponse((r) => r.url().endsWith('/due') && r.ok())
   await picker.getByRole('button', { name: 'Save' }).click()
-  const facts = page.getByRole('complementary', { name: 'Facts' })
+  const facts = page.getByRole('complementary', { name: 'Details' })
   await expect(facts.getByRole('button', { name: '2 Dec 2031' })).toBeVisible()
   await expect(facts.getByRole('button', { name: '5 Dec 2031' })).toBeVisible()
   await sent
@@ -61,10 +61,10 @@ test('a start is set by mouse, not after the due date, and undone', async ({ pag
 test('on a board without start dates none is offered', async ({ page, world }) => {
   await ask(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { features: { startDates: false } })
   await page.goto(`/cards/${world.cards.One}`)
-  await expect(page.getByRole('button', { name: 'Set a date' })).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Set a start' })).toHaveCount(0)
-  await page.getByRole('button', { name: 'Set a date' }).click()
-  await expect(page.getByLabel('Dates in words')).toBeFocused()
+  await expect(page.getByRole('button', { name: 'Set due date' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Set start date' })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Set due date' }).click()
+  await expect(page.getByLabel('Dates as text')).toBeFocused()
   await page.keyboard.type('start tomorrow')
-  await expect(page.getByText('Start dates are off on this board.')).toBeVisible()
+  await expect(page.getByText('This board does not use start dates.')).toBeVisible()
 })

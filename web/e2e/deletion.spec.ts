@@ -2,7 +2,7 @@ import { axe, expect, server, test } from './fixtures'
 
 test('a workspace is deleted, and restored from home', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/settings`)
-  await page.getByLabel('Name of the workspace').fill('Short lived')
+  await page.getByLabel('Workspace name').fill('Short lived')
   await page.keyboard.press('Enter')
   await expect(page.getByText('Workspace renamed to Short lived')).toBeVisible()
   expect(await axe(page)).toEqual([])
@@ -14,7 +14,7 @@ test('a workspace is deleted, and restored from home', async ({ page, world }) =
   await dialog.getByRole('button', { name: 'Delete workspace' }).click()
   // A sign-in of the last ten minutes is asked for only when there was none.
   const password = page.getByLabel(`Password of ${server().email}`)
-  await expect(page.getByText('in the trash for 30 days').or(password).first()).toBeVisible()
+  await expect(page.getByText('was moved to the trash').or(password).first()).toBeVisible()
   if (await password.isVisible()) {
     await password.fill(server().password)
     await page.keyboard.press('Enter')
@@ -27,7 +27,7 @@ test('a workspace is deleted, and restored from home', async ({ page, world }) =
   await page.emulateMedia({ reducedMotion: 'reduce' })
   expect(await axe(page)).toEqual([])
   await page.goto(`/boards/${world.boardId}`)
-  await expect(page.getByText('No such board')).toBeVisible()
+  await expect(page.getByText('Board not found')).toBeVisible()
   await page.goto('/')
   await row.getByRole('button', { name: 'Restore' }).click()
   await expect(page.locator(`[id="${world.workspaceId}"]`)).toHaveText('Short lived')

@@ -18,13 +18,13 @@ test.describe('a server without accounts', () => {
       expect(link).toMatch(new RegExp(`^${server.url}/first#\\w{26}$`))
       const page = await elsewhere({ baseURL: server.url })
       await page.goto('/first')
-      await expect(page.getByRole('heading', { name: 'The link is incomplete' })).toBeVisible()
+      await expect(page.getByRole('heading', { name: 'This link is incomplete' })).toBeVisible()
       await looksWell(page)
 
       await page.goto('about:blank') // another part after the # alone loads no page
       await page.goto(link)
       await expect(page.getByRole('heading', { name: 'Set up Cardwall' })).toBeVisible()
-      await expect(page.getByText('You will be an operator of this server.')).toBeVisible()
+      await expect(page.getByText('You will be an administrator of this server.')).toBeVisible()
       await looksWell(page)
       await page.getByLabel('Your name').fill('Grace Hopper')
       await page.getByLabel('Email address').fill('grace@example.com')

@@ -55,7 +55,7 @@ test('with the keyboard alone somebody is mentioned, and reads it', async ({ pag
   await expect(comment).toHaveValue(`So, @${grace.name} `)
   await page.keyboard.type('what now?')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByRole('article', { name: /^Comment of/ })).toContainText('what now?')
+  await expect(page.getByRole('article', { name: /^Comment by/ })).toContainText('what now?')
 
   await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible({ timeout: 15_000 })
   await tabTo(grace.page.getByRole('button', { name: 'Notifications, 1 unread' }))
@@ -80,7 +80,7 @@ test('with the keyboard alone somebody is mentioned, and reads it', async ({ pag
   await expect(grace.page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible()
   await tabTo(grace.page.getByRole('tab', { name: 'All' }))
   await grace.page.keyboard.press('ArrowRight')
-  await expect(grace.page.getByText('All read')).toBeVisible()
+  await expect(grace.page.getByText('You’re all caught up')).toBeVisible()
   await grace.close()
 })
 
@@ -123,19 +123,19 @@ test('settings and the calendar feed are one’s own, and last', async ({ world,
 
   const due = { dueDate: new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10) }
   await world.post('/cards', { listId: world.lists['To do'], title: 'Due soon', assignees: [grace.id], due })
-  await own.getByRole('button', { name: 'Make a calendar feed' }).click()
-  const address = await own.getByLabel('Address of your calendar').last().innerText()
+  await own.getByRole('button', { name: 'Create calendar feed' }).click()
+  const address = await own.getByLabel('Calendar address').last().innerText()
   const path = new URL(address.trim()).pathname
   const calendar = await request.get(path)
   expect(calendar.headers()['content-type']).toContain('text/calendar')
   expect(await calendar.text()).toContain('SUMMARY:Due soon')
   expect(await axe(own)).toEqual([])
-  await own.getByRole('button', { name: 'Make another address' }).click()
-  await own.getByRole('button', { name: 'Make another', exact: true }).click()
+  await own.getByRole('button', { name: 'Replace address' }).click()
+  await own.getByRole('dialog').getByRole('button', { name: 'Replace address' }).click()
   await expect.poll(async () => (await request.get(path)).status()).toBe(404)
-  await own.getByRole('button', { name: 'Withdraw' }).click()
-  await own.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
-  await expect(own.getByText('You have none yet.')).toBeVisible()
+  await own.getByRole('button', { name: 'Delete feed' }).click()
+  await own.getByRole('dialog').getByRole('button', { name: 'Delete feed' }).click()
+  await expect(own.getByText('You have no calendar feed yet.')).toBeVisible()
   await grace.close()
 })
 
@@ -156,7 +156,7 @@ test('on a phone the bell of the drawer goes to the page', async ({ world, brows
     .getByRole('link', { name: 'Notifications' })
     .click()
   await expect(grace.page).toHaveURL(/\/notifications$/)
-  await expect(grace.page.getByText('Nothing yet')).toBeVisible()
+  await expect(grace.page.getByText('No notifications yet')).toBeVisible()
   await expect(grace.page.getByRole('button', { name: 'Mark all as read' })).toHaveCount(0)
   await grace.close()
 })

@@ -28,10 +28,10 @@ test('a finger that rests drags a card; one that moves scrolls', async ({ page, 
 
 test('a new card is written without keys: a button closes what a keyboard would', async ({ page }) => {
   await page.getByRole('button', { name: 'Add card' }).first().tap()
-  await expect(page.getByText('Enter adds, Esc closes')).toBeHidden()
-  await page.getByLabel('Title of the new card').fill('Five')
+  await expect(page.getByText('Enter to add, Esc to close')).toBeHidden()
+  await page.getByLabel('Card title').fill('Five')
   await page.getByRole('button', { name: 'Close', exact: true }).tap()
-  await expect(page.getByLabel('Title of the new card')).toHaveCount(0)
+  await expect(page.getByLabel('Card title')).toHaveCount(0)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
@@ -51,7 +51,7 @@ test('the box of a comment is in view with its button, and an item is deleted wh
 }) => {
   await page.goto(`/cards/${world.cards.Two}`)
   await page.getByRole('button', { name: 'Add checklist' }).tap()
-  await page.getByRole('button', { name: 'Add an item' }).tap()
+  await page.getByRole('button', { name: 'Add item' }).tap()
   await page.getByLabel('New item').fill('A step')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')
@@ -74,7 +74,7 @@ test('an item is edited on though the answer that it was made comes only then', 
     await asked
     await route.continue()
   })
-  await page.getByRole('button', { name: 'Add an item' }).tap()
+  await page.getByRole('button', { name: 'Add item' }).tap()
   await page.getByLabel('New item').fill('A step')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')

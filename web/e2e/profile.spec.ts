@@ -51,7 +51,7 @@ test('a token is made after signing in again, shown once, and revoked', async ({
   expect(await axe(page)).toEqual([])
   await page.getByRole('button', { name: 'Create token' }).click()
 
-  const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  const confirm = page.getByRole('dialog', { name: 'Confirm it’s you' })
   await expect(confirm.getByLabel(/^Password of/)).toBeFocused()
   expect(await axe(page)).toEqual([])
   await page.keyboard.type('not this one')
@@ -90,7 +90,7 @@ test('calling off the second sign-in changes nothing', async ({ page }) => {
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
   await page.keyboard.type('Never made')
   await page.getByRole('button', { name: 'Create token' }).click()
-  await expect(page.getByRole('dialog', { name: 'Confirm that it is you' })).toBeVisible()
+  await expect(page.getByRole('dialog', { name: 'Confirm it’s you' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog', { name: 'New API token' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Create token' })).toBeEnabled()
@@ -135,7 +135,7 @@ test('another session is ended', async ({ page }) => {
   await page.goto('/profile/security')
   const sessions = page.getByRole('region', { name: 'Sessions' })
   await expect(sessions.getByRole('listitem').first()).toContainText('This browser')
-  await sessions.getByRole('button', { name: 'End Opera on iPad' }).first().click()
+  await sessions.getByRole('button', { name: 'Sign out Opera on iPad' }).first().click()
   await expect.poll(status).toBe(401)
 })
 

@@ -24,7 +24,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   test.slow()
   const dialog = await settings(page, world)
   await dialog.getByRole('switch', { name: /^Public page/ }).check()
-  const address = dialog.getByLabel('Address of the page')
+  const address = dialog.getByLabel('Page address')
   await expect(address).toContainText('/p/')
   await dialog.getByRole('radio', { name: /^Submit cards/ }).check()
   await dialog.getByRole('switch', { name: /^Comments/ }).check()
@@ -46,10 +46,10 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   // A card, by mouse.
   await guest.getByRole('button', { name: 'Submit a card' }).click()
   await guest.getByLabel('Your name').fill('Rosa')
-  await guest.getByLabel('What is it about?').fill('A map of the venue')
+  await guest.getByLabel('Title').fill('A map of the venue')
   await guest.getByLabel('Details').fill('We did not find the *entrance*.')
   await guest.getByRole('button', { name: 'Submit', exact: true }).click()
-  await expect(guest.getByText('You find it in Doing.')).toBeVisible({ timeout: 20_000 })
+  await expect(guest.getByText('It is in Doing.')).toBeVisible({ timeout: 20_000 })
   await guest.getByRole('button', { name: 'Done' }).click()
   const card = guest.getByRole('region', { name: 'Doing' }).getByRole('link', { name: /A map of the venue/ })
   await expect(card).toBeVisible()
@@ -73,7 +73,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   const tile = page.getByRole('region', { name: 'Doing' }).getByRole('link', { name: /A map of the venue/ })
   await tile.click()
   const sheet = page.getByRole('dialog')
-  await expect(sheet.getByRole('article', { name: 'Comment of Guest (Rosa)' })).toContainText('Near the river?')
+  await expect(sheet.getByRole('article', { name: 'Comment by Guest (Rosa)' })).toContainText('Near the river?')
   await expect(sheet.getByText('added this card to Doing')).toContainText('Guest (Rosa)')
 })
 
@@ -88,15 +88,15 @@ test('the page follows the board, and closes at once', async ({ page, world, els
   await expect(guest.getByRole('link', { name: /Come by itself/ })).toBeVisible({ timeout: 30_000 })
 
   const dialog = await settings(page, world)
-  const before = await dialog.getByLabel('Address of the page').textContent()
-  await dialog.getByRole('button', { name: 'Make another address' }).click()
-  await expect(dialog.getByLabel('Address of the page')).not.toHaveText(before!)
+  const before = await dialog.getByLabel('Page address').textContent()
+  await dialog.getByRole('button', { name: 'Replace address' }).click()
+  await expect(dialog.getByLabel('Page address')).not.toHaveText(before!)
   await guest.reload()
   await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
   await expect(guest.getByRole('link', { name: 'Go to Cardwall' })).toHaveAttribute('href', '/')
 
   // Confidential: the page goes off, and its switch says why.
-  const path2 = new URL((await dialog.getByLabel('Address of the page').textContent())!).pathname
+  const path2 = new URL((await dialog.getByLabel('Page address').textContent())!).pathname
   await guest.goto(path2)
   await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
   await dialog.getByRole('radio', { name: /^Confidential/ }).check()
@@ -125,7 +125,7 @@ test('on a phone the lists stand below each other, and a guest submits with the 
   await guest.keyboard.press('Tab')
   await guest.keyboard.type('Longer opening hours')
   await guest.keyboard.press('Enter')
-  await expect(guest.getByText('You find it in To do.')).toBeVisible({ timeout: 20_000 })
+  await expect(guest.getByText('It is in To do.')).toBeVisible({ timeout: 20_000 })
   await expect(guest.getByRole('button', { name: 'Done' })).toBeFocused()
   await guest.keyboard.press('Enter')
   await expect(guest.getByRole('link', { name: /Longer opening hours/ })).toBeVisible()

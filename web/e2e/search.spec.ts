@@ -28,7 +28,7 @@ const test = base.extend<{ place: Place }>({
 test('operators are completed, shown as chips, and taken away again', async ({ page, place }) => {
   await page.goto(`/search?workspace=${place.workspaceId}`)
   const field = page.getByRole('combobox', { name: 'Search all boards' })
-  const completions = page.getByRole('listbox', { name: 'Completions' }).getByRole('option')
+  const completions = page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')
   await expect(field).toBeFocused()
   await page.keyboard.type('lab')
   await expect(completions.first()).toContainText('label:')
@@ -45,9 +45,9 @@ test('operators are completed, shown as chips, and taken away again', async ({ p
   const board = page.getByRole('region', { name: `Board ${place.mark}` })
   await expect(board.locator('a[data-card]')).toHaveCount(1)
   expect(await axe(page)).toEqual([])
-  const chips = page.getByRole('list', { name: 'The search, as it was understood' })
+  const chips = page.getByRole('list', { name: 'Search terms' })
   await expect(chips.getByRole('listitem')).toHaveCount(2)
-  await chips.getByRole('button', { name: /^Without label/ }).click()
+  await chips.getByRole('button', { name: /^Remove label/ }).click()
   await expect(field).toHaveValue('is:overdue')
   await expect(chips.getByRole('listitem')).toHaveCount(1)
 })
@@ -69,7 +69,7 @@ test('arrows walk through what was found, and Enter opens a card', async ({ page
 test('a search that is not understood says where, and what could stand there', async ({ page, place }) => {
   await page.goto(`/search?q=${place.mark} due:sometime&workspace=${place.workspaceId}`)
   const alert = page.getByRole('alert')
-  await expect(alert).toContainText('due:sometime is not understood: due takes')
+  await expect(alert).toContainText('due:sometime is not valid: due takes')
   await expect(alert).not.toContainText('offset')
   await expect(page.getByRole('region', { name: 'Examples' })).toBeVisible()
   expect(await axe(page)).toEqual([])
@@ -80,10 +80,10 @@ test('a search that is not understood says where, and what could stand there', a
 
 test('nothing is said of a word while it is completed', async ({ page, place }) => {
   await page.goto(`/search?workspace=${place.workspaceId}`)
-  const nothing = page.getByRole('heading', { name: 'Nothing found' })
+  const nothing = page.getByRole('heading', { name: 'No cards found' })
   const answered = page.waitForResponse((r) => r.url().includes('/search?') && r.url().includes('zeppelin'))
   await page.getByRole('combobox', { name: 'Search all boards' }).pressSequentially('zeppelin d')
-  await expect(page.getByRole('listbox', { name: 'Completions' })).toBeVisible()
+  await expect(page.getByRole('listbox', { name: 'Suggestions' })).toBeVisible()
   await answered
   await expect(nothing).toBeHidden()
   await page.keyboard.press('Escape')
@@ -96,12 +96,12 @@ test('a broken filter in the list is edited where it stands', async ({ page, pla
   await page.goto('/search')
   const row = page.getByRole('listitem').filter({ hasText: body.name })
   await expect(row).toContainText('list:(deleted)')
-  await expect(row).toContainText('It looks for a list that is gone. Edit or delete it.')
+  await expect(row).toContainText('The list it uses was deleted. Edit or delete it.')
   await expect(row.getByRole('link')).toHaveCount(0)
   await row.getByRole('button', { name: `Edit ${body.name}` }).click()
   await page.getByRole('textbox', { name: 'Query' }).fill(`is:open ${place.mark}`)
   await page.keyboard.press('Enter')
-  await expect(row.getByRole('link', { name: `Open as table of ${body.name}` })).toBeVisible()
+  await expect(row.getByRole('link', { name: `Open as table for ${body.name}` })).toBeVisible()
 })
 
 test('a search is saved as a filter and used again', async ({ page, place }) => {
@@ -111,7 +111,7 @@ test('a search is saved as a filter and used again', async ({ page, place }) => 
   await page.keyboard.type(`Filter ${place.mark}`)
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('Enter')
-  await expect(page.getByText(`“Filter ${place.mark}” is saved`)).toBeVisible()
+  await expect(page.getByText(`“Filter ${place.mark}” saved`)).toBeVisible()
   await page.getByRole('button', { name: 'Clear search' }).click()
   await page.getByRole('button', { name: `Filter ${place.mark}`, exact: true }).click()
   await expect(page.getByRole('combobox', { name: 'Search all boards' })).toHaveValue('is:open')
@@ -119,13 +119,13 @@ test('a search is saved as a filter and used again', async ({ page, place }) => 
 
 test('my cards stand by when they are due; one is done, and undone', async ({ page, place }) => {
   await page.goto('/my-cards')
-  await page.getByLabel('Of which workspace').selectOption(place.workspaceId)
+  await page.getByLabel('Workspace', { exact: true }).selectOption(place.workspaceId)
   const group = (name: string) => page.getByRole('region', { name })
   await expect(group('Overdue').locator('a[data-card]')).toHaveText([/Late/])
   await expect(group('This week').locator('a[data-card]')).toHaveText([/Soon/])
   await expect(group('No date').locator('a[data-card]')).toHaveText([/Whenever/])
   expect(await axe(page)).toEqual([])
-  const late = page.getByRole('checkbox', { name: `Late ${place.mark} is done` })
+  const late = page.getByRole('checkbox', { name: `Mark Late ${place.mark} as done` })
   await late.check()
   await undo(page)
   await expect(late).not.toBeChecked()

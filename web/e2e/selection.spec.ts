@@ -90,7 +90,7 @@ test('tasks of a description are checkboxes, and #2 leads to card 2', async ({ p
   await expect(page.getByRole('checkbox', { name: 'Yeast' })).toBeChecked()
   await box.click()
   await expect(box).toBeChecked()
-  await expect(page.getByLabel('Description, in Markdown')).toHaveCount(0)
+  await expect(page.getByRole('textbox', { name: 'Description' })).toHaveCount(0)
   await saved(page)
   await page.reload()
   await expect(box).toBeChecked()

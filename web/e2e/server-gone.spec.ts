@@ -30,18 +30,18 @@ test.describe('a server of its own', () => {
       const before = await happened(page, boardId)
 
       await server.stop('SIGKILL')
-      await expect(page.getByText('The server cannot be reached.')).toBeVisible({ timeout: 15_000 })
+      await expect(page.getByText('Can’t reach the server.')).toBeVisible({ timeout: 15_000 })
       await page.keyboard.press('j')
       await page.keyboard.press('Alt+Shift+ArrowRight')
       await page.keyboard.press('c')
       await page.keyboard.type('Made meanwhile')
       await page.keyboard.press('Enter')
-      await expect(page.getByText('2 changes wait and will be sent')).toBeVisible()
+      await expect(page.getByText('2 changes are waiting and will be sent')).toBeVisible()
       await expect.poll(() => titles(page, list)).toContain('Made meanwhile')
       const shown = await titles(page, list)
 
       server = await serve(folder, port)
-      await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 30_000 })
+      await expect(page.getByText('Can’t reach the server.')).toBeHidden({ timeout: 30_000 })
       expect(await titles(page, list)).toEqual(shown)
       await saved(page)
       expect((await happened(page, boardId)).slice(before.length)).toEqual(['card.moved', 'card.created'])
@@ -73,7 +73,7 @@ test.describe('a server that is away', () => {
 
       await server.stop('SIGKILL')
       await page.locator('[data-card] a').first().click()
-      await expect(page.getByText('The card opens as soon as it is back.')).toBeVisible({ timeout: 15_000 })
+      await expect(page.getByText('The card opens when the connection is back.')).toBeVisible({ timeout: 15_000 })
       server = await serve(folder, port)
       await expect(page.getByRole('dialog').getByRole('heading', { name: 'Description', exact: true })).toBeVisible({
         timeout: 40_000,
@@ -82,11 +82,11 @@ test.describe('a server that is away', () => {
       await page.keyboard.press('Escape')
       await server.stop('SIGKILL')
       await page.getByRole('link', { name: 'My cards' }).first().click()
-      await expect(page.getByText('The server cannot be reached.').first()).toBeVisible({ timeout: 15_000 })
+      await expect(page.getByText('Can’t reach the server.').first()).toBeVisible({ timeout: 15_000 })
       await expect(page.getByText('This page did not load')).toBeHidden()
       server = await serve(folder, port)
       await expect(page.getByRole('heading', { name: 'My cards' }).first()).toBeVisible({ timeout: 40_000 })
-      await expect(page.getByText('The server cannot be reached.')).toBeHidden({ timeout: 30_000 })
+      await expect(page.getByText('Can’t reach the server.')).toBeHidden({ timeout: 30_000 })
     } finally {
       await server.stop('SIGKILL')
       remove()
@@ -130,7 +130,7 @@ test('a change whose answer was lost is not done twice', async ({ page, world })
   await page.keyboard.press('Enter')
   await expect.poll(() => keys.length).toBe(2)
   await expect(page.getByText('Once', { exact: true })).toBeVisible()
-  await expect(page.getByText('The server cannot be reached.')).toBeHidden() // another may have answered
+  await expect(page.getByText('Can’t reach the server.')).toBeHidden() // another may have answered
   expect(keys[0]).toBe(keys[1])
   expect((await happened(page, world.boardId)).slice(before.length)).toEqual(['card.created'])
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])

@@ -60,7 +60,7 @@ test('a new person brings a board along, works on it, and lets a script in', asy
   await page.getByRole('button', { name: 'New workspace' }).click()
   await page.getByLabel('Name').fill('Analytical Engines')
   await page.getByRole('button', { name: 'Create workspace' }).click()
-  await expect(page.getByText('Make the first board')).toBeVisible()
+  await expect(page.getByText('Create your first board')).toBeVisible()
   await looksWell(page)
 
   await page.getByRole('link', { name: 'Members', exact: true }).click()
@@ -68,7 +68,7 @@ test('a new person brings a board along, works on it, and lets a script in', asy
   await page.getByRole('link', { name: 'Import and export' }).click()
   await page.locator('input[type=file]').setInputFiles(exported)
   await page.getByRole('button', { name: 'Import', exact: true }).click()
-  const made = page.getByRole('region', { name: 'Your board is here' })
+  const made = page.getByRole('region', { name: 'Board imported' })
   await expect(made).toContainText('3 lists, 3 cards and 6 labels')
   await looksWell(page)
   await made.getByRole('link', { name: 'Open board' }).click()
@@ -150,7 +150,7 @@ test('the same with the keyboard alone', async ({ page, elsewhere }) => {
   await expect(page.getByLabel('Name')).toBeFocused()
   await keyboard.type('Compilers')
   await press('Enter')
-  await expect(page.getByText('Make the first board')).toBeVisible()
+  await expect(page.getByText('Create your first board')).toBeVisible()
 
   await tabTo(page.getByRole('link', { name: 'Members', exact: true }))
   await press('Enter')

@@ -12,7 +12,7 @@ const comment = (page: Page) => page.getByRole('textbox', { name: 'Comment', exa
 test('typing after "Add checklist" names it and fills it, and changes nothing else', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   await page.getByRole('button', { name: 'Add checklist' }).click()
-  await expect(page.getByRole('textbox', { name: 'Name of the checklist' })).toBeFocused()
+  await expect(page.getByRole('textbox', { name: 'Checklist name' })).toBeFocused()
   await page.keyboard.type('Eggs')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('textbox', { name: 'New item' })).toBeFocused()
@@ -100,7 +100,7 @@ test('a description that was typed just before a reload is kept, and saved', asy
   await page.keyboard.type('Just before')
   page.on('dialog', (dialog) => void dialog.accept())
   await page.reload()
-  const box = page.getByRole('textbox', { name: 'Description, in Markdown' })
+  const box = page.getByRole('textbox', { name: 'Description' })
   const shown = page.locator('.prose').getByText('Just before')
   await expect(box.or(shown).first()).toBeVisible()
   const path = `/public/v1/cards/${world.cards.One}`
@@ -121,7 +121,7 @@ test('a description whose draft did not reach the server is restored, and can be
   await page.keyboard.type('Never sent')
   page.on('dialog', (dialog) => void dialog.accept())
   await page.reload()
-  const box = page.getByRole('textbox', { name: 'Description, in Markdown' })
+  const box = page.getByRole('textbox', { name: 'Description' })
   await expect(box).toHaveValue('Never sent')
   await page.unroute(`**/cards/${world.cards.One}`)
   await page.getByRole('button', { name: 'Discard' }).click()
@@ -140,7 +140,7 @@ test('Escape in the composer of a new card keeps its text', async ({ page, world
   await expect(list.getByRole('button', { name: 'Add card Draft' })).toBeVisible()
   await page.reload()
   await list.getByRole('button', { name: 'Add card' }).click()
-  const box = page.getByRole('textbox', { name: 'Title of the new card' })
+  const box = page.getByRole('textbox', { name: 'Card title' })
   await expect(box).toHaveValue('Not quite')
   await page.keyboard.press('Enter')
   await expect(list.getByText('Not quite', { exact: true })).toBeVisible()
@@ -162,7 +162,7 @@ test('a text over its limit stays whole, is counted, and is refused in words', a
   await expect(comment(page)).not.toHaveAttribute('aria-invalid')
 
   await page.getByRole('button', { name: 'Add a description…' }).click()
-  const description = page.getByRole('textbox', { name: 'Description, in Markdown' })
+  const description = page.getByRole('textbox', { name: 'Description' })
   await description.fill(long)
   await page.keyboard.press('Escape')
   await expect(description).toHaveValue(long)
@@ -179,7 +179,7 @@ test('a text over its limit stays whole, is counted, and is refused in words', a
 test('of many pasted lines one too long is not cut', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('region', { name: 'Doing' }).getByRole('button', { name: 'Add card' }).click()
-  const box = page.getByRole('textbox', { name: 'Title of the new card' })
+  const box = page.getByRole('textbox', { name: 'Card title' })
   const text = `short\n${'z'.repeat(520)}`
   await box.fill(text)
   await page.keyboard.press('Enter')

@@ -51,7 +51,7 @@ test('checklists and their items are deleted and had back', async ({ page, world
   await expect(page.getByRole('checkbox', { name: 'One step' })).toHaveCount(0)
   await undo(page)
   await expect(page.getByRole('checkbox', { name: 'One step' })).toBeVisible()
-  await page.getByRole('button', { name: 'Actions of Steps' }).click()
+  await page.getByRole('button', { name: 'Actions for Steps' }).click()
   await page.getByRole('menuitem', { name: 'Delete checklist' }).click()
   await expect(page.getByRole('region', { name: 'Checklist Steps' })).toHaveCount(0)
   await undo(page)

@@ -7,12 +7,12 @@ import './styles/drag.css'
 import './styles/print.css'
 import App from './App.svelte'
 import { startRouter } from './lib/router.svelte'
-import { wasIn } from './routes/account/next'
-import { openEarly } from './state/opening'
+import { wasSignedIn } from './routes/account/nextPage'
+import { prefetchBoard } from './state/prefetchBoard'
 import { showStoredTheme } from './state/session.svelte'
 
-// Of a board nothing is asked where nobody is signed in.
-if (wasIn.get()) openEarly(location.pathname)
+// Request a board early only if someone was signed in: otherwise the request would fail.
+if (wasSignedIn.get()) prefetchBoard(location.pathname)
 showStoredTheme()
 startRouter()
 mount(App, { target: document.body })

@@ -1,4 +1,4 @@
-// Every address of the application; a feature's own ones stand in its folder.
+// All routes of the application. Each feature defines its own in its folder.
 import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
 import { routes as audit } from './routes/audit'
@@ -17,8 +17,8 @@ import { routes as webhooks } from './routes/webhooks'
 import { routes as workspace } from './routes/workspace'
 
 /**
- * Open routes need no sign-in; they stand without the sidebar, as those alone
- * do. Those of guests do not even ask who is signed in.
+ * An open route needs no sign-in. Open and alone routes have no sidebar. A
+ * guest route does not load the session.
  */
 export type Route = {
   path: string
@@ -42,7 +42,7 @@ export const routes: readonly Route[] = [
   { path: '/verify', load: () => import('./routes/account/Verify.svelte'), open: true },
   { path: '/reset', load: () => import('./routes/account/Reset.svelte'), open: true },
   { path: '/signed-in', load: () => import('./routes/account/SignedIn.svelte'), open: true },
-  { path: '/first', load: () => import('./routes/account/First.svelte'), open: true },
+  { path: '/first', load: () => import('./routes/account/FirstAccount.svelte'), open: true },
   { path: '/invitation', load: () => import('./routes/account/Invitation.svelte'), open: true },
   ...connect,
   ...publicPages,
@@ -60,12 +60,12 @@ export const routes: readonly Route[] = [
   ...automation,
 ]
 
-const nowhere: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }
+const notFound: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }
 
 export function routeOf(path: string): { route: Route; fields: Record<string, string> } {
   for (const route of routes) {
     const fields = match(route.path, path)
     if (fields) return { route, fields }
   }
-  return { route: nowhere, fields: {} }
+  return { route: notFound, fields: {} }
 }

@@ -21,10 +21,10 @@ export const automation: readonly Screen[] = [
     name: 'automation-new',
     route: '/boards/:boardId/automation/:ruleId',
     at: (s) => `/boards/${s.boardId}/automation/new?from=mine`,
-    shows: (page) => page.getByLabel('What happens'),
+    shows: (page) => page.getByLabel('Trigger'),
     then: async (page) => {
-      await button(page, 'Try it on recent cards').click()
-      await expect(page.getByText(/cards that changed last/)).toBeVisible()
+      await button(page, 'Test on recent cards').click()
+      await expect(page.getByText(/most recently changed cards/)).toBeVisible()
     },
   },
 ]

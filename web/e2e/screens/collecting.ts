@@ -25,15 +25,15 @@ export const collecting: readonly Screen[] = [
     name: 'organizations-none-found',
     route: '/organizations',
     at: () => '/organizations?q=zeppelin',
-    shows: (page) => page.getByText('No organization matches').last(),
+    shows: (page) => page.getByText('No organizations match').last(),
   },
   {
     name: 'organizations-of-no-operator',
     route: '/organizations',
     who: 'founder',
     at: () => '/organizations',
-    shows: (page) => page.getByText('No such page'),
-    title: /No such page/,
+    shows: (page) => page.getByText('Page not found'),
+    title: /Page not found/,
   },
   {
     name: 'status-updates',
@@ -47,8 +47,8 @@ export const collecting: readonly Screen[] = [
     at: (s) => `/boards/${s.boardId}/status`,
     shows: (page) => page.getByRole('article').first(),
     then: async (page) => {
-      await button(page, 'Write an update').click()
-      await expect(page.getByText('Filled in from')).toBeVisible()
+      await button(page, 'Write update').click()
+      await expect(page.getByText('Draft from')).toBeVisible()
     },
   },
   {
@@ -56,7 +56,7 @@ export const collecting: readonly Screen[] = [
     route: '/boards/:boardId/status',
     who: 'founder',
     at: (s) => `/boards/${s.empty.boardId}/status`,
-    shows: (page) => page.getByText('No status update yet'),
+    shows: (page) => page.getByText('No status updates yet'),
   },
   {
     name: 'filter-table',
@@ -107,7 +107,7 @@ export const collecting: readonly Screen[] = [
         .getByRole('button', { name: /^Preview/ })
         .last()
         .click()
-      await expect(dialog(page).getByRole('region', { name: 'Its lists and cards' })).toBeVisible()
+      await expect(dialog(page).getByRole('region', { name: 'Lists and cards' })).toBeVisible()
     },
   },
   {
@@ -125,6 +125,6 @@ export const collecting: readonly Screen[] = [
     route: '/workspaces/:workspaceId/templates',
     who: 'founder',
     at: (s) => `/workspaces/${s.empty.workspaceId}/templates`,
-    shows: (page) => page.getByText('None of your own yet'),
+    shows: (page) => page.getByText('No templates yet'),
   },
 ]

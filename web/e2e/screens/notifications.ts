@@ -13,7 +13,7 @@ export const notifications: readonly Screen[] = [
     route: '/notifications',
     who: 'newcomer',
     at: () => '/notifications',
-    shows: (page) => page.getByText('Nothing yet'),
+    shows: (page) => page.getByText('No notifications yet'),
   },
   {
     name: 'notifications-failed',
@@ -57,11 +57,11 @@ export const notifications: readonly Screen[] = [
     at: () => '/profile/notifications',
     then: async (page) => {
       await page
-        .getByRole('button', { name: /^Make (a calendar feed|another address)$/ })
+        .getByRole('button', { name: /^(Create calendar feed|Replace address)$/ })
         .first()
         .waitFor()
-      if (await button(page, 'Make a calendar feed').isVisible()) await button(page, 'Make a calendar feed').click()
-      await expect(button(page, 'Withdraw')).toBeVisible()
+      if (await button(page, 'Create calendar feed').isVisible()) await button(page, 'Create calendar feed').click()
+      await expect(button(page, 'Delete feed')).toBeVisible()
     },
   },
   { name: 'unsubscribe', route: '/unsubscribe', who: 'nobody', at: () => '/unsubscribe?token=abc' },

@@ -114,7 +114,7 @@ export const profile: readonly Screen[] = [
       await button(page, 'New token').click()
       await page.keyboard.type('Nightly report')
       await button(page, 'Create token').click()
-      await expect(page.getByRole('dialog', { name: 'Confirm that it is you' })).toBeVisible()
+      await expect(page.getByRole('dialog', { name: 'Confirm it’s you' })).toBeVisible()
     },
   },
 ]

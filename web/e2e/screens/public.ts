@@ -33,7 +33,7 @@ export const publicPages: readonly Screen[] = [
     title: /^Launch of the new site/,
     then: async (page) => {
       await button(page, 'Submit a card').click()
-      await page.getByLabel('What is it about?').fill('A map of the venue')
+      await page.getByLabel('Title').fill('A map of the venue')
     },
   },
   { name: 'public-none', fails: true, route: '/p/:key', who: 'nobody', at: () => '/p/AAAAAAAAAAAAAAAAAAAAAAAAAA' },
@@ -54,7 +54,7 @@ export const publicPages: readonly Screen[] = [
     then: async (page) => {
       await button(page, 'Board menu').click()
       await page.getByRole('menuitem', { name: 'Board settings…' }).click()
-      const address = dialog(page).getByLabel('Address of the page')
+      const address = dialog(page).getByLabel('Page address')
       await expect(address).toBeVisible()
       await address.evaluate((node) => node.closest('section')!.scrollIntoView())
     },

@@ -4,10 +4,10 @@ import type { paths as AppPaths } from './contract'
 import type { paths as PublicPaths } from './schema'
 import { send } from './send'
 
-/** This tab's mark: the live stream says by it whose change an event tells. */
+/** The ID of this tab. The live stream uses it to tell which tab caused a change. */
 export const clientId = randomId()
 
-/** A refusal of the server, or its absence. */
+/** An error response of the server, or status 0 if there was no response. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -18,12 +18,12 @@ export class ApiError extends Error {
     super(message)
   }
 
-  /** No answer came: the same request may be sent again with its key. */
+  /** Whether no server responded. The request may be retried with the same idempotency key. */
   get unreachable(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504
   }
 
-  /** A sign-in of the last ten minutes is wanted before the same request. */
+  /** Whether the request requires a sign-in within the last ten minutes. */
   get wantsRecentSignIn(): boolean {
     return this.reason === 'recent_sign_in_required'
   }
@@ -31,71 +31,72 @@ export class ApiError extends Error {
 
 let sender = ''
 
-/** Says whose page this is: the server refuses its changes once another person is signed in with the browser. */
+/** Sets the person whose page this is. The server rejects changes if another person is signed in. */
 export function sendAs(userId: string): void {
   sender = userId
 }
 
-const marks: Middleware = {
+const requestHeaders: Middleware = {
   onRequest({ request }) {
-    // A request with a header of its own would not find what the browser loaded ahead.
+    // A GET with extra headers would not use the browser's preloaded response.
     if (request.method === 'GET') return request
     request.headers.set('X-Client', clientId)
     if (sender) request.headers.set('X-User', sender)
     if (!request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', randomId())
-    // What is taken away when somebody leaves the page is sent all the same.
+    // keepalive completes deletions that are sent while the page closes.
     return request.method === 'DELETE' ? new Request(request, { keepalive: true }) : request
   },
 }
 
 /** The public operations, /api/public/v1. */
 export const api = createClient<PublicPaths>({ baseUrl: '/api/public/v1', fetch: send })
-/** What only people do, /api/app/v1. */
+/** The operations of the application only, /api/app/v1. */
 export const app = createClient<AppPaths>({ baseUrl: '/api/app/v1', fetch: send })
-api.use(marks)
-app.use(marks)
+api.use(requestHeaders)
+app.use(requestHeaders)
 
-type Answered<T> = { data?: T; error?: unknown; response: Response }
+type ApiResult<T> = { data?: T; error?: unknown; response: Response }
 
-/** The body of an answer; throws ApiError for everything else. */
-export async function body<T>(asked: Promise<Answered<T>>): Promise<T> {
-  let answered: Answered<T>
+/** Returns the body of a successful response. It throws ApiError otherwise. */
+export async function body<T>(request: Promise<ApiResult<T>>): Promise<T> {
+  let result: ApiResult<T>
   try {
-    answered = await asked
+    result = await request
   } catch {
-    throw new ApiError(0, 'unreachable', 'The server cannot be reached. Check your connection.')
+    throw new ApiError(0, 'unreachable', 'Can’t reach the server. Check your connection.')
   }
-  if (answered.data !== undefined) return answered.data
-  const told = answered.error as { error?: { code?: string; message?: string; reason?: string } } | undefined
-  const status = answered.response.status
+  if (result.data !== undefined) return result.data
+  const envelope = result.error as { error?: { code?: string; message?: string; reason?: string } } | undefined
+  const error = envelope?.error
+  const status = result.response.status
   throw new ApiError(
     status,
-    told?.error?.code ?? 'internal',
-    told?.error?.message ?? `The server answered with an error (${status}). Try again.`,
-    told?.error?.reason,
+    error?.code ?? 'internal',
+    error?.message ?? `The server responded with an error (${status}). Try again.`,
+    error?.reason,
   )
 }
 
-/** The data of an answer, without its envelope. */
-export async function data<T>(asked: Promise<Answered<{ data: T }>>): Promise<T> {
-  return (await body(asked)).data
+/** Returns the data of a response without its envelope. */
+export async function data<T>(request: Promise<ApiResult<{ data: T }>>): Promise<T> {
+  return (await body(request)).data
 }
 
-/** All records of a paged list. */
+/** Returns all records of a paged list. */
 export async function all<T>(
-  page: (cursor: string | undefined) => Promise<Answered<{ data: T[]; nextCursor?: string }>>,
+  page: (cursor: string | undefined) => Promise<ApiResult<{ data: T[]; nextCursor?: string }>>,
 ): Promise<T[]> {
   const records: T[] = []
   let cursor: string | undefined
   do {
-    const answer = await body(page(cursor))
-    records.push(...answer.data)
-    cursor = answer.nextCursor
+    const response = await body(page(cursor))
+    records.push(...response.data)
+    cursor = response.nextCursor
   } while (cursor)
   return records
 }
 
-/** A sentence for a person about anything that was thrown. */
+/** Returns a message for people about a thrown value. */
 export function reason(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : 'Something went wrong. Try again.'
 }

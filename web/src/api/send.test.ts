@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { reach } from './reach.svelte'
-import { onUnknown, send } from './send'
+import { connection } from './connection.svelte'
+import { onUnauthorized, send } from './send'
 
 type Sent = { key: string | null; body: string }
 let sent: Sent[] = []
@@ -82,10 +82,10 @@ test('a read waits for the server, says so, and goes on', async () => {
   answers(0, 0, 0, 0, 502, 0, 200)
   const asked = after(send(read()))
   await vi.advanceTimersByTimeAsync(4000)
-  expect(reach.problem).toBe('The server cannot be reached.')
+  expect(connection.problem).toBe('Can’t reach the server.')
   expect(await asked).toBe(200)
   expect(sent).toHaveLength(7)
-  expect(reach.problem).toBeNull()
+  expect(connection.problem).toBeNull()
 })
 
 test('one that is heard wakes the others', async () => {
@@ -93,14 +93,14 @@ test('one that is heard wakes the others', async () => {
   const waits = send(read()).then((answer) => answer.status)
   await vi.advanceTimersByTimeAsync(4000)
   expect(sent).toHaveLength(4)
-  reach.heard()
+  connection.restored()
   await vi.advanceTimersByTimeAsync(0)
   expect(await waits).toBe(200)
 })
 
 test('what came after the end of the session is sent again with its key', async () => {
   const asked: string[] = []
-  onUnknown(async () => {
+  onUnauthorized(async () => {
     asked.push('sign in')
     return true
   })
@@ -113,5 +113,5 @@ test('what came after the end of the session is sent again with its key', async 
   answers(401)
   expect(await after(send(new Request('http://x/api/app/v1/sign-in', { method: 'POST' })))).toBe(401)
   expect(asked).toEqual(['sign in'])
-  onUnknown(async () => false)
+  onUnauthorized(async () => false)
 })

@@ -1,32 +1,32 @@
-// Sends requests, and sends them again when no server responded: one that stops
-// or was killed leaves its work to another, which the next attempt reaches. A
-// change goes with the same Idempotency-Key each time, so it is done once.
-import { reach } from './reach.svelte'
+// Sends requests and retries them if no server responded: after a server stops,
+// the next attempt reaches another one. All attempts of a change have the same
+// Idempotency-Key, so it happens once.
+import { connection } from './connection.svelte'
 
-/** The pauses before the second, third and fourth attempt, in milliseconds. */
+/** The delays before the second, third and fourth attempt, in milliseconds. */
 export const pauses = [150, 500, 1500]
 
-/** The pauses of a read while there is no server. */
-const longer = [3000, 6000, 12_000, 15_000]
+/** The delays between later attempts of a read, in milliseconds. */
+const longPauses = [3000, 6000, 12_000, 15_000]
 
-/** What a proxy responds when no server did, and a server that cannot do it just now. */
-export const absent = [502, 503, 504]
+/** Statuses of a proxy without a server, and of a server that is temporarily unavailable. */
+export const unavailable = [502, 503, 504]
 
 type SignIn = () => Promise<boolean>
 let signIn: SignIn = async () => false
 
-/** Says what happens when the server does not know who asks; the promise says whether to send it again. */
-export function onUnknown(then: SignIn): void {
+/** Sets the handler for status 401. Its promise reports whether to retry the request. */
+export function onUnauthorized(then: SignIn): void {
   signIn = then
 }
 
-// Whose session it is, is what the sign-in itself asks.
-const asks = /\/api\/app\/v1\/(session|sign-in|passkeys\/sign-in)/
+// The sign-in's own requests are not retried after a 401.
+const signInPaths = /\/api\/app\/v1\/(session|sign-in|passkeys\/sign-in)/
 
 /**
- * Fetches. A change throws, or returns what the proxy responded, when there is
- * no server for two seconds; a read waits for the server to come back. A
- * request that came after the end of the session waits for the next sign-in.
+ * Fetches a request. If no server responds for two seconds, a change throws or
+ * returns the proxy's response, and a read waits until a server responds. After
+ * the session has ended, requests wait for the next sign-in.
  */
 export async function send(request: Request): Promise<Response> {
   const read = request.method === 'GET'
@@ -35,26 +35,26 @@ export async function send(request: Request): Promise<Response> {
     for (let n = 0; ; n++) {
       const last = n >= pauses.length
       try {
-        const answer = await fetch(request.clone())
-        if (!absent.includes(answer.status)) {
-          reach.heard()
-          if (answer.status === 401 && !asks.test(request.url) && (await signIn())) {
-            void answer.body?.cancel() // its connection is free again
+        const response = await fetch(request.clone())
+        if (!unavailable.includes(response.status)) {
+          connection.restored()
+          if (response.status === 401 && !signInPaths.test(request.url) && (await signIn())) {
+            void response.body?.cancel() // frees the connection
             n = -1
             continue
           }
-          return answer
+          return response
         }
-        if (last && !read) return answer
-        void answer.body?.cancel()
+        if (last && !read) return response
+        void response.body?.cancel()
       } catch (thrown) {
-        // Whoever went away wants no response. Without a network a change waits for its page to send it again.
+        // The caller no longer needs an aborted request. Without a network, the page of a change retries it.
         if (request.signal.aborted || (!read && (last || !navigator.onLine))) throw thrown
       }
       const long = last || !navigator.onLine
-      if (long) waiting ??= reach.wait()
-      const pause = long ? longer[Math.min(Math.max(n - pauses.length, 0), longer.length - 1)]! : pauses[n]!
-      await reach.pause(pause * (0.7 + Math.random() * 0.6), long)
+      if (long) waiting ??= connection.wait()
+      const pause = long ? longPauses[Math.min(Math.max(n - pauses.length, 0), longPauses.length - 1)]! : pauses[n]!
+      await connection.pause(pause * (0.7 + Math.random() * 0.6), long)
     }
   } finally {
     waiting?.()

@@ -1,4 +1,4 @@
-// The records of the interface, named as the documents name them.
+// Types of /api/public/v1.
 import type { components } from './schema'
 
 type Schemas = components['schemas']
@@ -23,7 +23,7 @@ export type Member = Schemas['Member']
 export type Overview = Schemas['Overview']
 export type UserRef = Schemas['UserRef']
 
-/** Where a card or a list goes; ids are those of open neighbours. */
+/** The position of a card or list. IDs are those of open neighbors. */
 export type Position = 'top' | 'bottom' | { before: string } | { after: string }
 
 export const labelColors: readonly LabelColor[] = [

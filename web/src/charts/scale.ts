@@ -1,6 +1,6 @@
-// The marks of an axis that begins at 0.
+// Axis ticks and number formats of the charts.
 
-/** Round numbers from 0 to at least `most`, a few of them, all whole. */
+/** Returns about `few` round whole numbers from 0 to at least `most`. */
 export function ticks(most: number, few = 4): number[] {
   const rough = Math.max(1, most) / few
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -11,7 +11,7 @@ export function ticks(most: number, few = 4): number[] {
   return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, i) => i * step)
 }
 
-/** A duration in one unit that people think in: "< 1 min", "40 min", "6.5 hours", "3.2 days". */
+/** Formats a duration in one unit: "< 1 min", "40 min", "6.5 hours", "3.2 days". */
 export function durationText(seconds: number): string {
   if (seconds < 60) return '< 1 min'
   const [length, unit, units] =

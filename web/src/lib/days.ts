@@ -1,11 +1,11 @@
-// Calendar days as text, YYYY-MM-DD: they have no zone and no time, so none of
-// this arithmetic knows of daylight saving. Weeks begin on Monday (ISO 8601).
+// Calendar days as text, YYYY-MM-DD. They have no time zone, so daylight saving
+// does not affect this arithmetic. Weeks begin on Monday (ISO 8601).
 import { addDays } from '../state/due'
 
 const at = (date: string): Date => new Date(`${date}T00:00:00Z`)
 const dayLength = 86_400_000
 
-/** Whether a text is a day of the calendar: 2026-02-30 is none. */
+/** Reports whether a text is a valid day. 2026-02-30 is not. */
 export function isDay(text: string): boolean {
   if (!/^(19|2\d)\d{2}-\d{2}-\d{2}$/.test(text)) return false
   const found = at(text)
@@ -21,12 +21,12 @@ export function mondayOf(date: string): string {
   return addDays(date, -weekdayOf(date))
 }
 
-/** How many days later `to` is; negative when it is earlier. */
+/** Returns the number of days from `from` to `to`. It is negative if `to` is earlier. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((at(to).getTime() - at(from).getTime()) / dayLength)
 }
 
-/** The same day of another month, or that month's last one. */
+/** Returns the same day of another month, or its last day. */
 export function addMonths(date: string, months: number): string {
   const [year, month, day] = date.split('-').map(Number) as [number, number, number]
   const last = new Date(Date.UTC(year, month + months, 0))
@@ -34,13 +34,13 @@ export function addMonths(date: string, months: number): string {
   return last.toISOString().slice(0, 10)
 }
 
-/** The week that has a day in it. */
+/** Returns the days of the week that contains a day. */
 export function weekOf(date: string): string[] {
   const monday = mondayOf(date)
   return Array.from({ length: 7 }, (_, i) => addDays(monday, i))
 }
 
-/** The weeks that a month touches, four to six of them. */
+/** Returns the four to six weeks that overlap a month. */
 export function weeksOfMonth(date: string): string[][] {
   const month = date.slice(0, 7)
   const weeks: string[][] = []
@@ -48,7 +48,7 @@ export function weeksOfMonth(date: string): string[][] {
   return weeks
 }
 
-/** The number of the ISO week: that of its Thursday's year. */
+/** Returns the ISO week number, which belongs to the year of the week's Thursday. */
 export function weekNumber(date: string): number {
   const thursday = addDays(mondayOf(date), 3)
   return Math.floor(daysBetween(`${thursday.slice(0, 4)}-01-01`, thursday) / 7) + 1
@@ -67,7 +67,7 @@ export function monthText(date: string): string {
   return format('month', { month: 'long', year: 'numeric' }).format(at(date))
 }
 
-/** "Friday 4 December", with the year when it is not that of `near`. */
+/** "Friday 4 December", with the year if it differs from that of `near`. */
 export function longDay(date: string, near = date): string {
   const year = date.slice(0, 4) === near.slice(0, 4) ? undefined : 'numeric'
   return format(`long ${year ?? ''}`, { weekday: 'long', day: 'numeric', month: 'long', year })

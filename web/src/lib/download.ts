@@ -1,4 +1,4 @@
-/** Lets the browser save what the server returns at an address, under the name that the server gives it. */
+/** Makes the browser download an address. The server names the file. */
 export function download(href: string): void {
   const link = document.createElement('a')
   link.href = href

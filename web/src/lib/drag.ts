@@ -1,30 +1,30 @@
-// Our own pointer engine: a mouse drags at once, a finger after it rested. It
-// knows nothing of cards: whoever starts a drag says what a place is.
+// Drag and drop with pointer events. A mouse drags immediately, a finger after a
+// long press. The caller defines the drop places.
 
 export type DragHandlers<P> = {
-  /** The element that is lifted; a copy of it follows the pointer. */
+  /** The dragged element. A copy of it follows the pointer. */
   lifted: HTMLElement
-  /** The place under the pointer; null means back to where it was. */
+  /** Returns the drop place at a point, or null if there is none. */
   placeAt: (x: number, y: number) => P | null
-  /** Elements that scroll when the pointer nears an edge. */
+  /** Returns the elements that scroll when the pointer is near their edges. */
   scrollers: (x: number, y: number) => { x?: Element | null; y?: Element | null }
   onstart: () => void
   onplace: (place: P | null) => void
-  /** Always called once after onstart; null when it was called off. */
+  /** Called once after onstart, with null if the drag was canceled. */
   onend: (place: P | null) => void
-  /** How many things travel, shown when there are several. */
+  /** The number of dragged items, shown if there are several. */
   count?: number
 }
 
-const mouseDistance = 5
-const fingerRest = 260
-const fingerSlip = 8
-const edge = 56
+const mouseThreshold = 5 // pixels
+const longPress = 260 // ms
+const touchSlop = 8 // pixels
+const edge = 56 // pixels
 
-/** Follows one press; becomes a drag when the pointer says so, else it stays a click. */
+/** Follows one press. It becomes a drag if the pointer moves far enough or rests; otherwise it stays a click. */
 export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | null): void {
   if (down.button !== 0 || !down.isPrimary) return
-  const finger = down.pointerType !== 'mouse'
+  const touch = down.pointerType !== 'mouse'
   const { clientX: startX, clientY: startY } = down
   let x = startX
   let y = startY
@@ -34,7 +34,7 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
   let grip = { x: 0, y: 0 }
   let place: P | null = null
   let frame = 0
-  const rest = finger ? setTimeout(begin, fingerRest) : undefined
+  const longPressTimer = touch ? setTimeout(begin, longPress) : undefined
 
   function begin(): void {
     drag = handlers()
@@ -51,13 +51,13 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
     ghost.style.width = `${at.width}px`
     ghost.style.height = `${Math.min(at.height, innerHeight * 0.7)}px`
     if (drag.count && drag.count > 1) ghost.dataset.count = String(drag.count)
-    // A shield and not a class for all: that would restyle the whole page.
+    // Cover the page with an element: a class on the root would restyle the whole page.
     shield = document.createElement('div')
     shield.className = 'drag-shield'
     shield.addEventListener('wheel', wheel, { passive: true })
     document.body.append(shield, ghost)
     document.documentElement.classList.add('dragging')
-    if (finger) navigator.vibrate?.(10)
+    if (touch) navigator.vibrate?.(10)
     getSelection()?.removeAllRanges()
     drag.onstart()
     frame = requestAnimationFrame(step)
@@ -67,8 +67,8 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
     if (!drag || !ghost) return
     ghost.style.transform = `translate(${x - grip.x}px, ${y - grip.y}px) rotate(1.5deg)`
     const scrollers = drag.scrollers(x, y)
-    pull(scrollers.x, 'x', x)
-    pull(scrollers.y, 'y', y)
+    autoScroll(scrollers.x, 'x', x)
+    autoScroll(scrollers.y, 'y', y)
     const next = drag.placeAt(x, y)
     if (JSON.stringify(next) !== JSON.stringify(place)) {
       place = next
@@ -87,10 +87,10 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
     if (event.pointerId !== down.pointerId) return
     x = event.clientX
     y = event.clientY
-    const way = Math.hypot(x - startX, y - startY)
+    const distance = Math.hypot(x - startX, y - startY)
     if (drag) return
-    if (finger && way > fingerSlip) stop()
-    else if (!finger && way > mouseDistance) begin()
+    if (touch && distance > touchSlop) stop()
+    else if (!touch && distance > mouseThreshold) begin()
   }
 
   function end(event: PointerEvent): void {
@@ -112,11 +112,11 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
   }
 
   function hold(event: TouchEvent): void {
-    if (drag) event.preventDefault() // the page must not scroll under a card
+    if (drag) event.preventDefault() // do not scroll the page while dragging
   }
 
   function stop(): void {
-    clearTimeout(rest)
+    clearTimeout(longPressTimer)
     cancelAnimationFrame(frame)
     ghost?.remove()
     shield?.remove()
@@ -131,7 +131,7 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
   }
 
   function menu(event: Event): void {
-    if (drag || finger) event.preventDefault()
+    if (drag || touch) event.preventDefault()
   }
 
   addEventListener('pointermove', move)
@@ -142,7 +142,7 @@ export function press<P>(down: PointerEvent, handlers: () => DragHandlers<P> | n
   addEventListener('contextmenu', menu)
 }
 
-/** The click that follows a drop is not one on a card. */
+/** Suppresses the click that follows a drop. */
 function swallowClick(): void {
   const swallow = (event: Event) => {
     event.preventDefault()
@@ -152,7 +152,7 @@ function swallowClick(): void {
   setTimeout(() => removeEventListener('click', swallow, true), 0)
 }
 
-function pull(element: Element | null | undefined, axis: 'x' | 'y', at: number): void {
+function autoScroll(element: Element | null | undefined, axis: 'x' | 'y', at: number): void {
   if (!element) return
   const box = element.getBoundingClientRect()
   const near = axis === 'x' ? at - box.left : at - box.top

@@ -1,11 +1,11 @@
-// The filter of a board, as it stands in the address.
+// The filter of a board, in the query parameters of the address.
 import type { Card } from '../api/types'
-import { planTest, sieve, type Lookup, type Sieve } from './grammar'
+import { parseMatcher, plannedDateTest, type Lookup, type Matcher } from './grammar'
 
 export type Filter = {
   text: string
   labels: string[]
-  /** User ids, or none. */
+  /** User IDs, or "none" for unassigned cards. */
   people: string[]
   due: '' | 'overdue' | 'today' | 'week' | 'none'
   done: '' | 'open' | 'done'
@@ -13,21 +13,21 @@ export type Filter = {
 
 export const emptyFilter: Filter = { text: '', labels: [], people: [], due: '', done: '' }
 
-const words = (value: string | null): string[] => (value ? value.split(',').filter(Boolean) : [])
+const splitList = (value: string | null): string[] => (value ? value.split(',').filter(Boolean) : [])
 
 export function readFilter(query: URLSearchParams): Filter {
   const due = query.get('due') ?? ''
   const done = query.get('done') ?? ''
   return {
     text: query.get('q') ?? '',
-    labels: words(query.get('label')),
-    people: words(query.get('assignee')),
+    labels: splitList(query.get('label')),
+    people: splitList(query.get('assignee')),
     due: ['overdue', 'today', 'week', 'none'].includes(due) ? (due as Filter['due']) : '',
     done: done === 'true' ? 'done' : done === 'false' ? 'open' : '',
   }
 }
 
-/** The address's search for a filter, with the question mark; empty without one. */
+/** Returns the query string of a filter with its question mark, or '' without a filter. */
 export function writeFilter(filter: Filter): string {
   const query = new URLSearchParams()
   if (filter.text.trim()) query.set('q', filter.text)
@@ -49,18 +49,18 @@ export function countOf(filter: Filter): number {
   )
 }
 
-/** What a filter lets pass, read once; several labels or people mean any of them. */
-export function sieveOf(filter: Filter, at: Lookup): Sieve {
-  const text = sieve(filter.text, at)
-  const due = filter.due ? planTest('due', filter.due, at) : null
+/** Returns a matcher for a filter. Several labels or people match any of them. */
+export function matcherOf(filter: Filter, at: Lookup): Matcher {
+  const text = parseMatcher(filter.text, at)
+  const due = filter.due ? plannedDateTest('due', filter.due, at) : null
   return {
     unknown: text.unknown,
-    passes: (card) => text.passes(card) && chosen(card, filter) && (!due || due(card)),
+    matches: (card) => text.matches(card) && matchesSelection(card, filter) && (!due || due(card)),
   }
 }
 
-/** Whether a card passes what was chosen beside the text. */
-function chosen(card: Card, filter: Filter): boolean {
+/** Reports whether a card matches the selected labels, people and status. */
+function matchesSelection(card: Card, filter: Filter): boolean {
   if (filter.labels.length && !card.labels.some((l) => filter.labels.includes(l.id))) return false
   if (filter.people.length) {
     const named = card.assignees.some((a) => filter.people.includes(a.id))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Card } from '../api/types'
-import { readTerms, sieve } from './grammar'
+import { readTerms, parseMatcher } from './grammar'
 
 const at = {
   now: new Date('2026-11-21T22:30:00Z'), // the 21st, a Saturday
@@ -62,7 +62,7 @@ const cards: Card[] = [
     dueAt: '2026-11-21T23:30:00.000Z',
   },
 ]
-const found = (text: string) => cards.filter(sieve(text, at).passes).map((c) => c.number)
+const found = (text: string) => cards.filter(parseMatcher(text, at).matches).map((c) => c.number)
 
 test.each([
   ['', [1, 2, 3, 4]],
@@ -139,24 +139,24 @@ test.each([
 ])('operators: %s finds %j', (text, numbers) => expect(found(text)).toEqual(numbers))
 
 test('days are those of the person', () => {
-  const late = sieve('due:today', { ...at, timeZone: 'Asia/Tokyo' }) // the 22nd there
-  expect(cards.filter(late.passes).map((c) => c.number)).toEqual([2, 4])
+  const late = parseMatcher('due:today', { ...at, timeZone: 'Asia/Tokyo' }) // the 22nd there
+  expect(cards.filter(late.matches).map((c) => c.number)).toEqual([2, 4])
 })
 
 describe('what means nothing here', () => {
   test.each(['due:sometime', 'is:late', 'description:x', 'sort:due', 'has:description', 'due:2026-02-30'])(
     '%s is told, and hides nothing',
     (text) => {
-      expect(sieve(`press ${text}`, at).unknown).toEqual([text])
+      expect(parseMatcher(`press ${text}`, at).unknown).toEqual([text])
       expect(found(`press ${text}`)).toEqual([1, 2])
     },
   )
   test('an unknown key is plain text, and a key without its value is being written', () => {
     expect(found('https://example.com')).toEqual([])
-    expect(sieve('https://example.com', at).unknown).toEqual([])
+    expect(parseMatcher('https://example.com', at).unknown).toEqual([])
     expect(found('press due:')).toEqual([1, 2])
     expect(found('press @')).toEqual([1, 2])
-    expect(sieve('press due:', at).unknown).toEqual([])
+    expect(parseMatcher('press due:', at).unknown).toEqual([])
   })
   test('a quote that does not close is plain text', () => {
     expect(readTerms('"press the').map((t) => t.values[0]!.text)).toEqual(['"press', 'the'])

@@ -1,7 +1,7 @@
-// The search grammar where a page has the cards at hand: the filter of a board.
-// It means what the server's search means by it (internal/query), but that a
-// beginning is enough for a word or a name, since one filters while typing; and
-// it knows only what the page knows of a card.
+// The search grammar evaluated in the browser, for the filter of a board. It
+// follows the server's search (internal/query), with two differences: words and
+// names match by prefix, because people filter while typing, and only fields that
+// the page has loaded can be tested.
 import type { Card } from '../api/types'
 import { addMonths, isDay, mondayOf } from './days'
 import { addDays, urgency, wallClock } from '../state/due'
@@ -17,11 +17,11 @@ type Value = { text: string; quoted: boolean }
 type Term = { key: string; negated: boolean; values: Value[]; written: string }
 type Test = (card: Card) => boolean
 
-/** What a text asks for, and which of its terms mean nothing here: those let every card pass. */
-export type Sieve = { passes: Test; unknown: readonly string[] }
+/** Tests cards against a text. Unknown terms match every card. */
+export type Matcher = { matches: Test; unknown: readonly string[] }
 
 const keys = 'is has no label member creator list due start created updated edited completed title'.split(' ')
-/** Other words for keys. */
+/** Synonyms of keys. */
 const aliases: Readonly<Record<string, string>> = {
   assignee: 'member',
   assignees: 'member',
@@ -32,10 +32,10 @@ const aliases: Readonly<Record<string, string>> = {
   tag: 'label',
   tags: 'label',
 }
-/** Known to the search of all boards; a page has not what they ask about. */
-const elsewhere = 'board commenter description comment checklist status sort'.split(' ')
+/** Keys of the server's search that the page cannot test. */
+const serverOnlyKeys = 'board commenter description comment checklist status sort'.split(' ')
 
-/** Lower case, without accents. */
+/** Returns a text in lower case, without accents. */
 export function folded(text: string): string {
   return text
     .normalize('NFKD')
@@ -44,10 +44,10 @@ export function folded(text: string): string {
     .replaceAll('ß', 'ss')
 }
 
-/** The terms of a text, as the search reads them. */
+/** Parses a text into terms. */
 export function readTerms(text: string): Term[] {
   const terms: Term[] = []
-  // A minus, a key or a mark, then values with commas between; or a phrase, or a run without a space.
+  // An optional minus, a key or a mark, then comma-separated values; or a phrase; or a run without spaces.
   const atom = String.raw`(?:"(?:[^"\\]|\\.)*"|[^\s,"][^\s,]*)`
   const term = new RegExp(
     String.raw`(-?)(?:([A-Za-z]+):(${atom}(?:,${atom})*)|([@#])(${atom}(?:,${atom})*)|("(?:[^"\\]|\\.)*")|(\S+))`,
@@ -57,19 +57,19 @@ export function readTerms(text: string): Term[] {
     const negated = minus === '-'
     const typed = key?.toLowerCase() ?? ''
     const known = aliases[typed] ?? typed
-    if (values && (keys.includes(known) || elsewhere.includes(known))) {
+    if (values && (keys.includes(known) || serverOnlyKeys.includes(known))) {
       terms.push({ key: known, negated, values: readValues(values), written })
     } else if (names) {
       terms.push({ key: mark === '@' ? 'member' : 'label', negated, values: readValues(names), written })
     } else if (phrase) {
       terms.push({ key: '', negated, values: readValues(phrase), written })
     } else {
-      // A key that waits for its value is being written.
+      // Skip a key whose value has not been typed yet.
       const word = run ?? `${key}:${values}`
-      const waits =
+      const incomplete =
         /^[A-Za-z]+:$/.test(word) &&
-        [...keys, ...elsewhere, ...Object.keys(aliases)].includes(word.slice(0, -1).toLowerCase())
-      if (waits || word === '@' || word === '#') continue
+        [...keys, ...serverOnlyKeys, ...Object.keys(aliases)].includes(word.slice(0, -1).toLowerCase())
+      if (incomplete || word === '@' || word === '#') continue
       terms.push({ key: '', negated, values: [{ text: word.replace(/\*$/, ''), quoted: false }], written })
     }
   }
@@ -82,8 +82,8 @@ function readValues(text: string): Value[] {
   )
 }
 
-/** Reads a text once, to be asked about many cards. */
-export function sieve(text: string, at: Lookup): Sieve {
+/** Parses a text into a matcher for many cards. */
+export function parseMatcher(text: string, at: Lookup): Matcher {
   const tests: Test[] = []
   const unknown: string[] = []
   for (const term of readTerms(text)) {
@@ -95,12 +95,12 @@ export function sieve(text: string, at: Lookup): Sieve {
     const has = (card: Card) => any.some((one) => one!(card))
     tests.push(term.negated ? (card) => !has(card) : has)
   }
-  return { passes: (card) => tests.every((test) => test(card)), unknown }
+  return { matches: (card) => tests.every((test) => test(card)), unknown }
 }
 
 function testOf(key: string, value: Value, at: Lookup): Test | null {
   const word = folded(value.text)
-  if (elsewhere.includes(key)) return null
+  if (serverOnlyKeys.includes(key)) return null
   switch (key) {
     case '':
       return (c) => folded(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
@@ -115,8 +115,8 @@ function testOf(key: string, value: Value, at: Lookup): Test | null {
       return has && ((c) => !has(c))
     }
     case 'label':
-      // What the tile shows as #12 may be asked for like that.
-      return some(
+      // #12 also matches the card number.
+      return itemTest(
         value,
         (c) => [...c.labels.map((l) => ({ id: l.id, name: l.name })), { id: `${c.number}`, name: '' }],
         {
@@ -124,21 +124,21 @@ function testOf(key: string, value: Value, at: Lookup): Test | null {
         },
       )
     case 'member':
-      return some(value, (c) => c.assignees, { none: (c) => c.assignees.length === 0, me: at.me })
+      return itemTest(value, (c) => c.assignees, { none: (c) => c.assignees.length === 0, me: at.me })
     case 'creator':
-      // A card tells only the id of who made it.
+      // A card has only the ID of its creator.
       return !value.quoted && word === 'me'
         ? (c) => c.createdBy === at.me
         : word.startsWith('usr_')
           ? (c) => c.createdBy === word
           : null
     case 'list':
-      return some(value, (c) => [{ id: c.listId, name: at.listName(c.listId) }], { none: () => false })
+      return itemTest(value, (c) => [{ id: c.listId, name: at.listName(c.listId) }], { none: () => false })
     case 'due':
     case 'start':
-      return planTest(key, word, at)
+      return plannedDateTest(key, word, at)
     default:
-      return pastTest(key, word, at)
+      return pastDateTest(key, word, at)
   }
 }
 
@@ -182,8 +182,8 @@ function hasTest(word: string): Test | null {
   return null
 }
 
-/** Whether a card has one of a name, of which a beginning is enough, or of an id. */
-function some(
+/** Returns a test for cards that have an item with a name, matched by prefix, or with an ID. */
+function itemTest(
   value: Value,
   of: (card: Card) => readonly { id: string; name: string }[],
   special: { none: Test; me?: string },
@@ -204,7 +204,7 @@ function some(
 
 type Days = { from?: string; to?: string }
 
-/** The day that a word or a date means; null for neither. */
+/** Returns the day of a word or a date, or null. */
 function dayOf(word: string, today: string): string | null {
   if (word === 'today') return today
   if (word === 'tomorrow') return addDays(today, 1)
@@ -212,7 +212,7 @@ function dayOf(word: string, today: string): string | null {
   return isDay(word) ? word : null
 }
 
-/** The days of a date, a comparison or a range. */
+/** Returns the days of a date, a comparison or a range, or null. */
 function daysOf(word: string, today: string): Days | null {
   const range = /^(.+?)\.\.(.+)$/.exec(word)
   if (range) {
@@ -238,8 +238,8 @@ function daysOf(word: string, today: string): Days | null {
 const count = (word: string) => (/^\d{1,4}$/.test(word) && Number(word) >= 1 ? Number(word) : null)
 const within = (day: string, { from, to }: Days) => (!from || day >= from) && (!to || day <= to)
 
-/** What a word or a date after due: or start: asks for; null for one that means nothing. */
-export function planTest(key: 'due' | 'start', word: string, at: Lookup): Test | null {
+/** Returns the test of a value of due: or start:, or null if the value is not valid. */
+export function plannedDateTest(key: 'due' | 'start', word: string, at: Lookup): Test | null {
   const today = wallClock(at.now, at.timeZone).date
   const day = (c: Card) => {
     const instant = key === 'due' ? c.dueAt : c.startAt
@@ -274,7 +274,7 @@ export function planTest(key: 'due' | 'start', word: string, at: Lookup): Test |
   return days && on(days)
 }
 
-function pastTest(key: string, word: string, at: Lookup): Test | null {
+function pastDateTest(key: string, word: string, at: Lookup): Test | null {
   const today = wallClock(at.now, at.timeZone).date
   const instant = (c: Card) => (key === 'created' ? c.createdAt : key === 'completed' ? c.doneAt : c.updatedAt)
   const n = count(word)

@@ -1,9 +1,9 @@
-/** Calls when the browser has nothing better to do, within half a second; the answer calls it off. */
+/** Calls `then` when the browser is idle, within half a second. The returned function cancels it. */
 export function whenIdle(then: () => void): () => void {
   if ('requestIdleCallback' in globalThis) {
-    const asked = requestIdleCallback(then, { timeout: 500 })
-    return () => cancelIdleCallback(asked)
+    const handle = requestIdleCallback(then, { timeout: 500 })
+    return () => cancelIdleCallback(handle)
   }
-  const asked = setTimeout(then, 50)
-  return () => clearTimeout(asked)
+  const handle = setTimeout(then, 50)
+  return () => clearTimeout(handle)
 }

@@ -1,4 +1,4 @@
-// Loaded with the card, not with the board.
+// Renders Markdown. Loaded with the card, not with the board.
 import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
 import type { Attachment } from 'svelte/attachments'
@@ -6,15 +6,15 @@ import type { Attachment } from 'svelte/attachments'
 const escaped = (text: string) =>
   text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
 
-// HTML is shown as it was written, and a picture as a link to it: neither gets
-// as far as a parser that would report it as a breach of the policy.
+// HTML is shown as text and an image as a link. Otherwise the HTML parser would
+// report violations of the content security policy.
 const marked = new Marked({
   gfm: true,
   breaks: true,
   async: false,
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
-    // Replaced by a checkbox of our own after sanitizing, which lets no control pass.
+    // Replaced by a checkbox after sanitizing, which removes controls.
     checkbox: ({ checked }: Tokens.Checkbox) => `<span data-task="${checked}"></span>`,
     image: ({ href, text }: Tokens.Image) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
   },
@@ -27,8 +27,8 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   }
 })
 
-/** The server tells whom it tells by the same rule (internal/board/mention.go). */
-function mentions(names: readonly string[]): RegExp | null {
+/** Returns a pattern of mentions. The server notifies by the same rule (internal/board/mention.go). */
+function mentionPattern(names: readonly string[]): RegExp | null {
   const firsts = names.map((name) => name.split(' ', 1)[0]!)
   const single = firsts.filter((first) => firsts.indexOf(first) === firsts.lastIndexOf(first))
   const longest = [...names, ...single].filter(Boolean).sort((a, b) => b.length - a.length)
@@ -38,14 +38,14 @@ function mentions(names: readonly string[]): RegExp | null {
   return new RegExp(`(?<!${part}@/\\\\])@(?:${any})(?!${part}])`, 'giu')
 }
 
-/** Puts elements in the place of what a pattern finds in the texts that no element named by skip contains. */
+/** Wraps matches of a pattern in elements, except inside elements that match `skip`. */
 function replace(root: DocumentFragment, pattern: RegExp, skip: string, made: (found: string) => Element | null): void {
   const texts: Text[] = []
   const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
   while (walk.nextNode()) texts.push(walk.currentNode as Text)
   for (const text of texts) {
     if (text.parentElement?.closest(skip)) continue
-    // From the last to the first, since the text is split there.
+    // From last to first, because each match splits the text.
     for (const { 0: found, index } of [...text.data.matchAll(pattern)].reverse()) {
       const element = made(found)
       if (!element) continue
@@ -59,9 +59,9 @@ function replace(root: DocumentFragment, pattern: RegExp, skip: string, made: (f
 
 /** Highlights the people mentioned, except in code. */
 function markMentions(root: DocumentFragment, names: readonly string[]): void {
-  const mentioned = mentions(names)
-  if (!mentioned) return
-  replace(root, mentioned, 'code, pre', () => {
+  const pattern = mentionPattern(names)
+  if (!pattern) return
+  replace(root, pattern, 'code, pre', () => {
     const mark = document.createElement('span')
     mark.className = 'mention'
     return mark
@@ -83,7 +83,7 @@ function linkCards(root: DocumentFragment, cardOf: NonNullable<Marks['card']>): 
   })
 }
 
-/** Puts a checkbox before each item of a task list. It can be clicked where ontask is given. */
+/** Adds a checkbox to each item of a task list. It is enabled if ontask is given. */
 function addCheckboxes(root: DocumentFragment, text: string, ontask: Marks['ontask']): void {
   for (const [at, mark] of root.querySelectorAll('[data-task]').entries()) {
     const item = mark.closest('li')
@@ -103,7 +103,7 @@ function addCheckboxes(root: DocumentFragment, text: string, ontask: Marks['onta
   }
 }
 
-/** The text of a list item without the lists inside it. */
+/** Returns the text of a list item without nested lists. */
 function ownText(item: Element | null): string {
   const copy = item?.cloneNode(true) as Element | undefined
   copy?.querySelectorAll('ul, ol').forEach((list) => list.remove())
@@ -112,7 +112,7 @@ function ownText(item: Element | null): string {
 
 const taskMark = /(?<=^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\[)[ xX](?=\][ \t])/gm
 
-/** Whether each task of a text is checked, in order. */
+/** Returns whether each task of a text is checked, in order. */
 function tasksOf(text: string): boolean[] {
   const found: boolean[] = []
   marked.walkTokens(marked.lexer(text), (token) => {
@@ -121,10 +121,10 @@ function tasksOf(text: string): boolean[] {
   return found
 }
 
-/** The text with its nth task checked or unchecked; null if there is no such task. */
+/** Returns the text with its nth task toggled, or null if there is no such task. */
 export function toggleTask(text: string, nth: number): string | null {
   const wanted = tasksOf(text).map((checked, at) => (at === nth ? !checked : checked))
-  // What looks like a task may be inside code: the right place is the one that changes the nth task.
+  // A match may be inside code, so use the one that changes the nth task.
   for (const { 0: mark, index } of [...text.matchAll(taskMark)].slice(nth)) {
     const changed = text.slice(0, index) + (mark === ' ' ? 'x' : ' ') + text.slice(index + 1)
     const now = tasksOf(changed)
@@ -135,20 +135,19 @@ export function toggleTask(text: string, nth: number): string | null {
   return null
 }
 
-/** What a text can refer to, and what can be done in it. */
+/** The people and cards that a text can refer to, and the handler of its tasks. */
 export type Marks = {
-  /** The names of the people whom it can mention. */
+  /** The names of people who can be mentioned. */
   names?: readonly string[]
-  /** The card of a number on the same board. */
+  /** Returns the card with a number on the same board. */
   card?: (number: number) => { href: string; title: string } | null
-  /** Receives the text in which the reader checked or unchecked a task. Without it the tasks are read-only. */
+  /** Called with the changed text when the reader toggles a task. Without it, tasks are read-only. */
   ontask?: (text: string) => void
 }
 
 /**
- * Shows Markdown inside an element. What a person wrote becomes nodes without
- * scripts, styles, forms or pictures from elsewhere; no string becomes markup
- * that was not sanitized, whatever the renderer made of it. Mentions are
+ * Renders Markdown inside an element. The output of the renderer is always
+ * sanitized: it has no scripts, styles, forms or external images. Mentions are
  * highlighted, card numbers are links, and task lists have checkboxes.
  */
 export function markdown(text: string, { names = [], card, ontask }: Marks = {}): Attachment<HTMLElement> {
@@ -163,7 +162,7 @@ export function markdown(text: string, { names = [], card, ontask }: Marks = {})
     markMentions(clean, names)
     if (card) linkCards(clean, card)
     addCheckboxes(clean, text, ontask)
-    // Each paragraph, item and cell runs in the direction of its own first letter.
+    // Each paragraph, item and cell has the text direction of its own first letter.
     for (const block of clean.querySelectorAll('p, li, h1, h2, h3, h4, h5, h6, blockquote, td, th')) {
       block.setAttribute('dir', 'auto')
     }

@@ -1,5 +1,5 @@
-// The history of the browser, and nothing more: an address is matched against
-// the patterns of routes.ts, and plain links inside the application are caught.
+// A small router on the browser's history. It matches the address against the
+// patterns of routes.ts and handles clicks on links inside the application.
 
 let path = $state(location.pathname)
 let search = $state(location.search)
@@ -26,7 +26,7 @@ function read(): void {
   hash = location.hash
 }
 
-/** Goes to an address inside the application. */
+/** Navigates to an address inside the application. */
 export function go(to: string, how: { replace?: boolean } = {}): void {
   if (to === location.pathname + location.search + location.hash) return
   if (how.replace) history.replaceState(history.state, '', to)
@@ -34,13 +34,13 @@ export function go(to: string, how: { replace?: boolean } = {}): void {
   read()
 }
 
-/** Goes back when the page before was ours, else to the address. */
+/** Goes back if the previous page is inside the application, or else to the address. */
 export function back(otherwise: string): void {
   if ((history.state as { inside?: boolean } | null)?.inside) history.back()
   else go(otherwise)
 }
 
-/** The fields of a pattern such as /boards/:boardId in a path, or null. */
+/** Returns the fields of a path that matches a pattern such as /boards/:boardId, or null. */
 export function match(pattern: string, at: string): Record<string, string> | null {
   const wanted = pattern.split('/')
   const given = at.replace(/(.)\/$/, '$1').split('/')
@@ -57,7 +57,7 @@ export function match(pattern: string, at: string): Record<string, string> | nul
   return fields
 }
 
-/** A part of a path as it was written; null where a % begins nothing. */
+/** Decodes a path segment. Returns null if its percent-encoding is not valid. */
 function decoded(value: string): string | null {
   try {
     return decodeURIComponent(value)
@@ -66,20 +66,20 @@ function decoded(value: string): string | null {
   }
 }
 
-function followed(event: MouseEvent): void {
+function onClick(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const link = (event.target as Element | null)?.closest('a')
   if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return
-  // What the server itself answers is not a page.
+  // The server handles these paths itself.
   if (link.pathname.startsWith('/api/') || link.pathname === '/docs') return
   if (link.hash && link.pathname === location.pathname && link.search === location.search) return
   event.preventDefault()
   go(link.pathname + link.search + link.hash)
 }
 
-/** Begins to listen; called once. */
+/** Starts the router. Call it once. */
 export function startRouter(): void {
   addEventListener('popstate', read)
-  document.addEventListener('click', followed)
+  document.addEventListener('click', onClick)
 }

@@ -1,60 +1,63 @@
-// One open board: the server's state, what is on its way, and the fold of both.
+// One open board: the server state, the pending operations, and the view folded
+// from both.
 import { all, api, ApiError, body, clientId, data, reason } from '../api/client'
 import type { OpenedBoard } from '../api/contract'
 import type { Activity } from '../api/types'
 import { randomId } from '../lib/id'
-import { Draft, fromOpened, type BoardData } from './board-data'
-import { applyChange, nothingWanted, type Change, type Wanted } from './changes'
+import { Draft, fromOpened, type BoardData } from './boardData'
+import { applyChange, nothingStale, type Change, type Stale } from './changes'
 import { drafts } from './drafts.svelte'
-import { dropped, fold, named, type Pending } from './fold'
+import { fold, replacePendingId, withoutFailed, type Pending } from './fold'
 import { watch, type Message, type Person } from './live'
-import { openBoard, openedEarly } from './opening'
+import { openBoard, prefetchedBoard } from './prefetchBoard'
 import {
-  naming,
+  assignedId,
   operation,
-  renamed,
+  reconcile,
+  replaceId,
   send,
-  settle,
-  typedFor,
-  type Answers,
+  typedTextOf,
   type Context,
   type Inputs,
   type Kind,
   type Operation,
+  type Results,
 } from './operations'
 import { session } from './session.svelte'
 import { dismissUndo, toast, undoToast } from './toasts.svelte'
 
 export { operation }
 
-/** How to take something back: by operations, whose last answer is told, or by not sending what is still held. */
+/** A step to undo: by operations, after which onDone is called, or by dropping held operations. */
 export type Undo = {
   text: string
   operations: Operation[]
+  /** Keys of operations that are not sent yet. */
   held?: readonly string[]
+  /** Keys of the operations that this step sent. */
   sent?: readonly string[]
-  told?: () => void
+  onDone?: () => void
 }
 
-/** For how long an undo stands on the page, and what cannot be taken back is held. */
-const undoFor = 8000
+/** How long in ms irreversible operations are held, so that they can be undone. */
+const holdTime = 8000
 
-const pollEvery = 4000
+const pollInterval = 4000
 const retries = [1000, 2000, 4000, 8000, 15_000, 30_000]
 
 export class BoardStore {
-  /** What the page shows; null until the board has been loaded. */
+  /** The board that the page shows, or null until it has loaded. */
   view = $state.raw<BoardData | null>(null)
-  /** Why there is nothing to show. */
+  /** Why the board could not be loaded. */
   failure = $state.raw<ApiError | null>(null)
   pending = $state.raw<readonly Pending[]>([])
-  /** The server does not answer; what is done here waits. */
+  /** Whether the server is unreachable. Operations then wait. */
   offline = $state(false)
   people = $state.raw<Person[]>([])
-  /** The place of the draft whose text was refused last. */
-  refused = $state<string | null>(null)
+  /** The key of the draft whose text the server rejected last. */
+  rejectedDraft = $state<string | null>(null)
   #undos = $state.raw<readonly Undo[]>([])
-  /** Shown as done, and not sent yet. */
+  /** Operations that are applied to the view but not sent yet. */
   #held: readonly Pending[] = []
 
   #server: BoardData | null = null
@@ -67,22 +70,22 @@ export class BoardStore {
   #retry: ReturnType<typeof setTimeout> | undefined
   #poll: ReturnType<typeof setInterval> | undefined
   #catching: Promise<void> | null = null
-  /** Which id of the page became which of the server, and back. */
+  /** The temporary ID of each record created here, by its server ID. */
   #keys = new Map<string, string>()
   #renamed: ((from: string, to: string) => void)[] = []
   #others: ((change: Change) => void)[] = []
 
   constructor(readonly id: string) {
-    const opened = openedEarly(id)
+    const opened = prefetchedBoard(id)
     if (opened) this.#show(opened)
   }
 
   async open(): Promise<void> {
     addEventListener('online', this.#online)
-    addEventListener('beforeunload', this.#leaving)
-    addEventListener('pagehide', this.#left)
+    addEventListener('beforeunload', this.#onBeforeUnload)
+    addEventListener('pagehide', this.#onPageHide)
     if (!this.view) await this.#load()
-    if (!this.#closed && this.view) this.#stop = watch(this.id, this.#hear)
+    if (!this.#closed && this.view) this.#stop = watch(this.id, this.#onMessage)
   }
 
   close(): void {
@@ -92,38 +95,38 @@ export class BoardStore {
     clearInterval(this.#poll)
     clearTimeout(this.#retry)
     removeEventListener('online', this.#online)
-    removeEventListener('beforeunload', this.#leaving)
-    removeEventListener('pagehide', this.#left)
+    removeEventListener('beforeunload', this.#onBeforeUnload)
+    removeEventListener('pagehide', this.#onPageHide)
   }
 
-  /** Does operations now; each is sent in turn. With undo, Ctrl+Z does that. */
-  do(operations: Operation | Operation[], undo?: Undo, told?: () => void): void {
+  /** Applies operations immediately and sends them in order. `undo` is the step that Ctrl+Z undoes. */
+  do(operations: Operation | Operation[], undo?: Undo, onDone?: () => void): void {
     const at = new Date().toISOString()
     const fresh = [operations].flat().map((one, i, all) => ({
       key: randomId(),
       operation: one,
       at,
-      told: i === all.length - 1 ? told : undefined,
+      onDone: i === all.length - 1 ? onDone : undefined,
     }))
     this.pending = [...this.pending, ...fresh]
     if (undo) this.#undos = [...this.#undos.slice(-49), Object.assign(undo, { sent: fresh.map((p) => p.key) })]
     this.#fold()
-    void this.#pump()
+    void this.#dispatch()
   }
 
-  /** Does one operation now, and hears what the server answered; null when it refused. */
-  ask<K extends Kind>(kind: K, input: Inputs[K], undo?: Undo): Promise<Answers[K] | null> {
-    return new Promise((told) => {
+  /** Applies one operation immediately and returns the result of the server, or null if it failed. */
+  request<K extends Kind>(kind: K, input: Inputs[K], undo?: Undo): Promise<Results[K] | null> {
+    return new Promise((resolve) => {
       const one = operation(kind, input)
       const at = new Date().toISOString()
-      this.pending = [...this.pending, { key: randomId(), operation: one, at, told: told as Pending['told'] }]
+      this.pending = [...this.pending, { key: randomId(), operation: one, at, onDone: resolve as Pending['onDone'] }]
       if (undo) this.#undos = [...this.#undos.slice(-49), undo]
       this.#fold()
-      void this.#pump()
+      void this.#dispatch()
     })
   }
 
-  /** Shows as done what the server cannot take back, and sends it when there was time to undo it. */
+  /** Applies irreversible operations immediately, and sends them after the time to undo them has passed. */
   hold(operations: Operation[], text: string): void {
     const at = new Date().toISOString()
     const fresh = operations.map((one) => ({ key: randomId(), operation: one, at }))
@@ -131,83 +134,83 @@ export class BoardStore {
     this.#held = [...this.#held, ...fresh]
     this.#undos = [...this.#undos.slice(-49), undo]
     this.#fold()
-    this.say(undo)
-    setTimeout(() => this.#release(undo.held!), undoFor)
+    this.showUndo(undo)
+    setTimeout(() => this.#release(undo.held!), holdTime)
   }
 
   #release(keys: readonly string[]): void {
     const ready = this.#held.filter((p) => keys.includes(p.key))
     if (ready.length === 0) return
     this.#held = this.#held.filter((p) => !keys.includes(p.key))
-    const sent = this.#undos.filter((u) => u.held?.some((key) => keys.includes(key)))
-    sent.forEach(dismissUndo)
-    this.#undos = this.#undos.filter((u) => !sent.includes(u))
+    const expired = this.#undos.filter((u) => u.held?.some((key) => keys.includes(key)))
+    expired.forEach(dismissUndo)
+    this.#undos = this.#undos.filter((u) => !expired.includes(u))
     this.pending = [...this.pending, ...ready]
-    void this.#pump()
+    void this.#dispatch()
   }
 
   get canUndo(): boolean {
     return this.#undos.length > 0
   }
 
-  /** Takes back the last thing that was done here. */
+  /** Undoes the last step. */
   undo(): void {
     const last = this.#undos.at(-1)
     if (!last) return
-    this.#takeBack(last)
+    this.#revert(last)
     toast(`Undone: ${last.text}`)
   }
 
-  #takeBack(undo: Undo): void {
+  #revert(undo: Undo): void {
     dismissUndo(undo)
     this.#undos = this.#undos.filter((u) => u !== undo)
     if (undo.held) {
       this.#held = this.#held.filter((p) => !undo.held!.includes(p.key))
       this.#fold()
-    } else this.do(undo.operations, undefined, undo.told)
+    } else this.do(undo.operations, undefined, undo.onDone)
   }
 
-  /** Says what was done, with a button that takes it back. */
-  say(undo: Undo, text = undo.text): void {
+  /** Shows a toast with an Undo button. */
+  showUndo(undo: Undo, text = undo.text): void {
     undoToast(undo, text, () => {
-      if (this.#undos.includes(undo)) this.#takeBack(undo)
+      if (this.#undos.includes(undo)) this.#revert(undo)
     })
   }
 
-  /** Does operations, and says so with a button that takes them back. */
+  /** Applies operations and shows a toast with an Undo button. */
   doWithToast(operations: Operation[], undo: Undo): void {
     this.do(operations, undo)
-    this.say(undo)
+    this.showUndo(undo)
   }
 
-  /** Can be undone from now on: for what was done and answered in one go. */
+  /** Adds a step that can be undone, after its result has arrived. */
   remember(undo: Undo): void {
     this.#undos = [...this.#undos.slice(-49), undo]
   }
 
-  /** What stays the same when a record made here gets its id: a key for lists on the page. */
+  /** Returns a key that stays the same when a new record gets its server ID. */
   keyOf(id: string): string {
     return this.#keys.get(id) ?? id
   }
 
-  /** Calls when a record made here gets its id. */
+  /** Calls `then` when a new record gets its server ID. The returned function stops it. */
   onRenamed(then: (from: string, to: string) => void): () => void {
     this.#renamed.push(then)
     return () => (this.#renamed = this.#renamed.filter((one) => one !== then))
   }
 
-  /** Calls for each change that somebody else made, before the page shows it. */
+  /** Calls `then` for each change by others before it is applied. The returned function stops it. */
   onOthers(then: (change: Change) => void): () => void {
     this.#others.push(then)
     return () => (this.#others = this.#others.filter((one) => one !== then))
   }
 
-  /** Loads the board again, for what an answer did not tell. */
+  /** Reloads the board, for changes that a response does not include. */
   reload(): Promise<void> {
     return this.#load()
   }
 
-  /** Loads description, checklists and comments of a card, and the card itself when it is not known. */
+  /** Loads a card with its description, checklists and comments. */
   async loadCard(cardId: string): Promise<void> {
     const [card, comments] = await Promise.all([
       data(api.GET('/cards/{cardId}', { params: { path: { cardId } } })),
@@ -225,7 +228,7 @@ export class BoardStore {
     this.#fold()
   }
 
-  // -- the server's state --
+  // -- server state --
 
   async #load(): Promise<void> {
     try {
@@ -254,77 +257,78 @@ export class BoardStore {
     if (this.#server) this.view = fold(this.#server, [...this.pending, ...this.#held], this.#context())
   }
 
-  // -- what is on its way --
+  // -- pending operations --
 
-  async #pump(): Promise<void> {
+  async #dispatch(): Promise<void> {
     if (this.#sending || this.#paused) return
     this.#sending = true
     while (this.pending.length > 0 && !this.#paused) {
       const next = this.pending[0]!
       try {
-        const answer = await send(next.operation, next.key, { ...this.#context(), now: next.at })
+        const result = await send(next.operation, next.key, { ...this.#context(), now: next.at })
         this.#attempt = 0
         this.offline = false
-        this.#settle(next, answer)
+        this.#confirm(next, result)
       } catch (thrown) {
         if (thrown instanceof ApiError && (thrown.unreachable || thrown.code === 'rate_limited')) this.#wait(thrown)
-        else if (thrown instanceof ApiError && thrown.status === 401) this.#giveUp()
+        else if (thrown instanceof ApiError && thrown.status === 401) this.#abandon()
         else this.#fail(next, thrown)
       }
     }
     this.#sending = false
   }
 
-  #settle(done: Pending, answer: unknown): void {
-    const name = naming(done.operation, answer)
+  #confirm(done: Pending, result: unknown): void {
+    const assigned = assignedId(done.operation, result)
     this.pending = this.pending.slice(1)
     if (this.#server) {
       const draft = new Draft(this.#server)
-      settle(draft, done.operation, answer)
+      reconcile(draft, done.operation, result)
       this.#server = draft.data
     }
-    if (name) {
-      this.#keys.set(name.to, name.from)
-      this.pending = named(this.pending, name.from, name.to)
-      this.#held = named(this.#held, name.from, name.to)
-      this.#undos = this.#undos.map((u) => Object.assign(u, { operations: renamed(u.operations, name.from, name.to) }))
+    if (assigned) {
+      const { from, to } = assigned
+      this.#keys.set(to, from)
+      this.pending = replacePendingId(this.pending, from, to)
+      this.#held = replacePendingId(this.#held, from, to)
+      this.#undos = this.#undos.map((u) => Object.assign(u, { operations: replaceId(u.operations, from, to) }))
     }
-    const typed = typedFor(done.operation, this.id)
-    if (typed) drafts.sent(typed.place, typed.text)
+    const typed = typedTextOf(done.operation, this.id)
+    if (typed) drafts.sent(typed.draftKey, typed.text)
     this.#fold()
-    if (name) for (const tell of this.#renamed) tell(name.from, name.to)
-    done.told?.(answer)
+    if (assigned) for (const notify of this.#renamed) notify(assigned.from, assigned.to)
+    done.onDone?.(result)
   }
 
   #fail(failed: Pending, thrown: unknown): void {
     const before = this.pending
-    this.pending = dropped(before, failed.key)
-    this.#giveBack(before.filter((p) => !this.pending.includes(p)))
-    // A refused change left nothing to undo.
-    const refused = this.#undos.filter((u) => u.sent?.length === 1 && u.sent[0] === failed.key)
-    refused.forEach(dismissUndo)
-    this.#undos = this.#undos.filter((u) => !refused.includes(u))
+    this.pending = withoutFailed(before, failed.key)
+    this.#restoreDrafts(before.filter((p) => !this.pending.includes(p)))
+    // There is nothing to undo after a rejected operation.
+    const rejected = this.#undos.filter((u) => u.sent?.length === 1 && u.sent[0] === failed.key)
+    rejected.forEach(dismissUndo)
+    this.#undos = this.#undos.filter((u) => !rejected.includes(u))
     this.#fold()
-    failed.told?.(null)
+    failed.onDone?.(null)
     toast(reason(thrown), { tone: 'bad' })
   }
 
-  /** What was typed for operations that failed is a draft again. */
-  #giveBack(failed: readonly Pending[]): void {
+  /** Restores the typed text of failed operations as drafts. */
+  #restoreDrafts(failed: readonly Pending[]): void {
     for (const one of failed.toReversed()) {
-      const typed = typedFor(one.operation, this.id)
+      const typed = typedTextOf(one.operation, this.id)
       if (!typed) continue
-      drafts.giveBack(typed.place, typed.text, typed.joint)
-      this.refused = typed.place
+      drafts.restore(typed.draftKey, typed.text, typed.separator)
+      this.rejectedDraft = typed.draftKey
     }
   }
 
-  /** The person left without signing in again: what was typed waits for them as drafts. */
-  #giveUp(): void {
-    const left = this.pending
+  /** Drops all pending operations after the person did not sign in again. Typed text is kept as drafts. */
+  #abandon(): void {
+    const abandoned = this.pending
     this.pending = []
-    this.#giveBack(left)
-    for (const one of left) one.told?.(null)
+    this.#restoreDrafts(abandoned)
+    for (const one of abandoned) one.onDone?.(null)
   }
 
   #wait(why: ApiError): void {
@@ -339,25 +343,25 @@ export class BoardStore {
     if (!this.#paused) return
     this.#paused = false
     clearTimeout(this.#retry)
-    void this.#pump().then(() => {
+    void this.#dispatch().then(() => {
       if (!this.#paused) void this.#catchUp()
     })
   }
 
-  #leaving = (event: BeforeUnloadEvent): void => {
+  #onBeforeUnload = (event: BeforeUnloadEvent): void => {
     if (this.pending.length > 0) event.preventDefault()
   }
 
-  /** What is still held goes out with the page. */
-  #left = (): void => {
+  /** Sends held operations before the page closes. */
+  #onPageHide = (): void => {
     const context = this.#context()
     for (const { operation: one, key, at } of this.#held) send(one, key, { ...context, now: at }).catch(() => undefined)
     this.#held = []
   }
 
-  // -- what others do --
+  // -- changes by others --
 
-  #hear = (message: Message): void => {
+  #onMessage = (message: Message): void => {
     switch (message.kind) {
       case 'hello': {
         const version = message.boards[this.id]
@@ -375,9 +379,9 @@ export class BoardStore {
         this.view = null
         return
       case 'stream':
-        // A lost stream says so at each of its attempts, more often than is polled.
+        // A lost stream reports each of its attempts, so keep the interval that is already running.
         if (!message.up) {
-          this.#poll ??= setInterval(() => this.#pollOnce(), pollEvery)
+          this.#poll ??= setInterval(() => this.#pollOnce(), pollInterval)
           return
         }
         clearInterval(this.#poll)
@@ -389,7 +393,7 @@ export class BoardStore {
   }
 
   #pollOnce(): void {
-    // Without marks the own changes come too; they wait for their answers.
+    // Polled changes have no client ID, so own changes look like those of others: wait until none are pending.
     if (!document.hidden && this.pending.length === 0) void this.#catchUp()
   }
 
@@ -400,16 +404,16 @@ export class BoardStore {
       return
     }
     if (change.client === clientId) this.#version = change.boardVersion
-    else this.#take([change])
+    else this.#applyChanges([change])
   }
 
-  /** Closes the gap between what the page knows and what the server has. */
+  /** Loads the changes that the page has missed. */
   #catchUp(): Promise<void> {
-    this.#catching ??= this.#gap().finally(() => (this.#catching = null))
+    this.#catching ??= this.#loadChanges().finally(() => (this.#catching = null))
     return this.#catching
   }
 
-  async #gap(): Promise<void> {
+  async #loadChanges(): Promise<void> {
     try {
       const entries: Activity[] = []
       let cursor: string | undefined
@@ -427,7 +431,7 @@ export class BoardStore {
         }
       } while (cursor)
       if (!this.#paused) this.offline = false
-      this.#take(entries)
+      this.#applyChanges(entries)
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.unreachable) this.offline = true
       if (thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 403)) {
@@ -437,27 +441,27 @@ export class BoardStore {
     }
   }
 
-  #take(entries: readonly Change[]): void {
+  #applyChanges(entries: readonly Change[]): void {
     if (!this.#server) return
     const draft = new Draft(this.#server)
-    const wanted = nothingWanted()
+    const stale = nothingStale()
     for (const entry of entries) {
       if (entry.boardVersion <= this.#version) continue
       this.#version = entry.boardVersion
-      for (const tell of this.#others) tell(entry)
-      applyChange(draft, entry, wanted)
+      for (const notify of this.#others) notify(entry)
+      applyChange(draft, entry, stale)
     }
     this.#server = draft.data
     this.#fold()
-    void this.#ask(wanted)
+    void this.#refresh(stale)
   }
 
-  async #ask(wanted: Wanted): Promise<void> {
-    if (wanted.board || wanted.members || wanted.cards.size > 20) {
+  async #refresh(stale: Stale): Promise<void> {
+    if (stale.board || stale.members || stale.cards.size > 20) {
       await this.#load()
       return
     }
-    await Promise.allSettled([...wanted.cards].map((id) => this.loadCard(id)))
+    await Promise.allSettled([...stale.cards].map((id) => this.loadCard(id)))
   }
 }
 

@@ -1,23 +1,23 @@
-// What others did, told by list_board_changes and by the live stream, put into
-// the page's copy of the server's state.
+// Applies changes by others, from list_board_changes and the live stream, to the
+// page's copy of the server state.
 import type { Activity, Card, LabelColor, Position } from '../api/types'
-import type { Draft } from './board-data'
+import type { Draft } from './boardData'
 
-/** An entry as the live stream tells it, with the mark of the tab that caused it. */
+/** An entry of the live stream, with the client ID of the tab that caused it. */
 export type Change = Activity & { client?: string | null }
 
-/** What an entry does not tell and the page must ask for. */
-export type Wanted = {
+/** Data that an entry changes without including it, so the page must load it. */
+export type Stale = {
   board: boolean
   members: boolean
-  /** Cards to load: records that are not known, or details that are shown. */
+  /** Cards to load: unknown cards, or cards whose details are shown. */
   cards: Set<string>
 }
 
-export const nothingWanted = (): Wanted => ({ board: false, members: false, cards: new Set() })
+export const nothingStale = (): Stale => ({ board: false, members: false, cards: new Set() })
 
-/** Applies one entry. Applying it again, or after the own answer to it, changes nothing. */
-export function applyChange(draft: Draft, entry: Activity, wanted: Wanted): void {
+/** Applies one entry. It is idempotent, also after the response to the page's own operation. */
+export function applyChange(draft: Draft, entry: Activity, stale: Stale): void {
   const to = <T>(field: string): T => entry.changes[field]?.to as T
   const { type, cardId, listId } = entry
   const has = (field: string) => field in entry.changes
@@ -30,18 +30,18 @@ export function applyChange(draft: Draft, entry: Activity, wanted: Wanted): void
     }
     if (!known) {
       if (type === 'card.created') {
-        draft.set('cards', cardId, born(draft, entry))
+        draft.set('cards', cardId, initialCard(draft, entry))
         draft.placeCard(cardId, to<string>('listId'), to<Position>('position') ?? 'bottom')
-        // A copy may have checklists and comments, which the entry only counts.
-        wanted.cards.add(cardId)
-      } else if (type === 'card.restored' || type === 'card.moved') wanted.board = true
-      // Anything else is about an archived card that nobody looked at.
+        // A copy may have checklists and comments, of which the entry has only the counts.
+        stale.cards.add(cardId)
+      } else if (type === 'card.restored' || type === 'card.moved') stale.board = true
+      // Other entries are about archived cards that are not loaded.
       return
     }
     applyToCard(draft, entry, known)
     const inside = type.startsWith('comment.') || type.startsWith('checklist')
     if (inside || (type === 'card.updated' && has('description') && draft.data.details.has(cardId))) {
-      wanted.cards.add(cardId)
+      stale.cards.add(cardId)
     }
     return
   }
@@ -79,13 +79,13 @@ export function applyChange(draft: Draft, entry: Activity, wanted: Wanted): void
         return
       case 'list.restored':
         if (!draft.data.lists.has(listId)) {
-          wanted.board = true
+          stale.board = true
           return
         }
         draft.restoreList(listId, position ?? 'bottom')
         return
       case 'list.moved_away':
-        draft.liftList(listId)
+        draft.detachList(listId)
         draft.delete('lists', listId)
         draft.delete('order', listId)
         return
@@ -131,8 +131,8 @@ export function applyChange(draft: Draft, entry: Activity, wanted: Wanted): void
     case 'status.posted':
       return
   }
-  if (type.startsWith('board_member.')) wanted.members = true
-  else if (type.startsWith('board.')) wanted.board = true
+  if (type.startsWith('board_member.')) stale.members = true
+  else if (type.startsWith('board.')) stale.board = true
 }
 
 function applyToCard(draft: Draft, entry: Activity, known: Card): void {
@@ -153,7 +153,7 @@ function applyToCard(draft: Draft, entry: Activity, known: Card): void {
     fields.archivedAt = changes.archivedAt.to ? entry.at : null
     fields.archivedBy = changes.archivedAt.to ? 'card' : null
   }
-  if (fields.archivedAt) draft.liftCard(known.id)
+  if (fields.archivedAt) draft.detachCard(known.id)
   draft.patch('cards', known.id, fields)
   const position = changes.position?.to as Position | undefined
   if (position && entry.type.startsWith('card.') && entry.type !== 'card.created') {
@@ -168,7 +168,7 @@ function people(draft: Draft, ids: string[], known?: Card): { id: string; name: 
   })
 }
 
-function born(draft: Draft, entry: Activity): Card {
+function initialCard(draft: Draft, entry: Activity): Card {
   const to = <T>(field: string, absent: T): T => (entry.changes[field]?.to as T | undefined) ?? absent
   return {
     id: entry.cardId!,

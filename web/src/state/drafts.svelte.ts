@@ -1,9 +1,9 @@
-// What was typed and not sent yet: kept on this device by person, thing and
-// field, until it is sent, discarded, or a month old.
+// Unsent text, kept on this device by person, record and field until it is sent,
+// discarded or 30 days old.
 import { untrack } from 'svelte'
 import type { Attachment } from 'svelte/attachments'
 
-/** A text with when it was written, and the text that it was written over. */
+/** A text with the time of writing, and the text that it redraftKeys. */
 type Draft = { text: string; at: number; base?: string }
 
 const prefix = 'cardwall-draft:'
@@ -11,12 +11,12 @@ const lifetime = 30 * 24 * 3600_000
 const guest = 'guest'
 
 let person = guest
-/** Counts the changes, so that what shows whether there is a draft is drawn again. */
+/** Counts changes, so that readers of has() update. */
 let changes = $state(0)
-/** The fields on the page, by where their drafts are kept. */
+/** The fields on the page, by the keys of their drafts. */
 const fields = new Map<string, DraftField>()
 
-const keyOf = (place: string) => `${prefix}${person}:${place}`
+const keyOf = (draftKey: string) => `${prefix}${person}:${draftKey}`
 
 function parse(stored: string | null): Draft | null {
   try {
@@ -41,7 +41,7 @@ function remove(key: string): void {
   untrack(() => changes++)
 }
 
-/** Stores a value; when the browser has no room left, the oldest drafts make way. */
+/** Stores a value. If the storage is full, it deletes the oldest drafts. */
 function store(key: string, value: string): void {
   if (localStorage.getItem(key) === null) untrack(() => changes++)
   for (;;) {
@@ -57,62 +57,62 @@ function store(key: string, value: string): void {
 }
 
 export const drafts = {
-  /** Says whose drafts are read and written from now on; without an id, those of a guest. */
-  of(userId: string | null): void {
+  /** Selects the person whose drafts are read and written; null selects a guest. Deletes expired drafts. */
+  setUser(userId: string | null): void {
     person = userId ?? guest
     for (const { key, at } of all()) if (at < Date.now() - lifetime) remove(key)
   },
-  read(place: string): Draft | null {
-    return parse(localStorage.getItem(keyOf(place)))
+  read(draftKey: string): Draft | null {
+    return parse(localStorage.getItem(keyOf(draftKey)))
   },
-  has(place: string): boolean {
+  has(draftKey: string): boolean {
     void changes
-    return localStorage.getItem(keyOf(place)) !== null
+    return localStorage.getItem(keyOf(draftKey)) !== null
   },
-  write(place: string, text: string, base?: string): void {
-    if (text || base) store(keyOf(place), JSON.stringify({ text, at: Date.now(), base } satisfies Draft))
-    else this.drop(place)
+  write(draftKey: string, text: string, base?: string): void {
+    if (text || base) store(keyOf(draftKey), JSON.stringify({ text, at: Date.now(), base } satisfies Draft))
+    else this.drop(draftKey)
   },
-  drop(place: string): void {
-    remove(keyOf(place))
-    fields.get(place)?.forget()
+  drop(draftKey: string): void {
+    remove(keyOf(draftKey))
+    fields.get(draftKey)?.forget()
   },
-  /** Forgets a draft that was sent, unless more has been typed since. */
-  sent(place: string, text: string): void {
-    if (this.read(place)?.text.trim() === text.trim()) this.drop(place)
+  /** Deletes a draft that was sent, unless the text has changed since. */
+  sent(draftKey: string, text: string): void {
+    if (this.read(draftKey)?.text.trim() === text.trim()) this.drop(draftKey)
   },
-  /** Puts words that the server refused back where they were written. */
-  giveBack(place: string, text: string, joint = '\n'): void {
-    const now = fields.get(place)?.value ?? this.read(place)?.text ?? ''
-    const whole = now.trim() && now.trim() !== text.trim() ? `${text}${joint}${now}` : text
-    this.write(place, whole)
-    fields.get(place)?.show(whole)
+  /** Restores a text that the server rejected to its draft and field. */
+  restore(draftKey: string, text: string, separator = '\n'): void {
+    const now = fields.get(draftKey)?.value ?? this.read(draftKey)?.text ?? ''
+    const whole = now.trim() && now.trim() !== text.trim() ? `${text}${separator}${now}` : text
+    this.write(draftKey, whole)
+    fields.get(draftKey)?.show(whole)
   },
-  /** Forgets everything that the person has written: for signing out on purpose. */
+  /** Deletes all drafts of the person, on signing out. */
   clear(): void {
     for (const { key } of all()) if (key.startsWith(`${prefix}${person}:`)) remove(key)
   },
 }
 
 type Options = {
-  /** The text of the field without a draft. */
+  /** Returns the text of the field without a draft. */
   initial?: () => string
-  /** Whether a draft is out of date, and is dropped. */
+  /** Reports whether a draft is out of date and can be deleted. */
   stale?: (text: string) => boolean
 }
 
 /**
- * Keeps what is typed in one field, and puts it back when the field is shown
- * again. A null place means that nothing is kept yet: a card has no id before
- * the server knows it.
+ * Keeps the text typed in one field and restores it when the field is shown
+ * again. A null key means that nothing is kept, as for a card that has no server
+ * ID yet.
  */
 export class DraftField {
-  /** Whether the field shows a draft that was written before. */
+  /** Whether the field shows a restored draft. */
   restored = $state(false)
   #node: HTMLInputElement | HTMLTextAreaElement | null = null
 
   constructor(
-    private readonly place: () => string | null,
+    private readonly draftKey: () => string | null,
     private readonly options: Options = {},
   ) {}
 
@@ -121,31 +121,31 @@ export class DraftField {
   }
 
   readonly attach: Attachment<HTMLInputElement | HTMLTextAreaElement> = (node) => {
-    const place = this.place()
+    const draftKey = this.draftKey()
     this.#node = node
-    if (place === null) return
+    if (draftKey === null) return
     return untrack(() => {
-      fields.set(place, this)
-      this.#restore(place, node)
-      const typed = () => {
+      fields.set(draftKey, this)
+      this.#restore(draftKey, node)
+      const onInput = () => {
         const { value } = node
-        drafts.write(place, value === (this.options.initial?.() ?? '') ? '' : value)
+        drafts.write(draftKey, value === (this.options.initial?.() ?? '') ? '' : value)
       }
-      node.addEventListener('input', typed)
+      node.addEventListener('input', onInput)
       return () => {
-        node.removeEventListener('input', typed)
-        if (fields.get(place) === this) fields.delete(place)
+        node.removeEventListener('input', onInput)
+        if (fields.get(draftKey) === this) fields.delete(draftKey)
         this.#node = null
       }
     })
   }
 
-  #restore(place: string, node: HTMLInputElement | HTMLTextAreaElement): void {
+  #restore(draftKey: string, node: HTMLInputElement | HTMLTextAreaElement): void {
     const initial = this.options.initial?.() ?? ''
-    const found = drafts.read(place)?.text
+    const found = drafts.read(draftKey)?.text
     if (found === undefined) {
-      if (node.value !== initial) drafts.write(place, node.value)
-    } else if (found === initial || this.options.stale?.(found)) drafts.drop(place)
+      if (node.value !== initial) drafts.write(draftKey, node.value)
+    } else if (found === initial || this.options.stale?.(found)) drafts.drop(draftKey)
     else this.show(found)
   }
 
@@ -162,19 +162,19 @@ export class DraftField {
     untrack(() => node.dispatchEvent(new Event('input', { bubbles: true })))
   }
 
-  /** Forgets that the text was a draft. */
+  /** Hides the note that the text was restored from a draft. */
   forget(): void {
     this.restored = false
   }
 
-  /** Forgets the draft: it was sent, saved, or cancelled. */
+  /** Deletes the draft after it was sent, saved or canceled. */
   drop(): void {
-    const place = untrack(this.place)
-    if (place !== null) drafts.drop(place)
+    const draftKey = untrack(this.draftKey)
+    if (draftKey !== null) drafts.drop(draftKey)
     this.forget()
   }
 
-  /** Forgets the draft and shows the field as it is without it. */
+  /** Deletes the draft and shows the initial text. */
   discard = (): void => {
     this.#set(this.options.initial?.() ?? '')
     this.drop()

@@ -5,7 +5,7 @@ const day = 24 * 3600_000
 
 beforeEach(() => {
   localStorage.clear()
-  drafts.of('usr_ada')
+  drafts.setUser('usr_ada')
 })
 afterEach(() => {
   vi.useRealTimers()
@@ -50,12 +50,12 @@ test('what was typed is there when the field is shown again, until it is discard
 test('a draft is of one person, thing and field', () => {
   drafts.write('comment:crd_1', 'of Ada')
   expect(drafts.read('comment:crd_2')).toBeNull()
-  drafts.of('usr_grace')
+  drafts.setUser('usr_grace')
   expect(drafts.read('comment:crd_1')).toBeNull()
   drafts.write('comment:crd_1', 'of Grace')
   drafts.clear()
   expect(drafts.has('comment:crd_1')).toBe(false)
-  drafts.of('usr_ada')
+  drafts.setUser('usr_ada')
   expect(drafts.read('comment:crd_1')?.text).toBe('of Ada')
 })
 
@@ -68,10 +68,10 @@ test('a draft is gone after it was sent, and after 30 days', () => {
   expect(drafts.has('b')).toBe(true)
 
   vi.useFakeTimers({ now: Date.now() + 29 * day })
-  drafts.of('usr_ada')
+  drafts.setUser('usr_ada')
   expect(drafts.has('b')).toBe(true)
   vi.setSystemTime(Date.now() + 2 * day)
-  drafts.of('usr_ada')
+  drafts.setUser('usr_ada')
   expect(drafts.has('b')).toBe(false)
 })
 
@@ -79,7 +79,7 @@ test('refused words come back before what was typed since', () => {
   const field = new DraftField(() => 'comment:crd_1')
   const { node } = shown(field)
   type(node, 'second')
-  drafts.giveBack('comment:crd_1', 'first', '\n\n')
+  drafts.restore('comment:crd_1', 'first', '\n\n')
   expect(node.value).toBe('first\n\nsecond')
   expect(drafts.read('comment:crd_1')?.text).toBe('first\n\nsecond')
 })

@@ -1,4 +1,4 @@
-// When a card is due, as people see it.
+// Due and start dates of cards, in time zones.
 import type { Session } from '../api/contract'
 import type { Card, DueInput } from '../api/types'
 
@@ -11,33 +11,34 @@ const offsets = new Map<string, number>()
 const offsetsMost = 4096
 const week = 7 * 24 * 60 * 60_000
 
-/** The calendar date and the time of day that clocks in a zone show. */
+/** Returns the calendar date and the time of day in a time zone. */
 export function wallClock(instant: Date, timeZone: string): Clock {
   const at = instant.getTime()
   const shown = new Date(at + offset(at, timeZone)).toISOString()
   return { date: shown.slice(0, 10), time: shown.slice(11, 16) }
 }
 
-let told: { zone: string; spans: { from: number; until: number; offset: number }[] } = { zone: '', spans: [] }
+let serverOffsets: { zone: string; spans: { from: number; until: number; offset: number }[] } = { zone: '', spans: [] }
 
-/** Takes over what the server tells of the clocks in the reader's zone. */
+/** Stores the UTC offsets that the server sent for the reader's time zone. */
 export function learnOffsets(zone: string, offsets: Session['zoneOffsets']): void {
   const span = (o: (typeof offsets)[number]) => ({
     from: Date.parse(o.from),
     until: Date.parse(o.until),
     offset: o.seconds * 1000,
   })
-  told = { zone, spans: offsets.map(span) }
+  serverOffsets = { zone, spans: offsets.map(span) }
 }
 
 /**
- * By how much clocks in a zone are ahead of UTC, in milliseconds. Intl takes its
- * time, tens of milliseconds when a page first asks, and a board asks once for each
- * card. So what the server told comes first; then Intl is asked for the edges of a
- * week, and for an instant only in a week in which the clocks change.
+ * Returns the UTC offset of a time zone in milliseconds. Intl is slow, with tens of
+ * milliseconds for the first call, and a board needs an offset for each card. So
+ * this uses the server's offsets first, then asks Intl for both ends of a week, and
+ * for an exact instant only in weeks in which the offset changes.
  */
 function offset(at: number, timeZone: string): number {
-  const span = told.zone === timeZone && told.spans.find(({ from, until }) => from <= at && at < until)
+  const span =
+    serverOffsets.zone === timeZone && serverOffsets.spans.find(({ from, until }) => from <= at && at < until)
   if (span) return span.offset
   const begin = Math.floor(at / week) * week
   const before = knownOffset(begin, timeZone)
@@ -77,7 +78,7 @@ function readOffset(at: number, timeZone: string): number {
   return Date.parse(`${of.year}-${of.month}-${of.day}T${of.hour}:${of.minute}:${of.second}Z`) - at
 }
 
-/** The instant at which clocks in a zone show a date and a time; in a gap of daylight saving, after it. */
+/** Returns the instant of a date and time in a time zone. A time in a daylight saving gap moves to after the gap. */
 export function instantOf(date: string, time: string, timeZone: string): string {
   const wanted = Date.parse(`${date}T${time}:00Z`)
   let at = wanted
@@ -90,7 +91,7 @@ export function instantOf(date: string, time: string, timeZone: string): string 
   return new Date(at).toISOString()
 }
 
-/** What the server will make of an input; it has the last word. */
+/** Returns the dates that the server is expected to compute from an input. */
 export function resolve(input: DueInput): Due {
   const zone = input.timeZone || 'UTC'
   const at = (date?: string, time?: string) => (date && time ? instantOf(date, time, zone) : null)
@@ -103,7 +104,7 @@ export function resolve(input: DueInput): Due {
   }
 }
 
-/** The input that says what a card has now. */
+/** Returns the input for the current dates of a card. */
 export function inputOf(due: Due): DueInput {
   const zone = due.timeZone ?? 'UTC'
   const time = (at: string | null) => (at ? wallClock(new Date(at), zone).time : undefined)
@@ -116,13 +117,13 @@ export function inputOf(due: Due): DueInput {
   }
 }
 
-/** A day, with a time of day when there is one. */
+/** A day with an optional time of day. */
 export type Moment = { date: string; time?: string }
 
-/** A change of dates: what is absent stays, null takes it away. */
+/** A change of dates. An absent date stays; null removes it. */
 export type Redate = { due?: Moment | null; start?: Moment | null; timeZone?: string }
 
-/** The dates after a change; a time that stays is told in the new zone. */
+/** Returns the dates after a change. An unchanged time is converted to the new time zone. */
 export function redated(due: Due, to: Redate): DueInput {
   const was = inputOf(due)
   const zone = to.timeZone ?? was.timeZone
@@ -142,7 +143,7 @@ export function redated(due: Due, to: Redate): DueInput {
   }
 }
 
-/** The first and the last day of a card that has a date, for somebody in a zone; null without one. */
+/** Returns the first and last day of a card in a time zone, or null if it has no date. */
 export function spanOf(due: Due, timeZone: string): { first: string; last: string } | null {
   const day = (date: string | null, at: string | null) => (at ? wallClock(new Date(at), timeZone).date : date)
   const starts = day(due.startDate, due.startAt)
@@ -150,11 +151,11 @@ export function spanOf(due: Due, timeZone: string): { first: string; last: strin
   const first = starts ?? ends
   const last = ends ?? starts
   if (!first || !last) return null
-  // A due instant may lie before the date of the start in a zone far to the west.
+  // In a time zone far to the west, a due instant may be before the start date.
   return first <= last ? { first, last } : { first: last, last: first }
 }
 
-/** The dates so many days later, at the same times of day in their own zone. */
+/** Returns the dates moved by a number of days, at the same times of day in their own time zone. */
 export function shifted(due: Due, days: number): DueInput {
   const was = inputOf(due)
   const later = (date: string | undefined) => (date ? addDays(date, days) : undefined)
@@ -163,7 +164,7 @@ export function shifted(due: Due, days: number): DueInput {
 
 export type Urgency = 'done' | 'overdue' | 'today' | 'soon' | 'later'
 
-/** How pressing a card is for somebody in a zone; null without a due date. */
+/** Returns how urgent a card is in a time zone, or null if it has no due date. */
 export function urgency(
   card: Pick<Due, 'dueDate' | 'dueAt'> & { done: boolean },
   now: Date,

@@ -1,16 +1,16 @@
-// Exports under way. The server writes two of a person's at a time; more wait
-// here for their turn, and for those of other windows.
+// Exports in progress. The server runs two exports of a person at a time. More
+// wait in a queue, also for those of other windows.
 import { ApiError } from '../api/client'
 import { send } from '../api/send'
 
 export type Export = {
-  /** The address of the document; an export is known by it. */
+  /** The address of the export, which identifies it. */
   readonly href: string
-  /** What the file is called. */
+  /** The file name. */
   name: string
   state: 'waiting' | 'running' | 'done' | 'failed'
   bytes: number
-  /** Why it waits or failed. */
+  /** Why it is waiting or failed. */
   why: string | null
 }
 
@@ -27,7 +27,7 @@ export const exports = {
   },
 }
 
-/** Asks for an export; the browser saves it under the name that the server gives once it is whole. */
+/** Starts an export. When it is complete, the browser saves it under the name that the server gives. */
 export function beginExport(href: string): void {
   const before = exports.of(href)
   if (before && (before.state === 'running' || before.state === 'waiting')) return
@@ -69,7 +69,7 @@ async function run(one: Export): Promise<void> {
     if (stop.signal.aborted) return
     if (thrown instanceof ApiError && thrown.code === 'rate_limited') {
       one.state = 'waiting'
-      one.why = 'Two exports run in another window; this one begins when one of them has ended.'
+      one.why = 'Two exports are running in another window. This one starts when one of them is done.'
       setTimeout(() => {
         if (one.state !== 'waiting' || stop.signal.aborted) return
         one.why = null
@@ -85,25 +85,25 @@ async function run(one: Export): Promise<void> {
   }
 }
 
-/** The file name in a Content-Disposition header of our server (RFC 6266). */
+/** Returns the file name in a Content-Disposition header (RFC 6266). */
 export function fileName(disposition: string | null): string | undefined {
   const encoded = /filename\*=utf-8''([^;]+)/i.exec(disposition ?? '')?.[1]
   return encoded ? decodeURIComponent(encoded) : /filename="([^"]+)"/.exec(disposition ?? '')?.[1]
 }
 
 async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
-  const answer = await send(new Request(one.href, { signal }))
-  if (!answer.ok || !answer.body) {
-    const told = (await answer.json().catch(() => ({}))) as { error?: { code: string; message: string } }
+  const response = await send(new Request(one.href, { signal }))
+  if (!response.ok || !response.body) {
+    const { error } = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string } }
     throw new ApiError(
-      answer.status,
-      told.error?.code ?? 'internal',
-      told.error?.message ?? `The server answered with an error (${answer.status}).`,
+      response.status,
+      error?.code ?? 'internal',
+      error?.message ?? `The server responded with an error (${response.status}).`,
     )
   }
-  one.name = fileName(answer.headers.get('Content-Disposition')) ?? one.name
+  one.name = fileName(response.headers.get('Content-Disposition')) ?? one.name
   const parts: Uint8Array<ArrayBuffer>[] = []
-  const reader = answer.body.getReader()
+  const reader = response.body.getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return parts
@@ -112,12 +112,12 @@ async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayB
   }
 }
 
-/** A document that broke off does not end with complete: it is no file to keep. */
+/** Saves the file. An incomplete export does not end with "complete":true and is not saved. */
 async function save(parts: Uint8Array<ArrayBuffer>[], name: string): Promise<void> {
   const file = new Blob(parts, { type: 'application/json' })
   const end = await file.slice(-64).text()
   if (!/"complete":true\}\s*$/.test(end)) {
-    throw new ApiError(0, 'truncated', 'The export broke off before its end; nothing was saved. Try again.')
+    throw new ApiError(0, 'truncated', 'The export was incomplete, so nothing was saved. Try again.')
   }
   const address = URL.createObjectURL(file)
   const link = document.createElement('a')

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Activity, Card, List } from '../api/types'
-import { Draft, fromOpened, type BoardData } from './board-data'
-import { applyChange, nothingWanted } from './changes'
-import { dropped, fold, named, type Pending } from './fold'
-import { settle, type Inputs, type Kind, type Operation } from './operations'
+import { Draft, fromOpened, type BoardData } from './boardData'
+import { applyChange, nothingStale } from './changes'
+import { withoutFailed, fold, replacePendingId, type Pending } from './fold'
+import { reconcile, type Inputs, type Kind, type Operation } from './operations'
 
 const at = '2026-03-02T09:00:00.000Z'
 const context = { boardId: 'brd_1', me: { id: 'usr_1', name: 'Ada' } }
@@ -102,7 +102,7 @@ describe('fold', () => {
   test('a failure drops that one and keeps what came after', () => {
     const failing = pend('move_card', { cardId: 'a', listId: 'l2', position: 'top' })
     const pending = [failing, pend('update_card', { cardId: 'b', title: 'Kept' })]
-    const view = fold(server(), dropped(pending, failing.key), context)
+    const view = fold(server(), withoutFailed(pending, failing.key), context)
     expect(order(view, 'l1')).toEqual(['a', 'b', 'c'])
     expect(view.cards.get('b')?.title).toBe('Kept')
   })
@@ -115,15 +115,15 @@ describe('fold', () => {
       pend('move_card', { cardId: 'a', listId: 'l1', position: { after: 'new_1' } }),
       pend('update_card', { cardId: 'b', title: 'Kept' }),
     ]
-    expect(dropped(pending, make.key).map((p) => p.operation.kind)).toEqual(['update_card'])
+    expect(withoutFailed(pending, make.key).map((p) => p.operation.kind)).toEqual(['update_card'])
   })
 
   test('what follows a creation speaks of the id of the server once it is known', () => {
     const make = pend('create_card', { id: 'new_1', listId: 'l1', title: 'New', position: 'bottom' })
     const move = pend('move_card', { cardId: 'new_1', listId: 'l2', position: 'top' })
     const draft = new Draft(server())
-    settle(draft, make.operation, card('e', 'l1', { title: 'New' }))
-    const view = fold(draft.data, named([move], 'new_1', 'e'), context)
+    reconcile(draft, make.operation, card('e', 'l1', { title: 'New' }))
+    const view = fold(draft.data, replacePendingId([move], 'new_1', 'e'), context)
     expect(order(view, 'l1')).toEqual(['a', 'b', 'c'])
     expect(order(view, 'l2')).toEqual(['e', 'd'])
   })
@@ -186,9 +186,9 @@ function entry(type: string, more: Partial<Activity>): Activity {
 
 function changed(type: string, more: Partial<Activity>, state = server()) {
   const draft = new Draft(state)
-  const wanted = nothingWanted()
-  applyChange(draft, entry(type, more), wanted)
-  return { data: draft.data, wanted }
+  const stale = nothingStale()
+  applyChange(draft, entry(type, more), stale)
+  return { data: draft.data, stale }
 }
 
 describe('what others did', () => {
@@ -251,9 +251,9 @@ describe('what others did', () => {
   })
 
   test('asks for what an entry does not tell', () => {
-    expect(changed('comment.added', { cardId: 'a', listId: 'l1' }).wanted.cards).toEqual(new Set(['a']))
-    expect(changed('board_member.added', {}).wanted.members).toBe(true)
-    expect(changed('board.updated', {}).wanted.board).toBe(true)
-    expect(changed('card.restored', { cardId: 'z', listId: 'l1' }).wanted.board).toBe(true)
+    expect(changed('comment.added', { cardId: 'a', listId: 'l1' }).stale.cards).toEqual(new Set(['a']))
+    expect(changed('board_member.added', {}).stale.members).toBe(true)
+    expect(changed('board.updated', {}).stale.board).toBe(true)
+    expect(changed('card.restored', { cardId: 'z', listId: 'l1' }).stale.board).toBe(true)
   })
 })

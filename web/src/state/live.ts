@@ -1,6 +1,6 @@
-// The live stream: one for the whole browser. The tab that holds the lock
-// listens for all; the others hear it over a channel. Where the browser or the
-// server has no stream, tabs ask list_board_changes instead.
+// The live stream, one for the whole browser. The leader, the tab that holds the
+// lock, receives it and forwards it to the other tabs over a channel. Without a
+// stream, tabs poll list_board_changes instead.
 import { clientId } from '../api/client'
 import { randomId } from '../lib/id'
 import type { Change } from './changes'
@@ -14,13 +14,13 @@ export type Message =
   | { kind: 'presence'; boardId: string; people: Person[] }
   | { kind: 'gone'; boardId: string }
   | { kind: 'notifications'; unread: number; newest: string }
-  /** Whether the stream stands; without it tabs poll. */
+  /** Whether the stream is connected. Without it, tabs poll. */
   | { kind: 'stream'; up: boolean }
 
-type Talk = { kind: 'want'; tab: string; boards: string[]; own: boolean } | { kind: 'who' } | Message
+type TabMessage = { kind: 'want'; tab: string; boards: string[]; own: boolean } | { kind: 'who' } | Message
 
 const channelName = 'cardwall-live'
-const wantFor = 150_000 // a tab in the background may speak only once a minute
+const subscriptionTtl = 150_000 // background tabs may run timers only once a minute
 
 let started = false
 let channel: BroadcastChannel | null = null
@@ -28,32 +28,32 @@ let source: EventSource | null = null
 let leading = false
 let up = false
 const listeners = new Map<string, Set<(message: Message) => void>>()
-const owners = new Set<(message: Message) => void>()
-const wanted = new Map<string, { boards: string[]; own: boolean; until: number }>()
+const notificationListeners = new Set<(message: Message) => void>()
+const subscriptions = new Map<string, { boards: string[]; own: boolean; until: number }>()
 
-/** Listens for a board until the answer is called; says at once whether the stream stands. */
-export function watch(boardId: string, hear: (message: Message) => void): () => void {
+/** Calls `listener` for messages about a board, first with the state of the stream. The returned function stops it. */
+export function watch(boardId: string, listener: (message: Message) => void): () => void {
   start()
-  const hearers = listeners.get(boardId) ?? new Set()
-  hearers.add(hear)
-  listeners.set(boardId, hearers)
-  say()
-  hear({ kind: 'stream', up })
+  const boardListeners = listeners.get(boardId) ?? new Set()
+  boardListeners.add(listener)
+  listeners.set(boardId, boardListeners)
+  announce()
+  listener({ kind: 'stream', up })
   return () => {
-    hearers.delete(hear)
-    if (hearers.size === 0) listeners.delete(boardId)
-    say()
+    boardListeners.delete(listener)
+    if (boardListeners.size === 0) listeners.delete(boardId)
+    announce()
   }
 }
 
-/** Listens for the person's own notifications until the answer is called. */
-export function watchNotifications(hear: (message: Message) => void): () => void {
+/** Calls `listener` for the person's notifications. The returned function stops it. */
+export function watchNotifications(listener: (message: Message) => void): () => void {
   start()
-  owners.add(hear)
-  say()
+  notificationListeners.add(listener)
+  announce()
   return () => {
-    owners.delete(hear)
-    say()
+    notificationListeners.delete(listener)
+    announce()
   }
 }
 
@@ -62,80 +62,91 @@ function start(): void {
   started = true
   if ('BroadcastChannel' in globalThis && navigator.locks) {
     channel = new BroadcastChannel(channelName)
-    channel.onmessage = (event: MessageEvent<Talk>) => heard(event.data)
+    channel.onmessage = (event: MessageEvent<TabMessage>) => receive(event.data)
     void navigator.locks.request(channelName, () => {
       leading = true
-      channel?.postMessage({ kind: 'who' } satisfies Talk)
-      say() // the channel brings a question to the other tabs alone
-      return new Promise(() => undefined) // held as long as the tab lives
+      channel?.postMessage({ kind: 'who' } satisfies TabMessage)
+      announce() // a tab does not receive its own message
+      return new Promise(() => undefined) // keeps the lock until the tab closes
     })
   } else {
     leading = true
   }
-  setInterval(say, 20_000)
+  setInterval(announce, 20_000)
   addEventListener('pagehide', () =>
-    channel?.postMessage({ kind: 'want', tab: clientId, boards: [], own: false } satisfies Talk),
+    channel?.postMessage({ kind: 'want', tab: clientId, boards: [], own: false } satisfies TabMessage),
   )
 }
 
-/** Tells the leader what this tab looks at. */
-function say(): void {
-  const talk: Talk = { kind: 'want', tab: clientId, boards: [...listeners.keys()], own: owners.size > 0 }
-  channel?.postMessage(talk)
-  heard(talk)
+/** Announces to the leader which boards this tab shows. */
+function announce(): void {
+  const want: TabMessage = {
+    kind: 'want',
+    tab: clientId,
+    boards: [...listeners.keys()],
+    own: notificationListeners.size > 0,
+  }
+  channel?.postMessage(want)
+  receive(want)
 }
 
-function heard(talk: Talk): void {
-  switch (talk.kind) {
+function receive(message: TabMessage): void {
+  switch (message.kind) {
     case 'want':
       if (!leading) return
-      wanted.set(talk.tab, { boards: talk.boards, own: talk.own, until: Date.now() + wantFor })
-      reopenSoon()
+      subscriptions.set(message.tab, {
+        boards: message.boards,
+        own: message.own,
+        until: Date.now() + subscriptionTtl,
+      })
+      scheduleReopen()
       return
     case 'who':
-      say()
+      announce()
       return
     case 'stream':
-      up = talk.up
+      up = message.up
       break
   }
-  deliver(talk)
+  deliver(message)
 }
 
 function deliver(message: Message): void {
   if (message.kind === 'notifications') {
-    for (const hear of owners) hear(message)
+    for (const listener of notificationListeners) listener(message)
     return
   }
-  for (const [boardId, hearers] of listeners) {
+  for (const [boardId, boardListeners] of listeners) {
     if (message.kind === 'change' && message.change.boardId !== boardId) continue
     if ((message.kind === 'presence' || message.kind === 'gone') && message.boardId !== boardId) continue
-    for (const hear of hearers) hear(message)
+    for (const listener of boardListeners) listener(message)
   }
 }
 
-/** From the leader to every tab, its own too. */
-function tell(message: Message): void {
+/** Sends a message from the leader to all tabs, including its own. */
+function broadcast(message: Message): void {
   channel?.postMessage(message)
-  heard(message)
+  receive(message)
 }
 
-let soon: ReturnType<typeof setTimeout> | undefined
+let reopenTimer: ReturnType<typeof setTimeout> | undefined
 
-function reopenSoon(): void {
-  clearTimeout(soon)
-  soon = setTimeout(reopen, 30)
+function scheduleReopen(): void {
+  clearTimeout(reopenTimer)
+  reopenTimer = setTimeout(reopen, 30)
 }
 
 let open: string | null = null
-/** How often in a row the stream was refused: a server that stops, or none that is there. */
-let refusals = 0
+/** The number of consecutive failed connections, for the backoff. */
+let failures = 0
 
 function reopen(): void {
   if (!leading) return
   const now = Date.now()
-  for (const [tab, want] of wanted) if (want.until < now || (want.boards.length === 0 && !want.own)) wanted.delete(tab)
-  const boards = wanted.size > 0 ? [...new Set([...wanted.values()].flatMap((w) => w.boards))].sort().join(',') : null
+  for (const [tab, want] of subscriptions)
+    if (want.until < now || (want.boards.length === 0 && !want.own)) subscriptions.delete(tab)
+  const boards =
+    subscriptions.size > 0 ? [...new Set([...subscriptions.values()].flatMap((w) => w.boards))].sort().join(',') : null
   if (boards === open && source && source.readyState !== EventSource.CLOSED) return
   source?.close()
   source = null
@@ -146,25 +157,25 @@ function reopen(): void {
   const on = <T>(name: string, then: (data: T) => void) =>
     stream.addEventListener(name, (event) => then(JSON.parse((event as MessageEvent<string>).data) as T))
   on<{ boards: Record<string, number> }>('hello', ({ boards: versions }) => {
-    refusals = 0
-    tell({ kind: 'stream', up: true })
-    tell({ kind: 'hello', boards: versions })
+    failures = 0
+    broadcast({ kind: 'stream', up: true })
+    broadcast({ kind: 'hello', boards: versions })
   })
-  on<Change>('change', (change) => tell({ kind: 'change', change }))
-  on<{ boardId: string; people: Person[] }>('presence', (p) => tell({ kind: 'presence', ...p }))
-  on<{ boardId: string }>('gone', ({ boardId }) => tell({ kind: 'gone', boardId }))
-  on<{ unread: number; newest: string }>('notifications', (n) => tell({ kind: 'notifications', ...n }))
+  on<Change>('change', (change) => broadcast({ kind: 'change', change }))
+  on<{ boardId: string; people: Person[] }>('presence', (p) => broadcast({ kind: 'presence', ...p }))
+  on<{ boardId: string }>('gone', ({ boardId }) => broadcast({ kind: 'gone', boardId }))
+  on<{ unread: number; newest: string }>('notifications', (n) => broadcast({ kind: 'notifications', ...n }))
   stream.onerror = () => {
-    tell({ kind: 'stream', up: false })
-    // A refusal ends an EventSource; a lost connection it mends itself.
+    broadcast({ kind: 'stream', up: false })
+    // An EventSource reconnects by itself, except after an error status.
     if (stream.readyState !== EventSource.CLOSED || source !== stream) return
-    // It may be the session that has ended: then the stream waits for the next sign-in.
+    // The session may have ended. Then wait for the next sign-in.
     setTimeout(
       () =>
         void signedInAgain()
           .catch(() => false)
           .then(reopen),
-      Math.min(1000 * 2 ** refusals++, 15_000) * (0.75 + Math.random() / 2),
+      Math.min(1000 * 2 ** failures++, 15_000) * (0.75 + Math.random() / 2),
     )
   }
 }

@@ -1,5 +1,5 @@
-// How many notifications wait, in every tab: from the session at first, then
-// from the live stream.
+// The number of unread notifications: first from the session, then from the live
+// stream.
 import { watchNotifications } from './live'
 
 const most = 100
@@ -14,18 +14,18 @@ export const notifications = {
   set unread(n: number) {
     unread = n
   },
-  /** Changes whenever there is something new to show. */
-  get mark() {
+  /** Changes when there are new notifications. */
+  get version() {
     return `${unread} ${newest}`
   },
-  /** The count as it is shown; the server counts up to 100. */
+  /** The count as text. The server counts up to 100. */
   get text() {
     return unread >= most ? '99+' : String(unread)
   },
   begin(n: number): void {
     unread = n
   },
-  /** Follows the stream until the answer is called. */
+  /** Follows the live stream. The returned function stops it. */
   listen(): () => void {
     return watchNotifications((message) => {
       if (message.kind !== 'notifications') return

@@ -1,15 +1,15 @@
-// Who is signed in, and what the sidebar shows of their workspaces.
+// The session of the person who is signed in, and their workspaces.
 import { ApiError, app, data, sendAs } from '../api/client'
 import type { Home, Session, Theme } from '../api/contract'
-import { onUnknown } from '../api/send'
+import { onUnauthorized } from '../api/send'
 import { drafts } from './drafts.svelte'
 import { learnOffsets } from './due'
 import { notifications } from './notifications.svelte'
 
-/** What the session brings of home at once; the rest comes with loadHome. */
+/** The part of home that comes with the session. loadHome loads the rest. */
 type KnownHome = Pick<Home, 'workspaces'> & Partial<Home>
 
-/** The session ended while the page was open; perhaps another person is signed in now. */
+/** Set when the session ended while the page was open. Another person may be signed in. */
 type Ended = { other: Session['user'] | null }
 
 type State = {
@@ -25,9 +25,9 @@ export const session = {
   get status() {
     return state.status
   },
-  /** The session; only for pages that a signed-in person sees. */
+  /** The session. Only for pages that require a sign-in. */
   get current(): Session {
-    if (!state.session) throw new Error('nobody is signed in')
+    if (!state.session) throw new Error('no one is signed in')
     return state.session
   },
   get me() {
@@ -44,12 +44,12 @@ export const session = {
   },
 }
 
-/** Asks who is signed in; null when nobody is. */
+/** Loads the session, or returns null if no one is signed in. */
 async function findSession(): Promise<Session | null> {
   try {
     return (await data(app.GET('/session/current'))).session
   } catch (thrown) {
-    // A server of the version before, while all are upgraded, does not know that question.
+    // During an upgrade, a server of the previous version does not have this operation.
     if (!(thrown instanceof ApiError) || thrown.status !== 404) throw thrown
     return data(app.GET('/session')).catch((thrown: unknown) => {
       if (thrown instanceof ApiError && thrown.status === 401) return null
@@ -61,22 +61,22 @@ async function findSession(): Promise<Session | null> {
 export async function loadSession(): Promise<void> {
   try {
     const found = await findSession()
-    if (found) entered(found)
+    if (found) startSession(found)
     else state.status = 'out'
   } catch {
     state.status = 'unreachable'
   }
 }
 
-/** Somebody signed in, or did so before. On the page of another person only that is said. */
-export function entered(found: Session): void {
+/** Starts a session. If the page belongs to another person, it only reports that. */
+export function startSession(found: Session): void {
   const before = state.session
   if (before && before.user.id !== found.user.id) {
     end({ other: found.user })
     return
   }
   learnOffsets(found.user.timeZone, found.zoneOffsets)
-  drafts.of(found.user.id)
+  drafts.setUser(found.user.id)
   sendAs(found.user.id)
   state.session = found
   state.home = { ...(before ? state.home : null), workspaces: found.workspaces }
@@ -87,7 +87,7 @@ export function entered(found: Session): void {
   resume(true)
 }
 
-export function left(): void {
+export function clearSession(): void {
   resume(false)
   state.session = null
   state.home = null
@@ -96,29 +96,29 @@ export function left(): void {
 
 // -- a session that ends while the page is open --
 
-/** What was asked after the end of the session waits for this: true when the person is signed in again. */
-let again: { resumed: Promise<boolean>; resume: (signedIn: boolean) => void } | null = null
+/** Requests after the end of the session wait for this. It resolves to true if the person signs in again. */
+let pendingSignIn: { resumed: Promise<boolean>; resume: (signedIn: boolean) => void } | null = null
 
-function end(how: Ended): Promise<boolean> {
-  state.ended = how
-  if (!again) {
+function end(ended: Ended): Promise<boolean> {
+  state.ended = ended
+  if (!pendingSignIn) {
     let resume: (signedIn: boolean) => void = () => undefined
     const resumed = new Promise<boolean>((done) => (resume = done))
-    again = { resumed, resume }
+    pendingSignIn = { resumed, resume }
   }
-  return again.resumed
+  return pendingSignIn.resumed
 }
 
 function resume(signedIn: boolean): void {
   state.ended = null
-  again?.resume(signedIn)
-  again = null
+  pendingSignIn?.resume(signedIn)
+  pendingSignIn = null
 }
 
-/** Finds out whether the session has ended; then waits for the next sign-in, and returns whether there was one. */
+/** Checks whether the session has ended. If so, it waits for the next sign-in and reports whether there was one. */
 export async function signedInAgain(): Promise<boolean> {
   if (state.status !== 'in') return false
-  const waiting = again?.resumed
+  const waiting = pendingSignIn?.resumed
   if (waiting) return waiting
   const found = await findSession()
   if (state.status !== 'in') return false
@@ -126,19 +126,19 @@ export async function signedInAgain(): Promise<boolean> {
   return end({ other: found?.user ?? null })
 }
 
-onUnknown(signedInAgain)
+onUnauthorized(signedInAgain)
 
-/** Tells the other tabs who signed in, and hears of them. */
+/** Notifies the other tabs of sign-ins. */
 const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('cardwall-session') : null
 if (tabs) {
   tabs.onmessage = async (event: MessageEvent<string>) => {
     if (state.status !== 'in' || (!state.ended && event.data === state.session?.user.id)) return
     const found = await findSession().catch(() => null)
-    if (found && state.session) entered(found)
+    if (found && state.session) startSession(found)
   }
 }
 
-/** Loads the boards of the sidebar and of home; keeps what it has when that fails. */
+/** Loads the boards of the sidebar and home. If loading fails, it keeps the current ones. */
 export async function loadHome(): Promise<void> {
   try {
     state.home = await data(app.GET('/home'))
@@ -150,12 +150,12 @@ export async function loadHome(): Promise<void> {
 export async function signOut(): Promise<void> {
   await data(app.POST('/sign-out'))
   drafts.clear()
-  left()
+  clearSession()
 }
 
 const themeKey = 'cardwall-theme'
 
-/** Sets light, dark or what the system says, also for the next visit. */
+/** Applies a theme, and stores it for the next visit. */
 export function showTheme(theme: Theme): void {
   localStorage.setItem(themeKey, theme)
   if (theme === 'system') delete document.documentElement.dataset.theme
@@ -173,6 +173,6 @@ export async function setTheme(theme: Theme): Promise<void> {
   await data(app.PATCH('/profile', { body: { theme } }))
 }
 
-export function profileChanged(user: Session['user']): void {
+export function updateProfile(user: Session['user']): void {
   if (state.session) state.session.user = user
 }

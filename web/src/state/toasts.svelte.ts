@@ -9,7 +9,7 @@ export const toasts = $state<Toast[]>([])
 
 let last = 0
 
-/** Shows a line at the bottom for a while, longer when there is something to do in it; answers its id. */
+/** Shows a toast, longer if it has an action or reports an error. It returns the ID of the toast. */
 export function toast(text: string, more: Partial<Pick<Toast, 'tone' | 'action'>> = {}): number {
   const id = ++last
   toasts.push({ id, text, tone: 'plain', ...more })

@@ -1,6 +1,6 @@
 let depth = $state(0)
 
-/** How many dialogs are open; toasts show in the topmost, for what is below it cannot be reached. */
+/** Counts the open dialogs. Toasts show in the topmost, because anything below it is inert. */
 export const layers = {
   get top() {
     return depth

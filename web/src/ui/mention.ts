@@ -3,12 +3,12 @@ import type { Attachment } from 'svelte/attachments'
 type Person = { id: string; name: string }
 
 const most = 6
-// An @ that begins a word, and what stands behind it: at most two words.
-const asked = /(?:^|[^\p{L}\p{N}\p{M}_@/\\])@([\p{L}\p{M}\p{N}'’.-]*(?: [\p{L}\p{M}\p{N}'’.-]*)?)$/u
+// An @ at the start of a word, followed by at most two words.
+const mentionPattern = /(?:^|[^\p{L}\p{N}\p{M}_@/\\])@([\p{L}\p{M}\p{N}'’.-]*(?: [\p{L}\p{M}\p{N}'’.-]*)?)$/u
 
 let ids = 0
 
-/** The people whose names, or a word of them, begin with a text. */
+/** Returns the people whose name, or a word of it, begins with the text. */
 export function matching(people: readonly Person[], text: string): Person[] {
   const wanted = text.toLocaleLowerCase()
   return people
@@ -19,7 +19,7 @@ export function matching(people: readonly Person[], text: string): Person[] {
     .slice(0, most)
 }
 
-/** Offers the people of a board behind an @ that is written in a textarea. */
+/** Suggests people after an @ is typed in a textarea. */
 export function mention(people: () => readonly Person[]): Attachment<HTMLTextAreaElement> {
   return (node) => {
     const box = document.createElement('ul')
@@ -48,7 +48,7 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
         option.id = `${box.id}-${i}`
         option.ariaSelected = String(i === at)
         option.textContent = person.name
-        // Ahead of the click, which would take the focus from the text.
+        // On pointerdown, because a click would move the focus out of the text.
         option.addEventListener('pointerdown', (event) => {
           event.preventDefault()
           choose(person)
@@ -71,16 +71,16 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
       box.style.top = `${below ? field.bottom + 4 : Math.max(8, field.top - own.height - 4)}px`
     }
 
-    function look(): void {
+    function update(): void {
       const text =
-        node.selectionStart === node.selectionEnd ? asked.exec(node.value.slice(0, node.selectionStart)) : null
+        node.selectionStart === node.selectionEnd ? mentionPattern.exec(node.value.slice(0, node.selectionStart)) : null
       const typed = text?.[1]
       if (typed === undefined) {
         hide()
         return
       }
       found = matching(people(), typed)
-      // A name that is written out needs no offer.
+      // A name that is typed in full needs no suggestion.
       if (found.length === 0 || (found.length === 1 && found[0]!.name === typed.trimEnd())) {
         hide()
         return
@@ -110,13 +110,13 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
       if (found.length > 0) paint()
     }
 
-    node.addEventListener('input', look)
-    node.addEventListener('click', look)
+    node.addEventListener('input', update)
+    node.addEventListener('click', update)
     node.addEventListener('blur', hide)
     node.addEventListener('keydown', keydown, true)
     return () => {
       hide()
-      for (const name of ['input', 'click'] as const) node.removeEventListener(name, look)
+      for (const name of ['input', 'click'] as const) node.removeEventListener(name, update)
       node.removeEventListener('blur', hide)
       node.removeEventListener('keydown', keydown, true)
     }

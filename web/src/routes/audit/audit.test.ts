@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { AuditEntry } from '../../api/contract'
 import { difference, fieldText } from './difference'
-import { askedOf, filterOf, isFiltered, searchOf } from './filter'
-import { didPieces, knownOperations, operationGroups } from './words'
+import { paramsOf, filterOf, isFiltered, searchOf } from './filter'
+import { entryPieces, knownOperations, operationGroups } from './labels'
 
 describe('filters', () => {
   const filter = filterOf(new URLSearchParams('actor=usr_1&from=2026-03-01&nonsense=1'))
@@ -13,7 +13,7 @@ describe('filters', () => {
     expect(searchOf(filterOf(new URLSearchParams()))).toBe('')
   })
   it('are named as the server names them, without the empty ones', () => {
-    expect(askedOf({ ...filter, board: 'brd_1', token: 'tok_1' })).toEqual({
+    expect(paramsOf({ ...filter, board: 'brd_1', token: 'tok_1' })).toEqual({
       actor: 'usr_1',
       boardId: 'brd_1',
       tokenId: 'tok_1',
@@ -52,7 +52,7 @@ describe('a difference', () => {
 describe('a sentence', () => {
   const told = (operation: string, more: Partial<AuditEntry> = {}) => {
     const entry = { operation, subject: 'x_1', subjectName: null, boardId: null, boardName: null, changes: {}, ...more }
-    return didPieces(entry as AuditEntry, new Map([['usr_1', 'Ada']]))
+    return entryPieces(entry as AuditEntry, new Map([['usr_1', 'Ada']]))
       .map((p) => (p.name ? `*${p.text}*` : p.text))
       .join('')
   }
@@ -81,9 +81,9 @@ describe('a sentence', () => {
   it('does without', () => {
     expect(told('create_rule', board)).toBe('created a rule on *Plan*')
     expect(told('delete_checklist_item', board)).toBe('deleted a checklist item on *Plan*')
-    expect(told('remove_member')).toBe('removed somebody from the workspace')
-    expect(told('update_card', { boardId: 'brd_2' })).toBe('changed a card on a board that you don’t see')
-    expect(told('update_board', { boardId: 'brd_2' })).toBe('changed a board that you don’t see')
+    expect(told('remove_member')).toBe('removed someone from the workspace')
+    expect(told('update_card', { boardId: 'brd_2' })).toBe('changed a card on a board that you can’t see')
+    expect(told('update_board', { boardId: 'brd_2' })).toBe('changed a board that you can’t see')
   })
 })
 

@@ -1,4 +1,4 @@
-// What an entry of the audit changed, in words.
+// The field changes of an audit entry as text.
 import type { AuditEntry } from '../../api/contract'
 import { eventsText } from '../webhooks/events'
 import { momentText } from '../webhooks/moment'
@@ -25,7 +25,7 @@ const labels: Record<string, string> = {
   wipMode: 'WIP mode',
 }
 
-/** "WIP limit"; other names fall apart at their capitals. */
+/** Returns the label of a field. Other field names are split at their capitals. */
 export function fieldText(field: string): string {
   const words = labels[field] ?? field.replace(/([A-Z])/g, ' $1').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -33,7 +33,7 @@ export function fieldText(field: string): string {
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
-/** A value as people read it; null for nothing. Names knows some ids. */
+/** Formats a value for people. Returns null if it is empty. names maps IDs to names. */
 export function valueText(
   value: unknown,
   field: string,
@@ -55,13 +55,13 @@ export function valueText(
   return String(value)
 }
 
-// Where a thing stands is said by its neighbour, which tells people nothing.
-const silent = new Set(['position', 'number'])
+// Positions are relative to a neighbor, which means nothing to people.
+const hiddenFields = new Set(['position', 'number'])
 
-/** The lines of a difference, those that say something. */
+/** Returns the visible field changes. */
 export function difference(changes: AuditEntry['changes'], names: ReadonlyMap<string, string>, zone: string): Line[] {
   return Object.entries(changes)
-    .filter(([field]) => !silent.has(field))
+    .filter(([field]) => !hiddenFields.has(field))
     .map(([field, { from, to }]) => ({
       field,
       from: valueText(from, field, names, zone),

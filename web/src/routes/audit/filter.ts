@@ -1,4 +1,4 @@
-// The filters of the audit log, as the address has them and as the server takes them.
+// Filters of the audit log, in the address and as query parameters of the API.
 export type AuditFilter = {
   actor: string
   operation: string
@@ -16,15 +16,15 @@ export function filterOf(query: URLSearchParams): AuditFilter {
   return out
 }
 
-/** The part of an address behind the path: "?actor=…", or nothing. */
+/** Returns the query string: "?actor=…", or ''. */
 export function searchOf(filter: AuditFilter): string {
   const query = new URLSearchParams()
   for (const name of names) if (filter[name]) query.set(name, filter[name])
   return query.size ? `?${query}` : ''
 }
 
-/** The filters as the server calls them; what is empty is left out. */
-export function askedOf(filter: AuditFilter): Record<string, string> {
+/** Returns the API parameters. Empty filters are left out. */
+export function paramsOf(filter: AuditFilter): Record<string, string> {
   const { actor, operation, board, token, from, to } = filter
   return Object.fromEntries(
     Object.entries({ actor, operation, boardId: board, tokenId: token, from, to }).filter(([, v]) => v !== ''),

@@ -1,7 +1,7 @@
-// What rules do, in the words of the pages. A kind is an operation as a person
-// thinks of it; what of an action's input it does not show stays as it is.
+// Labels and inputs of rule actions. A kind is an operation as the page presents
+// it. Input fields that the page does not show are left unchanged.
 import type { RuleAction } from '../../api/contract'
-import { labelText, nameIn, type Things } from './things'
+import { labelText, nameIn, type BoardObjects } from './boardObjects'
 
 export type Kind =
   | 'done'
@@ -20,8 +20,8 @@ export type Kind =
   | 'archive'
 
 export const actor = '{actor}'
-/** The person that {actor} stands for. */
-export const whoever = 'the person who triggered it'
+/** The text shown for {actor}. */
+export const actorName = 'the person who triggered it'
 
 export const kinds: readonly { kind: Kind; label: string; needsCard: boolean }[] = [
   { kind: 'done', label: 'mark the card done', needsCard: true },
@@ -29,8 +29,8 @@ export const kinds: readonly { kind: Kind; label: string; needsCard: boolean }[]
   { kind: 'move', label: 'move the card', needsCard: true },
   { kind: 'label', label: 'add a label', needsCard: true },
   { kind: 'unlabel', label: 'remove a label', needsCard: true },
-  { kind: 'assign', label: 'assign somebody', needsCard: true },
-  { kind: 'unassign', label: 'unassign somebody', needsCard: true },
+  { kind: 'assign', label: 'assign a person', needsCard: true },
+  { kind: 'unassign', label: 'unassign a person', needsCard: true },
   { kind: 'due', label: 'set the due date', needsCard: true },
   { kind: 'undue', label: 'remove the due date', needsCard: true },
   { kind: 'checklist', label: 'add a checklist', needsCard: true },
@@ -49,7 +49,7 @@ export const textIn = (input: Input, field: string): string =>
   typeof input[field] === 'string' ? (input[field] as string) : ''
 export const firstIn = (input: Input, field: string): string => first(input[field])
 
-/** Days ahead in "{today+3}"; null for another date. */
+/** Returns the days in "{today+3}", or null for other dates. */
 export function daysIn(input: Input): number | null {
   const found = /^\{today(?:\+(\d{1,3}))?\}$/.exec(textIn(input, 'dueDate'))
   return found ? Number(found[1] ?? 0) : null
@@ -82,10 +82,10 @@ export function kindOf(action: RuleAction): Kind {
   }
 }
 
-/** An action of a kind, to begin with. */
-export function newAction(kind: Kind, things: Things): RuleAction {
-  const list = things.lists.at(-1)?.id ?? ''
-  const label = things.labels[0]?.id ?? ''
+/** Returns a new action of a kind with default input. */
+export function newAction(kind: Kind, objects: BoardObjects): RuleAction {
+  const list = objects.lists.at(-1)?.id ?? ''
+  const label = objects.labels[0]?.id ?? ''
   switch (kind) {
     case 'done':
       return { operation: 'update_card', input: { done: true } }
@@ -119,18 +119,18 @@ export function newAction(kind: Kind, things: Things): RuleAction {
 }
 
 /** "move it to the top of Done". */
-export function actionText(action: RuleAction, things: Things): string {
+export function actionText(action: RuleAction, objects: BoardObjects): string {
   const input = inputOf(action)
   const ids = (field: string) => (Array.isArray(input[field]) ? (input[field] as unknown[]) : [])
   const people = (field: string) =>
     ids(field)
-      .map((id) => (id === actor ? whoever : nameIn(things.people, id, 'a person who left')))
+      .map((id) => (id === actor ? actorName : nameIn(objects.people, id, 'a former member')))
       .join(', ')
   const labels = (field: string) =>
     ids(field)
-      .map((id) => labelText(things, id))
+      .map((id) => labelText(objects, id))
       .join(', ')
-  const list = nameIn(things.lists, input.listId, 'a list that is gone')
+  const list = nameIn(objects.lists, input.listId, 'a deleted list')
   switch (kindOf(action)) {
     case 'done':
       return 'mark it done'
@@ -172,7 +172,7 @@ function dueText(input: Input): string {
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
 /** "mark it done and comment “Well done.”". */
-export function thenText(actions: readonly RuleAction[], things: Things): string {
-  const said = actions.map((action) => actionText(action, things))
-  return said.length < 2 ? said.join('') : `${said.slice(0, -1).join(', ')} and ${said.at(-1)}`
+export function thenText(actions: readonly RuleAction[], objects: BoardObjects): string {
+  const texts = actions.map((action) => actionText(action, objects))
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
 }

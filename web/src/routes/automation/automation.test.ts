@@ -3,11 +3,11 @@ import type { RuleAction } from '../../api/contract'
 import type { BoardDetail } from '../../api/types'
 import { actionText, inputOf, kindOf, kinds, newAction, thenText } from './actions'
 import { ifText, optionsOf, termsOf, termText } from './conditions'
-import { readyRules } from './ready'
-import type { Things } from './things'
+import { exampleRules } from './exampleRules'
+import type { BoardObjects } from './boardObjects'
 import { triggerGroups, whenText } from './triggers'
 
-const things: Things = {
+const objects: BoardObjects = {
   board: {} as BoardDetail,
   lists: [
     { id: 'lst_1', name: 'To do' },
@@ -26,21 +26,21 @@ describe('a trigger', () => {
     const all = triggerGroups.flatMap((group) => group.triggers)
     expect(all.length).toBe(22)
     expect(new Set(all.map((one) => one.label)).size).toBe(22)
-    for (const { event } of all) expect(whenText({ event }, things)).not.toContain('_')
+    for (const { event } of all) expect(whenText({ event }, objects)).not.toContain('_')
   })
   it('names what it is narrowed to', () => {
-    expect(whenText({ event: 'card_entered', listId: 'lst_3' }, things)).toBe('a card enters Done')
-    expect(whenText({ event: 'label_added', labelId: 'lbl_9' }, things)).toBe('a label that no longer exists is added')
-    expect(whenText({ event: 'due_soon', hours: 48 }, things)).toBe('a card is due in 2 days')
+    expect(whenText({ event: 'card_entered', listId: 'lst_3' }, objects)).toBe('a card enters Done')
+    expect(whenText({ event: 'label_added', labelId: 'lbl_9' }, objects)).toBe('a deleted label is added')
+    expect(whenText({ event: 'due_soon', hours: 48 }, objects)).toBe('a card is due in 2 days')
   })
 })
 
 it('a label without a name is called by its color, once', () => {
   const remove: RuleAction = { operation: 'set_card_labels', input: { remove: ['lbl_2', 'lbl_1'] } }
-  expect(whenText({ event: 'label_added', labelId: 'lbl_2' }, things)).toBe('the green label is added')
-  expect(whenText({ event: 'label_removed' }, things)).toBe('a label is removed')
-  expect(termText('-label:lbl_2', things)).toBe('it does not have the green label')
-  expect(actionText(remove, things)).toBe('remove the green label, the label Bug')
+  expect(whenText({ event: 'label_added', labelId: 'lbl_2' }, objects)).toBe('the green label is added')
+  expect(whenText({ event: 'label_removed' }, objects)).toBe('a label is removed')
+  expect(termText('-label:lbl_2', objects)).toBe('it does not have the green label')
+  expect(actionText(remove, objects)).toBe('remove the green label, the label Bug')
 })
 
 describe('a query', () => {
@@ -50,12 +50,12 @@ describe('a query', () => {
     expect(termsOf(text).join(' ')).toBe(text)
   })
   it('is told in words where it can be picked', () => {
-    expect(ifText('-is:done -label:lbl_1 member:usr_1', things)).toBe(
+    expect(ifText('-is:done -label:lbl_1 member:usr_1', objects)).toBe(
       'it is not done and it does not have the label Bug and Ada is assigned',
     )
-    expect(termText('title:press', things)).toBeNull()
-    for (const { term, label } of optionsOf(things).flatMap((group) => group.options)) {
-      expect(termText(term, things)).toBe(label)
+    expect(termText('title:press', objects)).toBeNull()
+    for (const { term, label } of optionsOf(objects).flatMap((group) => group.options)) {
+      expect(termText(term, objects)).toBe(label)
     }
   })
 })
@@ -63,26 +63,26 @@ describe('a query', () => {
 describe('an action', () => {
   it('of each kind is of that kind, and has words', () => {
     for (const { kind } of kinds) {
-      const made = newAction(kind, things)
+      const made = newAction(kind, objects)
       expect(kindOf(made)).toBe(kind)
-      expect(actionText(made, things)).not.toContain('gone')
+      expect(actionText(made, objects)).not.toContain('gone')
     }
   })
   it('keeps what it does not show', () => {
     const action: RuleAction = { operation: 'set_card_due', input: { dueDate: '{today+3}', timeZone: 'Europe/Berlin' } }
     expect(kindOf(action)).toBe('due')
     expect(inputOf(action).timeZone).toBe('Europe/Berlin')
-    expect(actionText(action, things)).toBe('set it due 3 days later')
+    expect(actionText(action, objects)).toBe('set it due 3 days later')
   })
   it('stands in a sentence with others', () => {
     expect(
-      thenText([newAction('done', things), newAction('assign', things), newAction('archive', things)], things),
+      thenText([newAction('done', objects), newAction('assign', objects), newAction('archive', objects)], objects),
     ).toBe('mark it done, assign the person who triggered it and archive it')
   })
 })
 
 it('rules to start from fit the board', () => {
-  const [done, mine] = readyRules(things)
+  const [done, mine] = exampleRules(objects)
   expect(done?.draft.when.listId).toBe('lst_3')
   expect(mine?.draft.when.listId).toBe('lst_2')
 })

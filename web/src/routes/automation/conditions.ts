@@ -1,10 +1,10 @@
-// A rule's query as conditions that can be picked: the text stays the one of the
-// search grammar, and what a person wrote otherwise stays as it was written.
-import { labelText, nameIn, type Things } from './things'
+// Conditions of a rule's search query as options to select. Other terms of the
+// query are kept unchanged.
+import { labelText, nameIn, type BoardObjects } from './boardObjects'
 
 type Option = { term: string; label: string }
 
-/** The terms of a query, quotes kept together. */
+/** Splits a query into terms. A quoted phrase is one term. */
 export const termsOf = (query: string): string[] => query.match(/(?:[^\s"]|"(?:\\.|[^"\\])*"?)+/g) ?? []
 
 const plain: Readonly<Record<string, string>> = {
@@ -13,8 +13,8 @@ const plain: Readonly<Record<string, string>> = {
   'is:overdue': 'it is overdue',
   'has:due': 'it has a due date',
   'no:due': 'it has no due date',
-  'is:unassigned': 'nobody is assigned',
-  'is:assigned': 'somebody is assigned',
+  'is:unassigned': 'no one is assigned',
+  'is:assigned': 'someone is assigned',
   'no:label': 'it has no label',
   'has:description': 'it has a description',
   'has:comment': 'it has a comment',
@@ -22,35 +22,35 @@ const plain: Readonly<Record<string, string>> = {
   'is:unchecked': 'it has an open checklist item',
 }
 
-/** "the label is Bug"; null for a term that only the grammar says. */
-export function termText(term: string, things: Things): string | null {
+/** Returns a condition as text, or null if a term is not one of the options. */
+export function termText(term: string, objects: BoardObjects): string | null {
   if (plain[term]) return plain[term]
   const found = /^(-?)(list|label|member):((?:lst|lbl|usr)_\w+)$/.exec(term)
   if (!found) return null
   const [, not, key, id] = found
   switch (key) {
     case 'list':
-      return `it is ${not ? 'not ' : ''}in ${nameIn(things.lists, id, 'a list that is gone')}`
+      return `it is ${not ? 'not ' : ''}in ${nameIn(objects.lists, id, 'a deleted list')}`
     case 'label':
-      return `it ${not ? 'does not have' : 'has'} ${labelText(things, id)}`
+      return `it ${not ? 'does not have' : 'has'} ${labelText(objects, id)}`
     default:
-      return `${nameIn(things.people, id, 'somebody who left')} is ${not ? 'not ' : ''}assigned`
+      return `${nameIn(objects.people, id, 'a former member')} is ${not ? 'not ' : ''}assigned`
   }
 }
 
 /** "it is not done and it has the label Bug". */
-export const ifText = (query: string, things: Things): string =>
+export const ifText = (query: string, objects: BoardObjects): string =>
   termsOf(query)
-    .map((term) => termText(term, things) ?? `it matches ${term}`)
+    .map((term) => termText(term, objects) ?? `it matches ${term}`)
     .join(' and ')
 
-export function optionsOf(things: Things): readonly { name: string; options: readonly Option[] }[] {
+export function optionsOf(objects: BoardObjects): readonly { name: string; options: readonly Option[] }[] {
   const both = (key: string, id: string): Option[] =>
-    [`${key}:${id}`, `-${key}:${id}`].map((term) => ({ term, label: termText(term, things)! }))
+    [`${key}:${id}`, `-${key}:${id}`].map((term) => ({ term, label: termText(term, objects)! }))
   return [
     { name: 'State', options: Object.entries(plain).map(([term, label]) => ({ term, label })) },
-    { name: 'Labels', options: things.labels.flatMap((one) => both('label', one.id)) },
-    { name: 'Lists', options: things.lists.flatMap((one) => both('list', one.id)) },
-    { name: 'People', options: things.people.flatMap((one) => both('member', one.id)) },
+    { name: 'Labels', options: objects.labels.flatMap((one) => both('label', one.id)) },
+    { name: 'Lists', options: objects.lists.flatMap((one) => both('list', one.id)) },
+    { name: 'People', options: objects.people.flatMap((one) => both('member', one.id)) },
   ].filter((group) => group.options.length > 0)
 }

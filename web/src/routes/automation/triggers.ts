@@ -1,6 +1,6 @@
-// What sets rules off, in the words of the pages.
+// Labels of rule triggers.
 import type { Rule } from '../../api/contract'
-import { labelText, nameIn, type Things } from './things'
+import { labelText, nameIn, type BoardObjects } from './boardObjects'
 
 export type When = Rule['when']
 export type Event = When['event']
@@ -33,26 +33,26 @@ export const triggerGroups: readonly { name: string; triggers: readonly Trigger[
     triggers: [
       { event: 'label_added', label: 'a label is added', takes: 'label' },
       { event: 'label_removed', label: 'a label is removed', takes: 'label' },
-      { event: 'person_assigned', label: 'somebody is assigned', takes: 'person' },
-      { event: 'person_unassigned', label: 'somebody is unassigned', takes: 'person' },
+      { event: 'person_assigned', label: 'someone is assigned', takes: 'person' },
+      { event: 'person_unassigned', label: 'someone is unassigned', takes: 'person' },
     ],
   },
   {
     name: 'Time',
     triggers: [
-      { event: 'due_soon', label: 'a card is nearly due', takes: 'hours' },
+      { event: 'due_soon', label: 'a card is due soon', takes: 'hours' },
       { event: 'overdue', label: 'a card becomes overdue' },
       { event: 'due_set', label: 'a due date is set' },
       { event: 'due_cleared', label: 'a due date is removed' },
     ],
   },
   {
-    name: 'Conversation and steps',
+    name: 'Comments, checklists and status',
     triggers: [
-      { event: 'comment_added', label: 'somebody comments' },
-      { event: 'item_completed', label: 'an item of a checklist is done' },
+      { event: 'comment_added', label: 'someone comments' },
+      { event: 'item_completed', label: 'a checklist item is done' },
       { event: 'checklist_completed', label: 'a checklist is complete' },
-      { event: 'status_posted', label: 'the board gets a status update', aboutNoCard: true },
+      { event: 'status_posted', label: 'a status update is posted', aboutNoCard: true },
     ],
   },
 ]
@@ -62,10 +62,10 @@ const triggers = triggerGroups.flatMap((group) => group.triggers)
 export const triggerOf = (event: Event): Trigger => triggers.find((one) => one.event === event)!
 
 /** "a card enters Done". */
-export function whenText(when: When, things: Things): string {
-  const list = when.listId ? nameIn(things.lists, when.listId, 'a list that is gone') : null
-  const label = when.labelId ? labelText(things, when.labelId) : 'a label'
-  const person = when.userId ? nameIn(things.people, when.userId, 'somebody who left') : null
+export function whenText(when: When, objects: BoardObjects): string {
+  const list = when.listId ? nameIn(objects.lists, when.listId, 'a deleted list') : null
+  const label = when.labelId ? labelText(objects, when.labelId) : 'a label'
+  const person = when.userId ? nameIn(objects.people, when.userId, 'a former member') : null
   switch (when.event) {
     case 'card_entered':
       return `a card enters ${list ?? 'a list'}`
@@ -78,9 +78,9 @@ export function whenText(when: When, things: Things): string {
     case 'label_removed':
       return `${label} is removed`
     case 'person_assigned':
-      return `${person ?? 'somebody'} is assigned`
+      return `${person ?? 'someone'} is assigned`
     case 'person_unassigned':
-      return `${person ?? 'somebody'} is unassigned`
+      return `${person ?? 'someone'} is unassigned`
     case 'due_soon':
       return `a card is due in ${hoursText(when.hours ?? 24)}`
     default:

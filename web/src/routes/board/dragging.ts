@@ -1,4 +1,4 @@
-// What a place is when a card or a list is dragged over a board.
+// Drop positions of cards and lists that are dragged on a board.
 import { press } from '../../lib/drag'
 import type { BoardPage, Slot } from './page.svelte'
 
@@ -78,7 +78,7 @@ function cardPlace(x: number, y: number): Slot | null {
     const box = tile.getBoundingClientRect()
     if (y < box.top + box.height / 2) return { listId, before: tile.dataset.card! }
   }
-  // Below the mounted ones stands the first that is not mounted yet.
+  // Below the last mounted card comes the first one that is not mounted yet.
   const next = column.querySelector<HTMLElement>('[data-next]')?.dataset.next
   return { listId, before: next || null }
 }

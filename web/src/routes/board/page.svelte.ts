@@ -1,61 +1,61 @@
-// What one board page knows besides the board: where the focus is, what is
-// selected, filtered, being written; and the acts that keys and menus share.
+// State of a board page besides the board itself: focus, selection, filter and
+// open editors, and the actions that keys and menus share.
 import { getContext, setContext, tick, untrack } from 'svelte'
 import { SvelteMap, SvelteSet } from 'svelte/reactivity'
 import type { Card, Position } from '../../api/types'
-import { countOf, emptyFilter, readFilter, sieveOf, writeFilter, type Filter } from '../../lib/filter'
-import type { Sieve } from '../../lib/grammar'
+import { countOf, emptyFilter, readFilter, matcherOf, writeFilter, type Filter } from '../../lib/filter'
+import type { Matcher } from '../../lib/grammar'
 import { address, go } from '../../lib/router.svelte'
-import type { BoardData } from '../../state/board-data'
+import type { BoardData } from '../../state/boardData'
 import { operation, type BoardStore } from '../../state/board.svelte'
 import { session } from '../../state/session.svelte'
 import { toast } from '../../state/toasts.svelte'
-import { CardActs } from './card-acts'
-import { ListActs } from './list-acts'
+import { CardActions } from './cardActions'
+import { ListActions } from './listActions'
 
 export type Picker = { kind: 'labels' | 'people' | 'due' | 'move'; cards: string[]; anchor: Element }
-/** What is asked of the whole board in a dialog over it. */
+/** A dialog about the whole board. */
 export type BoardDialog = 'share' | 'settings' | 'copy' | 'template'
 export type Slot = { listId: string; before: string | null }
 
 const pageSize = 25
-const headHeight = 92 // pixels above the cards, of the board and of a list
+const headHeight = 92 // pixels above the cards: the headers of the board and of a list
 const columnStep = 292 // pixels from one list to the next
 const context = Symbol('board page')
 
 export class BoardPage {
   focused = $state<string | null>(null)
   selected = new SvelteSet<string>()
-  /** Where a range selection starts, and the cards that it covers now. */
+  /** The start of a range selection, and the cards in the range. */
   #anchor: string | null = null
   #range: readonly string[] = []
-  /** The list that a new card is being written for, and where in it. */
+  /** The list and position of the new card that is being written. */
   composing = $state.raw<{ listId: string; position: Position } | null>(null)
   editing = $state<string | null>(null)
   picker = $state.raw<Picker | null>(null)
   filtering = $state(false)
   helping = $state(false)
   dialog = $state<BoardDialog | null>(null)
-  /** Cards or a list under way, and where they would land. */
+  /** The dragged cards or list, and the drop position. */
   dragged = $state.raw<ReadonlySet<string>>(new Set())
   draggedHeight = $state(0)
   slot = $state.raw<Slot | null>(null)
   draggedList = $state<string | null>(null)
   listSlot = $state.raw<{ before: string | null } | null>(null)
-  /** The lists whose cards are mounted, */
+  /** The lists whose cards are mounted. */
   mounted = new SvelteSet<string>()
-  /** and how many of each. */
+  /** The number of mounted cards by list. */
   limits = new SvelteMap<string, number>()
   now = $state.raw(new Date())
 
-  readonly cards = new CardActs(this)
-  readonly lists = new ListActs(this)
+  readonly cards = new CardActions(this)
+  readonly lists = new ListActions(this)
 
   readonly filter: Filter = $derived(readFilter(address.query))
   readonly filtered: boolean = $derived(countOf(this.filter) > 0)
-  /** What the filter lets pass, and what of its text means nothing. */
-  readonly sieve: Sieve = $derived.by(() =>
-    sieveOf(this.filter, {
+  /** Matches cards against the filter, and holds the words of it that are not understood. */
+  readonly matcher: Matcher = $derived.by(() =>
+    matcherOf(this.filter, {
       now: this.now,
       timeZone: session.me.timeZone,
       me: session.me.id,
@@ -64,7 +64,7 @@ export class BoardPage {
   )
   readonly #orders = new Map<
     string,
-    { ids: readonly string[]; cards: BoardData['cards']; sieve: Sieve; out: readonly string[] }
+    { ids: readonly string[]; cards: BoardData['cards']; matcher: Matcher; out: readonly string[] }
   >()
 
   constructor(readonly store: BoardStore) {
@@ -84,15 +84,15 @@ export class BoardPage {
     return this.store.view
   }
 
-  /** Why nothing can be changed here, and what would help; null for whom may. */
+  /** Why the person cannot change the board and what would help, or null. */
   readonly blocked: string | null = $derived.by(() => {
     const { board } = this.view
     if (board.archivedAt) return 'This board is archived.'
     if (session.workspaces.find((w) => w.id === board.workspaceId)?.readOnly) {
-      return 'The plan of this workspace is read-only. Everything can be read and exported; changes wait until whoever runs this server lifts that.'
+      return 'This workspace is read-only. You can view and export its boards. To make changes, ask your server’s administrator.'
     }
-    if (board.role === 'viewer') return `You can look at this board, not change it. ${this.#whoShares}`
-    if (board.role === 'commenter') return `You can comment on this board, not change it. ${this.#whoShares}`
+    if (board.role === 'viewer') return `You can view this board but not change it. ${this.#whoShares}`
+    if (board.role === 'commenter') return `You can comment on this board but not change it. ${this.#whoShares}`
     return null
   })
 
@@ -102,19 +102,19 @@ export class BoardPage {
     const admins = [...this.view.members.values()].filter((m) => m.role === 'admin').map((m) => m.name)
     if (admins.length === 0) return ''
     const some = admins.slice(0, 2).join(' or ')
-    return `${some}${admins.length > 2 ? ' or another of its admins' : ''} can give you another role.`
+    return `To get another role, ask ${some}${admins.length > 2 ? ' or another board admin' : ''}.`
   }
 
   get canComment(): boolean {
     return this.view.board.role !== 'viewer' && !this.view.board.archivedAt
   }
 
-  /** Who sees the board beside the person: whom a text can mention. */
+  /** The other people on the board, whom a text can mention. */
   get others(): { id: string; name: string }[] {
     return [...this.view.members.values()].filter((m) => m.id !== session.me.id)
   }
 
-  /** What a text on this board can mention: its people by name, its cards by number. */
+  /** What a text on this board can refer to: people by name, and cards by number. */
   readonly marks: { names: readonly string[]; card: (number: number) => { href: string; title: string } | null } =
     $derived({
       names: [...this.view.members.values()].map((m) => m.name),
@@ -125,25 +125,25 @@ export class BoardPage {
         }),
     })
 
-  // -- what is seen --
+  // -- visible cards --
 
-  /** The cards of a list that pass the filter, the same array until one of them changes. */
+  /** Returns the cards of a list that match the filter. The array stays the same until the result changes. */
   visible(listId: string): readonly string[] {
     const { cards, order } = this.view
     const ids = order.get(listId) ?? []
     if (!this.filtered) return ids
     const before = this.#orders.get(listId)
-    if (before && before.ids === ids && before.cards === cards && before.sieve === this.sieve) return before.out
+    if (before && before.ids === ids && before.cards === cards && before.matcher === this.matcher) return before.out
     const out = ids.filter((id) => {
       const card = cards.get(id)
-      return card && this.sieve.passes(card)
+      return card && this.matcher.matches(card)
     })
     const same = before && before.out.length === out.length && before.out.every((id, i) => id === out[i])
-    this.#orders.set(listId, { ids, cards, sieve: this.sieve, out: same ? before.out : out })
+    this.#orders.set(listId, { ids, cards, matcher: this.matcher, out: same ? before.out : out })
     return same ? before.out : out
   }
 
-  /** How many cards pass the filter. */
+  /** The number of cards that match the filter. */
   readonly found: number = $derived.by(() => this.view.listOrder.reduce((n, id) => n + this.visible(id).length, 0))
 
   setFilter(fields: Partial<Filter>): void {
@@ -159,7 +159,7 @@ export class BoardPage {
     return this.limits.get(listId) ?? this.#inView(listId)
   }
 
-  /** How many cards of a list are in view, or some more: those are painted first, and the rest of its page follows. */
+  /** Estimates how many cards of a list are in view. They are rendered first, and the rest of the page follows. */
   #inView(listId: string): number {
     const ids = this.visible(listId).slice(0, pageSize)
     let room = innerHeight - headHeight
@@ -167,7 +167,7 @@ export class BoardPage {
     return last < 0 ? pageSize : last + 1
   }
 
-  /** Whether a list stands in view before anything was scrolled. */
+  /** Reports whether a list is in view before any scrolling. */
   startsInView(listId: string): boolean {
     return this.view.listOrder.indexOf(listId) * columnStep < innerWidth
   }
@@ -189,7 +189,7 @@ export class BoardPage {
     }
   }
 
-  /** The lists that the person has collapsed, here and in other browsers. */
+  /** The lists that the person collapsed, in this and in other browsers. */
   readonly collapsed: ReadonlySet<string> = $derived.by(() => new Set(this.store.view?.collapsed))
 
   toggleCollapsed(listId: string): void {
@@ -200,7 +200,7 @@ export class BoardPage {
 
   // -- focus --
 
-  /** Brings the keyboard to a card, mounting it first when it is far away. */
+  /** Focuses a card. If it is not mounted yet, it is mounted first. */
   async focus(id: string | null): Promise<void> {
     this.focused = id
     const card = id && this.view.cards.get(id)
@@ -242,7 +242,7 @@ export class BoardPage {
     }
   }
 
-  /** The cards that a key is about: the selection, else the focused one. */
+  /** The cards that a shortcut applies to: the selection, or else the focused card. */
   get targets(): string[] {
     if (this.selected.size > 0) return this.inOrder([...this.selected])
     return this.focused && this.view.cards.has(this.focused) ? [this.focused] : []
@@ -293,9 +293,9 @@ export class BoardPage {
     void this.focus(next)
   }
 
-  // -- acts --
+  // -- actions --
 
-  /** Whether the board may be changed; says why when not. */
+  /** Reports whether the person may change the board. If not, a toast says why. */
   mayEdit(): boolean {
     const why = this.blocked
     if (why) toast(why)
@@ -330,7 +330,7 @@ export class BoardPage {
     void this.focus(this.focused ?? first.id)
   }
 
-  /** To the end of the list beside. */
+  /** Moves the target cards to the end of the next or previous list. */
   sendBeside(dx: number): void {
     const first = this.card(this.targets[0] ?? '')
     const to = first && this.view.listOrder[this.view.listOrder.indexOf(first.listId) + dx]
@@ -340,7 +340,7 @@ export class BoardPage {
     }
   }
 
-  /** The focus goes to the card beside those that leave. */
+  /** Moves the focus to the card next to those that leave. */
   focusBeside(gone: readonly Card[]): void {
     const card = gone.find((c) => c.id === this.focused)
     if (!card) return
@@ -366,7 +366,7 @@ export class BoardPage {
   }
 }
 
-/** How high a tile is at least, in pixels, with the gap below. */
+/** Returns the minimum height of a tile in pixels, with the gap below it. */
 function leastHeight(card: Card | undefined): number {
   if (!card) return 0
   const row = 24

@@ -1,31 +1,34 @@
-// What a person may do on a board, in words.
+// Labels of the roles and visibilities of a board.
 import type { BoardMember } from '../../api/types'
 
 export type BoardRole = BoardMember['role']
 
-export const roleWords: Record<BoardRole, { label: string; a: string; text: string }> = {
-  admin: { label: 'Admin', a: 'an admin', text: 'Everything: people, settings, trash.' },
-  editor: { label: 'Editor', a: 'an editor', text: 'Lists, cards, labels, comments.' },
-  commenter: { label: 'Commenter', a: 'a commenter', text: 'Reads and comments.' },
-  viewer: { label: 'Viewer', a: 'a viewer', text: 'Reads.' },
+export const roleLabels: Record<BoardRole, { label: string; a: string; text: string }> = {
+  admin: { label: 'Admin', a: 'an admin', text: 'Can change everything, including people and settings.' },
+  editor: { label: 'Editor', a: 'an editor', text: 'Can change lists, cards and labels, and comment.' },
+  commenter: { label: 'Commenter', a: 'a commenter', text: 'Can view and comment.' },
+  viewer: { label: 'Viewer', a: 'a viewer', text: 'Can view.' },
 }
 
-export const roles = Object.keys(roleWords) as BoardRole[]
+export const roles = Object.keys(roleLabels) as BoardRole[]
 
-export const visibilityWords = {
+export const visibilityLabels = {
   workspace: {
     label: 'Workspace',
     now: 'Everyone in the workspace can now see this board',
-    text: 'Every member of the workspace sees and edits it; its owners and admins administer it. Guests need to be added.',
+    text: 'All members of the workspace can edit it. Owners and admins of the workspace are its admins. Guests must be added.',
   },
   private: {
     label: 'Private',
     now: 'The board is now private',
-    text: 'Only the people it is shared with see it, whatever they are in the workspace.',
+    text: 'Only people it is shared with can see it, whatever their role in the workspace.',
   },
   confidential: {
     label: 'Confidential',
     now: 'The board is now confidential',
-    text: 'Private, and nothing leaves: no webhooks, no public page, no email with content. It is not in exports of the workspace, nor in anybody else’s search and dashboard.',
+    text: [
+      'Private, with no webhooks, no public page and no content in emails. It is left out of workspace exports.',
+      'Only its members find it in search and dashboards.',
+    ].join(' '),
   },
 } as const

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { weekOf } from '../../lib/days'
-import { datedCard, inOrder, planCard, type DatedCard } from './card'
+import { datedCard, inOrder, toCalendarCard, type DatedCard } from './calendarCard'
 import { layWeek } from './layout'
-import { readPlace, writePlace } from './place'
+import { readParams, writeParams } from './params'
 
 const week = weekOf('2026-03-04') // 2 to 8 March
 const bar = (id: string, first: string, last = first) => ({
@@ -71,7 +71,7 @@ describe('a week', () => {
 })
 
 const card = (fields: Partial<DatedCard>) =>
-  planCard({
+  toCalendarCard({
     id: 'crd_1',
     boardId: 'brd_1',
     listId: 'lst_1',
@@ -113,8 +113,8 @@ describe('a card', () => {
 
 test('the address survives the way there and back', () => {
   const place = { view: 'week', date: '2026-03-04', boards: ['brd_1', 'brd_2'], mine: true, open: true } as const
-  expect(writePlace(place)).toBe('?view=week&date=2026-03-04&board=brd_1,brd_2&assignee=me&done=false')
-  expect(readPlace(new URLSearchParams(writePlace(place)))).toEqual(place)
-  expect(readPlace(new URLSearchParams('?view=year&date=2026-02-30'))).toEqual(readPlace(new URLSearchParams()))
-  expect(writePlace(readPlace(new URLSearchParams()))).toBe('')
+  expect(writeParams(place)).toBe('?view=week&date=2026-03-04&board=brd_1,brd_2&assignee=me&done=false')
+  expect(readParams(new URLSearchParams(writeParams(place)))).toEqual(place)
+  expect(readParams(new URLSearchParams('?view=year&date=2026-02-30'))).toEqual(readParams(new URLSearchParams()))
+  expect(writeParams(readParams(new URLSearchParams()))).toBe('')
 })

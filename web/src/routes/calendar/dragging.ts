@@ -1,17 +1,17 @@
-// What a place is when a card is dragged over the calendar: a day, the tray, or
-// a button that turns the page while the card is held over it.
+// Drop targets of a card dragged over the calendar: a day, the tray, or a button
+// that changes the month or week while the card is held over it.
 import { daysBetween } from '../../lib/days'
 import { press } from '../../lib/drag'
 import { addDays, spanOf } from '../../state/due'
-import type { PlanCard } from './card'
+import type { CalendarCard } from './calendarCard'
 import type { CalendarPage, Target } from './page.svelte'
 
 type Place = { day: string } | { tray: true } | { step: 1 | -1 }
 
-const turnAfter = 650
+const stepDelay = 650 // ms
 
-/** Follows a press on a card that stands at a day of its own, or has none. */
-export function pressCard(event: PointerEvent, page: CalendarPage, card: PlanCard, at?: string): void {
+/** Starts dragging a card. `at` is the day under the pointer, if the card has dates. */
+export function pressCard(event: PointerEvent, page: CalendarPage, card: CalendarCard, at?: string): void {
   if ((event.target as Element).closest('[data-still]')) return
   const grabbed = at ?? spanOf(card, page.zone)?.first
   follow(event, page, card, {
@@ -29,12 +29,12 @@ export function pressCard(event: PointerEvent, page: CalendarPage, card: PlanCar
   })
 }
 
-/** Follows a press on an end of a card's bar. */
-export function pressEnd(event: PointerEvent, page: CalendarPage, card: PlanCard, end: 'start' | 'due'): void {
+/** Starts dragging one end of a card's bar. */
+export function pressEnd(event: PointerEvent, page: CalendarPage, card: CalendarCard, end: 'start' | 'due'): void {
   event.stopPropagation()
   const span = spanOf(card, page.zone)
   if (!span) return
-  // The ends do not pass each other.
+  // The start stays before the due date.
   const held = (day: string) =>
     end === 'due' ? (day < span.first ? span.first : day) : day > span.last ? span.last : day
   follow(event, page, card, {
@@ -44,21 +44,21 @@ export function pressEnd(event: PointerEvent, page: CalendarPage, card: PlanCard
   })
 }
 
-type How = { targetOf: (day: string) => Target; drop: (day: string) => void; tray: boolean }
+type Drag = { targetOf: (day: string) => Target; drop: (day: string) => void; tray: boolean }
 
-function follow(event: PointerEvent, page: CalendarPage, card: PlanCard, how: How): void {
+function follow(event: PointerEvent, page: CalendarPage, card: CalendarCard, drag: Drag): void {
   if (!page.canEdit(card)) return
   const lifted = event.currentTarget as HTMLElement
-  const finger = event.pointerType !== 'mouse'
+  const touch = event.pointerType !== 'mouse'
   let turning: ReturnType<typeof setTimeout> | undefined
   press<Place>(event, () => ({
     lifted,
-    placeAt: (x, y) => placeAt(x, y, how.tray, finger),
+    placeAt: (x, y) => placeAt(x, y, drag.tray, touch),
     scrollers: (x, y) => ({ y: scrollerAt(x, y) }),
     onstart: () => (page.dragged = card.id),
     onplace(place) {
       clearTimeout(turning)
-      page.target = !place || 'step' in place ? null : 'tray' in place ? 'tray' : how.targetOf(place.day)
+      page.target = !place || 'step' in place ? null : 'tray' in place ? 'tray' : drag.targetOf(place.day)
       if (place && 'step' in place) turning = turn(page, place.step)
     },
     onend(place) {
@@ -67,7 +67,7 @@ function follow(event: PointerEvent, page: CalendarPage, card: PlanCard, how: Ho
       page.target = null
       if (!place || 'step' in place) return
       if ('tray' in place) page.clear(card)
-      else how.drop(place.day)
+      else drag.drop(place.day)
     },
   }))
 
@@ -75,7 +75,7 @@ function follow(event: PointerEvent, page: CalendarPage, card: PlanCard, how: Ho
     return setTimeout(() => {
       on.step(by)
       turning = turn(on, by)
-    }, turnAfter)
+    }, stepDelay)
   }
 }
 
@@ -84,9 +84,9 @@ const inside = (node: Element, x: number, y: number) => {
   return x >= box.left && x < box.right && y >= box.top && y < box.bottom
 }
 
-/** A finger's own element must stay, so that it turns no pages. */
-function placeAt(x: number, y: number, tray: boolean, finger: boolean): Place | null {
-  for (const button of finger ? [] : document.querySelectorAll<HTMLElement>('[data-step]')) {
+/** Returns the drop target at a point. Touch drags cannot change the month: they need their element to stay. */
+function placeAt(x: number, y: number, tray: boolean, touch: boolean): Place | null {
+  for (const button of touch ? [] : document.querySelectorAll<HTMLElement>('[data-step]')) {
     if (inside(button, x, y)) return { step: button.dataset.step === '1' ? 1 : -1 }
   }
   const over = document.querySelector('[data-tray]')

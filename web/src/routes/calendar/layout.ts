@@ -1,14 +1,14 @@
-// Where the bars of a week stand: which lane each has, and what has no room.
+// Layout of the bars of a week in lanes.
 
 export type Bar = { id: string; first: string; last: string }
 
-/** A card in a week: from which day, over how many, in which lane. */
+/** The position of a card in a week: its first day, its number of days and its lane. */
 export type Placed<T> = {
   bar: T
   from: number
   length: number
   lane: number
-  /** Whether it began before the week, or goes on behind it. */
+  /** Whether it starts before the week or ends after it. */
   before: boolean
   after: boolean
 }
@@ -16,17 +16,16 @@ export type Placed<T> = {
 export type WeekLayout<T> = {
   /** Top lane first, then by day. */
   placed: readonly Placed<T>[]
-  /** How many more each day has than are shown. */
+  /** The number of hidden cards of each day. */
   more: readonly number[]
-  /** How many lanes are in use. */
+  /** The number of lanes in use. */
   lanes: number
 }
 
 /**
- * Lays bars, which stand in their order, into the lanes of a week: each into
- * the first lane that is free on all its days, so that one bar stays in one
- * lane. Where more than `most` are needed on a day, the last lane of that day is
- * left free for saying how many more there are.
+ * Assigns sorted bars to the lanes of a week. Each bar takes the first lane that
+ * is free on all its days. If a day needs more than `most` lanes, its last lane
+ * stays free for the "+n more" button.
  */
 export function layWeek<T extends Bar>(days: readonly string[], bars: readonly T[], most = Infinity): WeekLayout<T> {
   const taken: boolean[][] = []

@@ -1,6 +1,5 @@
-// What the calendar's page knows beside the cards: the view and its days, the
-// filters, where the focus is, what is dragged; and the acts that keys, menus
-// and the mouse share.
+// State of the calendar page besides the cards: view, days, filters, focus and
+// drag, and the actions that keys, menus and the mouse share.
 import { getContext, setContext, tick } from 'svelte'
 import type { HomeBoard } from '../../api/contract'
 import { addMonths, longDay, monthText, rangeText, shortDay, weekNumber, weekOf, weeksOfMonth } from '../../lib/days'
@@ -9,20 +8,20 @@ import { addDays, inputOf, redated, resolve, shifted, spanOf, wallClock, type Re
 import { session } from '../../state/session.svelte'
 import { toast } from '../../state/toasts.svelte'
 import type { DueInput } from '../../api/types'
-import { colorOf } from '../home/color'
-import { datedCard, inOrder, type DatedCard, type PlanCard } from './card'
-import { readPlace, writePlace, type Place, type View } from './place'
+import { colorOf } from '../home/boardColor'
+import { datedCard, inOrder, type DatedCard, type CalendarCard } from './calendarCard'
+import { readParams, writeParams, type CalendarParams, type View } from './params'
 import { CalendarStore } from './store.svelte'
 
-/** Where the keyboard is: on a day, or on what stands on it. */
+/** The keyboard position: a day, or an item on it. */
 export type Cursor = { day: string; item: string | null }
 export type Anchor = Element | { x: number; y: number }
-/** Days that a card would have where it is held now, or the tray. */
+/** The days that a dragged card would get if dropped now, or the tray. */
 export type Target = { first: string; last: string } | 'tray'
 
 const context = Symbol('calendar page')
 const trayKey = 'cardwall-calendar-tray'
-const roomForTray = 1400 // pixels: below it the days need the room, unless somebody chose
+const roomForTray = 1400 // window width in pixels from which the tray is open by default
 const leastForTray = 1100
 
 export class CalendarPage {
@@ -30,8 +29,8 @@ export class CalendarPage {
   cursor = $state.raw<Cursor | null>(null)
   dragged = $state<string | null>(null)
   target = $state.raw<Target | null>(null)
-  menu = $state.raw<{ card: PlanCard; anchor: Anchor } | null>(null)
-  picker = $state.raw<{ card: PlanCard; anchor: Anchor } | null>(null)
+  menu = $state.raw<{ card: CalendarCard; anchor: Anchor } | null>(null)
+  picker = $state.raw<{ card: CalendarCard; anchor: Anchor } | null>(null)
   tray = $state(false)
 
   readonly store: CalendarStore
@@ -43,36 +42,36 @@ export class CalendarPage {
     this.tray = kept === null ? innerWidth >= roomForTray : kept === 'yes' && innerWidth >= leastForTray
   }
 
-  // -- what the address says --
+  // -- state in the address --
 
-  readonly place: Place = $derived.by(() => readPlace(address.query))
+  readonly params: CalendarParams = $derived.by(() => readParams(address.query))
   readonly today: string = $derived.by(() => wallClock(this.now, this.zone).date)
-  readonly day: string = $derived.by(() => this.place.date || this.today)
+  readonly day: string = $derived.by(() => this.params.date || this.today)
   readonly weeks: readonly string[][] = $derived.by(() =>
-    this.place.view === 'week' ? [weekOf(this.day)] : weeksOfMonth(this.day),
+    this.params.view === 'week' ? [weekOf(this.day)] : weeksOfMonth(this.day),
   )
   readonly from: string = $derived.by(() => this.weeks[0]![0]!)
   readonly to: string = $derived.by(() => this.weeks.at(-1)!.at(-1)!)
   readonly heading: string = $derived.by(() =>
-    this.place.view === 'week' ? rangeText(this.from, this.to) : monthText(this.day),
+    this.params.view === 'week' ? rangeText(this.from, this.to) : monthText(this.day),
   )
   readonly week: number = $derived.by(() => weekNumber(this.from))
 
-  put(fields: Partial<Place>): void {
-    const next = { ...this.place, ...fields }
+  setParams(fields: Partial<CalendarParams>): void {
+    const next = { ...this.params, ...fields }
     if (next.date === this.today) next.date = ''
-    go(`/workspaces/${this.workspaceId}/calendar${writePlace(next)}`, { replace: true })
+    go(`/workspaces/${this.workspaceId}/calendar${writeParams(next)}`, { replace: true })
   }
 
-  /** One month or week on, or back. */
+  /** Moves one month or week forward or back. */
   step(by: 1 | -1): void {
-    const date = this.place.view === 'week' ? addDays(this.day, 7 * by) : addMonths(`${this.day.slice(0, 7)}-01`, by)
-    const now = this.place.view === 'month' && date.slice(0, 7) === this.today.slice(0, 7)
-    this.put({ date: now ? '' : date })
+    const date = this.params.view === 'week' ? addDays(this.day, 7 * by) : addMonths(`${this.day.slice(0, 7)}-01`, by)
+    const now = this.params.view === 'month' && date.slice(0, 7) === this.today.slice(0, 7)
+    this.setParams({ date: now ? '' : date })
   }
 
   showView(view: View): void {
-    this.put({ view })
+    this.setParams({ view })
   }
 
   toggleTray(): void {
@@ -80,17 +79,17 @@ export class CalendarPage {
     localStorage.setItem(trayKey, this.tray ? 'yes' : 'no')
   }
 
-  // -- what is shown --
+  // -- visible cards --
 
   readonly #workspace = $derived.by(() => session.workspaces.find((w) => w.id === this.workspaceId))
-  /** The boards that show in calendars. */
+  /** The open boards with the calendar feature. */
   readonly boards: readonly HomeBoard[] = $derived.by(
     () => this.#workspace?.boards.filter((b) => !b.archivedAt && b.features.calendar) ?? [],
   )
   readonly boardOf: ReadonlyMap<string, HomeBoard> = $derived.by(() => new Map(this.boards.map((b) => [b.id, b])))
 
-  #passes(card: PlanCard): boolean {
-    const { boards, mine, open } = this.place
+  #passes(card: CalendarCard): boolean {
+    const { boards, mine, open } = this.params
     if (boards.length > 0 && !boards.includes(card.boardId)) return false
     if (open && card.done) return false
     return !mine || !!this.store.mine?.has(card.id)
@@ -106,24 +105,24 @@ export class CalendarPage {
     return found.sort(inOrder)
   })
 
-  /** Open cards that wait for a date, what changed last first. */
-  readonly waiting: readonly PlanCard[] = $derived.by(() =>
+  /** Open cards without a date, last changed first. */
+  readonly waiting: readonly CalendarCard[] = $derived.by(() =>
     [...this.store.cards.values()]
       .filter((c) => !c.done && !c.dueDate && !c.startDate && this.boardOf.has(c.boardId) && this.#passes(c))
       .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.id < b.id ? 1 : -1)),
   )
 
-  /** Whether the calendar leaves cards out, by board or by person. */
-  readonly narrowed: boolean = $derived.by(() => this.place.boards.length > 0 || this.place.mine)
+  /** Whether the calendar is filtered by board or person. */
+  readonly narrowed: boolean = $derived.by(() => this.params.boards.length > 0 || this.params.mine)
 
-  /** How many of them there are; with a plus when there are more than are known. */
+  /** The number of undated cards, with a plus if not all are loaded. */
   readonly undated: string = $derived.by(() =>
     this.narrowed ? `${this.waiting.length}${this.store.trayMore ? '+' : ''}` : String(this.store.undated),
   )
 
-  /** The search that finds them. */
+  /** The search query for undated cards. */
   readonly trayQuery: string = $derived.by(() => {
-    const { boards, mine } = this.place
+    const { boards, mine } = this.params
     const off = this.#workspace?.boards.filter((b) => !b.features.calendar).map((b) => b.id) ?? []
     return [
       'is:open -has:due,start sort:-updated',
@@ -138,11 +137,11 @@ export class CalendarPage {
     return this.cards.filter((c) => c.first <= day && day <= c.last)
   }
 
-  color(card: PlanCard): string {
+  color(card: CalendarCard): string {
     return colorOf(this.boardOf.get(card.boardId) ?? { id: card.boardId, color: null })
   }
 
-  /** What a bar does not show by its words: its days, its state and its board. */
+  /** Describes a card for its tooltip: days, state and board. */
   describe(card: DatedCard): string {
     const days =
       card.first === card.last ? longDay(card.first, this.today) : `${shortDay(card.first)} to ${shortDay(card.last)}`
@@ -150,74 +149,70 @@ export class CalendarPage {
     return [days, state, this.boardOf.get(card.boardId)?.name].filter(Boolean).join(', ')
   }
 
-  canEdit(card: PlanCard): boolean {
+  canEdit(card: CalendarCard): boolean {
     const role = this.boardOf.get(card.boardId)?.role
     return !this.#workspace?.readOnly && (role === 'admin' || role === 'editor')
   }
 
-  hasStarts(card: PlanCard): boolean {
+  hasStarts(card: CalendarCard): boolean {
     return !!this.boardOf.get(card.boardId)?.features.startDates
   }
 
-  // -- acts --
+  // -- actions --
 
-  #may(card: PlanCard): boolean {
+  #may(card: CalendarCard): boolean {
     const can = this.canEdit(card)
     if (!can)
-      toast(
-        this.#workspace?.readOnly
-          ? 'The plan of this workspace is read-only.'
-          : 'You may look at this board, not change it.',
-      )
+      toast(this.#workspace?.readOnly ? 'This workspace is read-only.' : 'You can view this board but not change it.')
     return can
   }
 
-  #set(card: PlanCard, due: DueInput): void {
+  #set(card: CalendarCard, due: DueInput): void {
     const before = inputOf(card)
     if (JSON.stringify(resolve(due)) === JSON.stringify(resolve(before)) || !this.#may(card)) return
-    this.store.setDue(card.id, due, before, said(card.title, spanOf(resolve(due), this.zone), due))
+    this.store.setDue(card.id, due, before, dueChangeText(card.title, spanOf(resolve(due), this.zone), due))
   }
 
-  /** Moves a card by so many days; dates that it has not are not made. */
-  shift(card: PlanCard, days: number): void {
+  /** Moves the existing dates of a card by the given number of days. */
+  shift(card: CalendarCard, days: number): void {
     if (days !== 0) this.#set(card, shifted(card, days))
   }
 
-  /** Puts a card on a day: due on it, or with its due date there and its span as long as before. */
-  putOn(card: PlanCard, day: string): void {
+  /** Sets the due date of a card to a day, and keeps the length of its span. */
+  putOn(card: CalendarCard, day: string): void {
     const span = spanOf(card, this.zone)
     if (span) this.shift(card, (Date.parse(day) - Date.parse(card.dueDate ? span.last : span.first)) / 86_400_000)
     else this.#set(card, { dueDate: day })
   }
 
   /** Moves one end of a card's span. */
-  stretch(card: PlanCard, end: 'start' | 'due', day: string): void {
+  stretch(card: CalendarCard, end: 'start' | 'due', day: string): void {
     const was = inputOf(card)
     const own = end === 'due' ? was.dueTime : was.startTime
     const to = { date: day, ...(own ? { time: own } : {}) }
     this.#set(card, redated(card, end === 'due' ? { due: to } : { start: to }))
   }
 
-  setDates(card: PlanCard, to: Redate): void {
+  setDates(card: CalendarCard, to: Redate): void {
     this.#set(card, redated(card, to))
   }
 
-  clear(card: PlanCard): void {
+  clear(card: CalendarCard): void {
     if (card.dueDate || card.startDate) this.#set(card, {})
   }
 
-  toggleDone(card: PlanCard): void {
+  toggleDone(card: CalendarCard): void {
     if (!this.#may(card)) return
-    this.store.setDone(card.id, !card.done, `“${card.title}” is ${card.done ? 'not done' : 'done'}`)
+    this.store.setDone(card.id, !card.done, `“${card.title}” marked as ${card.done ? 'not done' : 'done'}`)
   }
 
-  open(card: PlanCard): void {
+  open(card: CalendarCard): void {
     go(`/cards/${card.id}`)
   }
 
-  pick(card: PlanCard, anchor: Anchor): void {
+  pick(card: CalendarCard, anchor: Anchor): void {
     if (!this.#may(card)) return
-    // A list that floats is put away by what opens beside it.
+    // Opening the picker closes a floating list, so anchor it to a point instead.
     const leaves = anchor instanceof Element && anchor.closest('[popover]') !== null
     const { right, top } = leaves ? anchor.getBoundingClientRect() : { right: 0, top: 0 }
     this.picker = { card, anchor: leaves ? { x: right, y: top } : anchor }
@@ -225,15 +220,15 @@ export class CalendarPage {
 
   // -- focus --
 
-  /** Brings the keyboard to a day or to what stands on it, showing that day first. */
+  /** Focuses a day or an item on it. If the day is out of view, it is shown first. */
   async focus(cursor: Cursor): Promise<void> {
     this.cursor = cursor
-    if (cursor.day < this.from || cursor.day > this.to) this.put({ date: cursor.day })
+    if (cursor.day < this.from || cursor.day > this.to) this.setParams({ date: cursor.day })
     await tick()
     this.element(cursor)?.focus()
   }
 
-  /** What stands for the cursor on the page; the day when its card has no room. */
+  /** Returns the element at the cursor, or that of the day if its card is hidden. */
   element({ day, item }: Cursor): HTMLElement | null {
     const cell = document.querySelector<HTMLElement>(`[role=gridcell][data-day="${day}"]`)
     if (item === null || !cell) return cell
@@ -242,8 +237,8 @@ export class CalendarPage {
   }
 }
 
-function said(title: string, span: { first: string; last: string } | null, due: DueInput): string {
-  if (!span) return `“${title}” has no date any more`
+function dueChangeText(title: string, span: { first: string; last: string } | null, due: DueInput): string {
+  if (!span) return `Date removed from “${title}”`
   if (span.first !== span.last) return `“${title}” runs from ${shortDay(span.first)} to ${shortDay(span.last)}`
   return `“${title}” ${due.dueDate ? 'is due' : 'starts'} ${shortDay(span.first)}`
 }

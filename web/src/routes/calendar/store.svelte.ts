@@ -1,6 +1,5 @@
-// The cards of a workspace's calendar: what the server last said of a window of
-// days and of the cards without a date, with everything on top that was done
-// here and is not answered yet.
+// The cards of a workspace's calendar: the last server state of a range of days
+// and of undated cards, with pending operations applied on top.
 import { api, ApiError, body, clientId, data, reason } from '../../api/client'
 import { randomId } from '../../lib/id'
 import { resolve, spanOf, type Due } from '../../state/due'
@@ -9,61 +8,61 @@ import { operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
 import { dismissUndo, toast, undoToast } from '../../state/toasts.svelte'
 import type { Card, DueInput } from '../../api/types'
-import { everything } from '../profile/remote.svelte'
-import { planCard, type PlanCard } from './card'
+import { loadAll } from '../profile/remote.svelte'
+import { toCalendarCard, type CalendarCard } from './calendarCard'
 
-type Act = { key: string; cardId: string; at: string; operation: Operation }
+type Pending = { key: string; cardId: string; at: string; operation: Operation }
 type Undo = { text: string; operation: Operation }
 export type Window = { from: string; to: string }
 
 const trayPage = 50
 const watchedMost = 20
-/** How long others' changes are gathered before the calendar asks again, and the tray, whose search is dearer. */
-const gather = { window: 600, tray: 5000 }
+/** Delays in ms before changes by others reload the calendar and the tray, whose search is more expensive. */
+const reloadDelay = { window: 600, tray: 5000 }
 const retries = [1000, 2000, 4000, 8000, 15_000, 30_000]
 
-const isUndated = (card: PlanCard | undefined) => !!card && !card.done && !card.dueDate && !card.startDate
+const isUndated = (card: CalendarCard | undefined) => !!card && !card.done && !card.dueDate && !card.startDate
 
 export class CalendarStore {
   loading = $state(true)
-  /** Why the window is not shown. */
+  /** Why the calendar could not be loaded. */
   problem = $state.raw<ApiError | null>(null)
-  /** The server does not answer; what is done here waits. */
+  /** Whether the server is unreachable. Operations then wait. */
   offline = $state(false)
-  /** Whether more cards without a date follow those that are known. */
+  /** Whether there are more undated cards than are loaded. */
   trayMore = $state(false)
   trayLoading = $state(false)
   trayProblem = $state<string | null>(null)
-  /** The cards assigned to the person; null until they are needed. */
+  /** The cards assigned to the person, or null until they are needed. */
   mine = $state.raw<ReadonlySet<string> | null>(null)
 
-  #known = $state.raw<ReadonlyMap<string, PlanCard>>(new Map())
-  #pending = $state.raw<readonly Act[]>([])
+  #known = $state.raw<ReadonlyMap<string, CalendarCard>>(new Map())
+  #pending = $state.raw<readonly Pending[]>([])
   #undos = $state.raw<readonly Undo[]>([])
   #undated = $state(0)
   #window: Window | null = null
   #trayQuery = ''
   #trayNext: string | undefined
-  #turn = 0
-  #trayTurn = 0
-  /** Which cards were changed here, and when, counted in answers: an older answer says nothing about them. */
+  #generation = 0
+  #trayGeneration = 0
+  /** The write count at which each card was changed here. Responses to older requests are ignored for it. */
   #writes = 0
   #written = new Map<string, number>()
   #sending = false
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
   #timers = new Map<string, ReturnType<typeof setTimeout>>()
-  #said: Undo | null = null
+  #lastUndo: Undo | null = null
 
   constructor(
     readonly workspaceId: string,
     readonly timeZone: string,
   ) {}
 
-  /** All known cards as the page shows them. */
-  readonly cards: ReadonlyMap<string, PlanCard> = $derived.by(() => fold(this.#known, this.#pending))
+  /** All loaded cards with pending operations applied. */
+  readonly cards: ReadonlyMap<string, CalendarCard> = $derived.by(() => fold(this.#known, this.#pending))
 
-  /** How many open cards wait for a date. */
+  /** The number of open cards without a date. */
   get undated(): number {
     const ids = new Set(this.#pending.map((p) => p.cardId))
     let count = this.#undated
@@ -78,13 +77,13 @@ export class CalendarStore {
   close(): void {
     clearTimeout(this.#retry)
     for (const timer of this.#timers.values()) clearTimeout(timer)
-    this.#turn++
-    this.#trayTurn++
+    this.#generation++
+    this.#trayGeneration++
   }
 
-  // -- what the server has --
+  // -- server state --
 
-  /** Shows a window of days, at most 92: at once what is known of it, then what the server answers. */
+  /** Shows a range of at most 92 days. Loaded cards show immediately. */
   async show(window: Window): Promise<void> {
     this.#window = window
     await this.reload()
@@ -93,55 +92,55 @@ export class CalendarStore {
   async reload(): Promise<void> {
     const window = this.#window
     if (!window) return
-    const turn = ++this.#turn
+    const generation = ++this.#generation
     const since = this.#writes
     this.loading = true
     try {
       const path = { workspaceId: this.workspaceId }
       const query = { ...window, timeZone: this.timeZone }
-      const answer = await data(api.GET('/workspaces/{workspaceId}/calendar', { params: { path, query } }))
-      if (turn !== this.#turn) return
-      this.#put(answer.cards.map(planCard), since, (card) => {
+      const response = await data(api.GET('/workspaces/{workspaceId}/calendar', { params: { path, query } }))
+      if (generation !== this.#generation) return
+      this.#merge(response.cards.map(toCalendarCard), since, (card) => {
         const span = spanOf(card, this.timeZone)
         return !!span && span.first <= window.to && span.last >= window.from
       })
-      this.#undated = answer.undatedCount
+      this.#undated = response.undatedCount
       this.problem = null
     } catch (thrown) {
-      if (turn === this.#turn) this.problem = asFault(thrown)
+      if (generation === this.#generation) this.problem = asApiError(thrown)
     } finally {
-      if (turn === this.#turn) this.loading = false
+      if (generation === this.#generation) this.loading = false
     }
   }
 
-  /** Loads the cards that wait for a date, by a search; the ones behind them with more. */
+  /** Loads the undated cards by a search, or the next page of them. */
   async loadTray(query: string, more = false): Promise<void> {
-    const turn = ++this.#trayTurn
+    const generation = ++this.#trayGeneration
     const since = this.#writes
     const cursor = more && query === this.#trayQuery ? this.#trayNext : undefined
     this.#trayQuery = query
     this.trayLoading = true
     try {
-      const answer = await body(
+      const response = await body(
         api.GET('/search', {
           params: { query: { q: query, workspaceId: this.workspaceId, view: 'compact', limit: trayPage, cursor } },
         }),
       )
-      if (turn !== this.#trayTurn) return
-      this.#put(answer.data.map(planCard), since, (card) => !cursor && isUndated(card))
-      this.#trayNext = answer.nextCursor
-      this.trayMore = !!answer.nextCursor
+      if (generation !== this.#trayGeneration) return
+      this.#merge(response.data.map(toCalendarCard), since, (card) => !cursor && isUndated(card))
+      this.#trayNext = response.nextCursor
+      this.trayMore = !!response.nextCursor
       this.trayProblem = null
     } catch (thrown) {
-      if (turn === this.#trayTurn) this.trayProblem = reason(thrown)
+      if (generation === this.#trayGeneration) this.trayProblem = reason(thrown)
     } finally {
-      if (turn === this.#trayTurn) this.trayLoading = false
+      if (generation === this.#trayGeneration) this.trayLoading = false
     }
   }
 
   async loadMine(): Promise<void> {
     try {
-      const found = await everything((page) =>
+      const found = await loadAll((page) =>
         api.GET('/me/cards', { params: { query: { ...page, workspaceId: this.workspaceId, view: 'compact' } } }),
       )
       this.mine = new Set(found.map((c) => c.id))
@@ -151,15 +150,15 @@ export class CalendarStore {
     }
   }
 
-  /** Takes an answer in: it says all about the cards that `within` holds true of. */
-  #put(cards: readonly PlanCard[], since: number, within: (card: PlanCard) => boolean): void {
+  /** Applies a response, which is complete for all cards that `within` accepts. */
+  #merge(cards: readonly CalendarCard[], since: number, within: (card: CalendarCard) => boolean): void {
     const fresh = (id: string) => (this.#written.get(id) ?? 0) <= since
     const known = new Map([...this.#known].filter(([id, card]) => !within(card) || !fresh(id)))
     for (const card of cards) if (fresh(card.id)) known.set(card.id, card)
     this.#known = known
   }
 
-  /** Asks again soon when somebody else changes one of the boards. */
+  /** Reloads shortly after someone else changes one of the boards. */
   watch(boardIds: readonly string[]): () => void {
     const ends = boardIds.slice(0, watchedMost).map((id) =>
       watch(id, (message) => {
@@ -182,66 +181,66 @@ export class CalendarStore {
   }
 
   #changed(): void {
-    this.#soon('window', () => {
+    this.#schedule('window', () => {
       void this.reload()
       if (this.mine) void this.loadMine()
     })
-    if (this.#trayQuery) this.#soon('tray', () => void this.loadTray(this.#trayQuery))
+    if (this.#trayQuery) this.#schedule('tray', () => void this.loadTray(this.#trayQuery))
   }
 
-  /** Once, after a while, however often it was called until then. */
-  #soon(what: keyof typeof gather, then: () => void): void {
+  /** Runs `then` once after the delay, however often it is called until then. */
+  #schedule(what: keyof typeof reloadDelay, then: () => void): void {
     if (this.#timers.has(what)) return
     const timer = setTimeout(() => {
       this.#timers.delete(what)
       then()
-    }, gather[what])
+    }, reloadDelay[what])
     this.#timers.set(what, timer)
   }
 
-  // -- what is done here --
+  // -- operations --
 
-  /** Gives a card other dates, or none, and says so with a way back. */
+  /** Sets or clears the dates of a card, and shows a toast with Undo. */
   setDue(cardId: string, due: DueInput, before: DueInput, text: string): void {
-    this.#act(dueOperation(cardId, due))
-    this.#say({ text, operation: dueOperation(cardId, before) })
+    this.#enqueue(dueOperation(cardId, due))
+    this.#showUndo({ text, operation: dueOperation(cardId, before) })
   }
 
   setDone(cardId: string, done: boolean, text: string): void {
-    this.#act(operation('update_card', { cardId, done }))
-    this.#say({ text, operation: operation('update_card', { cardId, done: !done }) })
+    this.#enqueue(operation('update_card', { cardId, done }))
+    this.#showUndo({ text, operation: operation('update_card', { cardId, done: !done }) })
   }
 
-  /** Takes back the last thing that was done here. */
+  /** Undoes the last operation. */
   undo(): void {
     const last = this.#undos.at(-1)
     if (!last) return
-    this.#takeBack(last)
+    this.#revert(last)
     toast(`Undone: ${last.text}`)
   }
 
-  #takeBack(undo: Undo): void {
+  #revert(undo: Undo): void {
     if (!this.#undos.includes(undo)) return
     dismissUndo(undo)
     this.#undos = this.#undos.filter((u) => u !== undo)
-    this.#act(undo.operation)
+    this.#enqueue(undo.operation)
   }
 
-  /** One line at a time: a card that is moved day by day says only where it is now. */
-  #say(undo: Undo): void {
+  /** Shows one toast at a time, so that moving a card day by day shows only its latest date. */
+  #showUndo(undo: Undo): void {
     this.#undos = [...this.#undos.slice(-49), undo]
-    if (this.#said) dismissUndo(this.#said)
-    this.#said = undo
-    undoToast(undo, undo.text, () => this.#takeBack(undo))
+    if (this.#lastUndo) dismissUndo(this.#lastUndo)
+    this.#lastUndo = undo
+    undoToast(undo, undo.text, () => this.#revert(undo))
   }
 
-  #act(one: Operation): void {
+  #enqueue(one: Operation): void {
     const { cardId } = one.input as { cardId: string }
     this.#pending = [...this.#pending, { key: randomId(), cardId, at: new Date().toISOString(), operation: one }]
-    void this.#pump()
+    void this.#dispatch()
   }
 
-  async #pump(): Promise<void> {
+  async #dispatch(): Promise<void> {
     if (this.#sending) return
     this.#sending = true
     while (this.#pending.length > 0) {
@@ -249,16 +248,16 @@ export class CalendarStore {
       const { id, name } = session.me
       const context = { boardId: this.cards.get(next.cardId)?.boardId ?? '', me: { id, name }, now: next.at }
       try {
-        const answer = await send(next.operation, next.key, context)
+        const response = await send(next.operation, next.key, context)
         this.#attempt = 0
         this.offline = false
-        this.#settle(next, planCard(answer as Card))
+        this.#confirm(next, toCalendarCard(response as Card))
       } catch (thrown) {
         if (thrown instanceof ApiError && (thrown.unreachable || thrown.code === 'rate_limited')) {
           this.offline = thrown.unreachable
           clearTimeout(this.#retry)
           this.#retry = setTimeout(this.#online, retries[Math.min(this.#attempt++, retries.length - 1)])
-          break // it waits, and so does what follows
+          break // wait, and keep the order of the following operations
         }
         this.#pending = this.#pending.filter((p) => p !== next)
         toast(reason(thrown), { tone: 'bad' })
@@ -267,7 +266,7 @@ export class CalendarStore {
     this.#sending = false
   }
 
-  #settle(done: Act, card: PlanCard): void {
+  #confirm(done: Pending, card: CalendarCard): void {
     this.#undated += +isUndated(card) - +isUndated(this.#known.get(card.id))
     this.#known = new Map(this.#known).set(card.id, card)
     this.#pending = this.#pending.filter((p) => p !== done)
@@ -276,7 +275,7 @@ export class CalendarStore {
 
   #online = (): void => {
     clearTimeout(this.#retry)
-    void this.#pump()
+    void this.#dispatch()
   }
 
   #leaving = (event: BeforeUnloadEvent): void => {
@@ -284,7 +283,10 @@ export class CalendarStore {
   }
 }
 
-function fold(known: ReadonlyMap<string, PlanCard>, pending: readonly Act[]): ReadonlyMap<string, PlanCard> {
+function fold(
+  known: ReadonlyMap<string, CalendarCard>,
+  pending: readonly Pending[],
+): ReadonlyMap<string, CalendarCard> {
   if (pending.length === 0) return known
   const cards = new Map(known)
   for (const { cardId, at, operation: one } of pending) {
@@ -305,7 +307,7 @@ function dueOperation(cardId: string, due: DueInput): Operation {
   return operation('set_card_due', { cardId, due })
 }
 
-function asFault(thrown: unknown): ApiError {
+function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   throw thrown
 }

@@ -1,21 +1,21 @@
-// Whether a person is told of what happens on a card.
+// Whether a person watches a card.
 import { app, data, reason } from '../../api/client'
 import { isTemporary } from '../../lib/id'
 import { toast } from '../../state/toasts.svelte'
 
-/** Asked anew whenever what it reads of the page changes, as whether the card is the person's own. */
+/** Loads whether the person watches the card, and loads again when state that `of` reads changes. */
 export function watching(of: () => { cardId: string; mine: boolean | undefined }) {
-  /** Null until the server has said it. */
+  /** Null until it has loaded. */
   let on = $state<boolean | null>(null)
   const { cardId } = $derived(of())
   const here = $derived({ params: { path: { cardId } } })
 
   $effect(() => {
-    const { cardId: asked } = of()
-    if (isTemporary(asked)) return
+    const { cardId: requested } = of()
+    if (isTemporary(requested)) return
     data(app.GET('/cards/{cardId}/watch', here)).then(
       (found) => {
-        if (asked === cardId) on = found.watching
+        if (requested === cardId) on = found.watching
       },
       () => (on = null),
     )
@@ -30,7 +30,7 @@ export function watching(of: () => { cardId: string; mine: boolean | undefined }
       on = to
       try {
         await data(to ? app.PUT('/cards/{cardId}/watch', here) : app.DELETE('/cards/{cardId}/watch', here))
-        toast(to ? 'You are told of what happens here' : 'You are told of mentions alone')
+        toast(to ? 'You are watching this card' : 'You are no longer watching this card')
       } catch (thrown) {
         on = !to
         toast(reason(thrown), { tone: 'bad' })

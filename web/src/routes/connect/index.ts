@@ -1,6 +1,6 @@
-// The server answers at /oauth/authorize too: it sends on what a program must be
-// told, and shows this page for the rest. It is open so that a request that is
-// refused is explained without a sign-in.
+// The server also handles /oauth/authorize: it redirects errors that belong to
+// the app and serves this page for the rest. The page is open, so that it can
+// explain a refused request without a sign-in.
 export const routes = [
   { path: '/oauth/authorize', load: () => import('./Authorize.svelte'), open: true },
   { path: '/oauth/device', load: () => import('./Device.svelte'), alone: true },

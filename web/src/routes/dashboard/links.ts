@@ -1,4 +1,4 @@
-// What is behind a figure of the dashboard: the search that finds its cards.
+// Searches for the cards behind the figures of the dashboard.
 import { addDays } from '../../state/due'
 import { quoted } from '../search/query'
 
@@ -6,12 +6,12 @@ export function searchLink(workspaceId: string, q: string): string {
   return `/search?${new URLSearchParams({ q, workspace: workspaceId }).toString()}`
 }
 
-/** The cards made or done in a week, archived ones too. */
+/** Returns a query for the cards created or completed in a week, including archived ones. */
 export function weekQuery(what: 'created' | 'completed', monday: string): string {
   return `${what}:${monday}..${addDays(monday, 6)} is:${what === 'created' ? 'open,done' : 'done'},archived`
 }
 
-/** The open cards of a part of a breakdown; null when no search tells it from others. */
+/** Returns a query for the open cards of a part of a breakdown, or null if no query can select it. */
 export function partQuery(
   part: { boardId: string; listId?: string } | { userId: string } | { name: string },
 ): string | null {
@@ -21,7 +21,7 @@ export function partQuery(
   return part.name.trim() ? `is:open label:${quoted(part.name)}` : null
 }
 
-/** The open cards that did not change in the 14 days before. */
+/** Returns a query for the open cards that have not changed for 14 days. */
 export function staleQuery(today: string): string {
   return `is:open updated:<=${addDays(today, -14)} sort:updated`
 }

@@ -1,51 +1,51 @@
-// A list of notifications that keeps up with the stream, and what is done to them.
+// A list of notifications that follows the live stream, and the actions on it.
 import { app, body, data, reason } from '../../api/client'
 import type { Notification } from '../../api/contract'
 import { notifications } from '../../state/notifications.svelte'
 import { toast } from '../../state/toasts.svelte'
 
-/** A list for as long as its page is there; `unread` says whether only what is unread. */
+/** Loads notifications while the page is open. `unread` reports whether to load only unread ones. */
 export function feed(limit: number, unread: () => boolean) {
   let items = $state.raw<Notification[] | null>(null)
   let problem = $state<string | null>(null)
   let next = $state<string | undefined>()
-  let turn = 0
+  let generation = 0
 
   const ask = (cursor?: string) =>
     body(app.GET('/notifications', { params: { query: { limit, cursor, unread: unread() || undefined } } }))
 
   async function load(): Promise<void> {
-    const mine = ++turn
+    const mine = ++generation
     try {
-      const answer = await ask()
-      if (mine !== turn) return
-      items = answer.data
-      next = answer.nextCursor
+      const response = await ask()
+      if (mine !== generation) return
+      items = response.data
+      next = response.nextCursor
       problem = null
     } catch (thrown) {
-      if (mine === turn && items === null) problem = reason(thrown)
+      if (mine === generation && items === null) problem = reason(thrown)
     }
   }
 
   $effect(() => {
-    void notifications.mark
+    void notifications.version
     void unread()
     void load()
   })
 
   async function more(): Promise<void> {
-    const mine = turn
+    const mine = generation
     try {
-      const answer = await ask(next)
-      if (mine !== turn) return
-      items = [...(items ?? []), ...answer.data]
-      next = answer.nextCursor
+      const response = await ask(next)
+      if (mine !== generation) return
+      items = [...(items ?? []), ...response.data]
+      next = response.nextCursor
     } catch (thrown) {
       toast(reason(thrown), { tone: 'bad' })
     }
   }
 
-  /** Paints at once; a failure shows what the server has. */
+  /** Updates the list immediately. If the request fails, it reloads the list. */
   async function mark(one: Notification, read: boolean): Promise<void> {
     if ((one.readAt !== null) === read) return
     const readAt = read ? new Date().toISOString() : null
@@ -93,7 +93,7 @@ export function feed(limit: number, unread: () => boolean) {
   }
 }
 
-/** Goes on with the arrow keys from one notification to the next. */
+/** Moves the focus between notifications with the arrow keys. */
 export function arrows(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (!step) return

@@ -1,4 +1,4 @@
-// The plans in words.
+// Names of the plans, and number formats.
 import type { Plan } from '../../api/contract'
 
 export const planNames: Record<Plan, string> = { free: 'Free', team: 'Team', business: 'Business' }

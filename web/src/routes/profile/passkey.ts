@@ -1,4 +1,4 @@
-// The browser's side of passkeys (Web Authentication, level 3).
+// Passkeys in the browser (Web Authentication, level 3).
 type FromJSON = {
   parseCreationOptionsFromJSON?: (options: unknown) => PublicKeyCredentialCreationOptions
   parseRequestOptionsFromJSON?: (options: unknown) => PublicKeyCredentialRequestOptions
@@ -7,27 +7,27 @@ type FromJSON = {
 const parser = (): FromJSON | null =>
   typeof PublicKeyCredential === 'function' ? (PublicKeyCredential as unknown as FromJSON) : null
 
-/** Whether this browser can make passkeys and use them as the server says them. */
+/** Reports whether this browser can parse passkey options from JSON. */
 export function passkeysHere(): boolean {
   return !!parser()?.parseCreationOptionsFromJSON && !!parser()?.parseRequestOptionsFromJSON
 }
 
 export async function makePasskey(options: unknown): Promise<Record<string, unknown>> {
   const publicKey = parser()?.parseCreationOptionsFromJSON?.(options)
-  return told(await navigator.credentials.create({ publicKey }))
+  return credentialJSON(await navigator.credentials.create({ publicKey }))
 }
 
 export async function usePasskey(options: unknown): Promise<Record<string, unknown>> {
   const publicKey = parser()?.parseRequestOptionsFromJSON?.(options)
-  return told(await navigator.credentials.get({ publicKey }))
+  return credentialJSON(await navigator.credentials.get({ publicKey }))
 }
 
-function told(credential: Credential | null): Record<string, unknown> {
-  if (!credential) throw new Error('The device answered nothing. Try again.')
+function credentialJSON(credential: Credential | null): Record<string, unknown> {
+  if (!credential) throw new Error('Your device did not respond. Try again.')
   return (credential as PublicKeyCredential).toJSON() as unknown as Record<string, unknown>
 }
 
-/** What a failed ceremony means; null when the person called it off. */
+/** Returns a message for a failed passkey request, or null if the person canceled it. */
 export function passkeyProblem(thrown: unknown): string | null {
   if (!(thrown instanceof DOMException)) return thrown instanceof Error ? thrown.message : 'The passkey did not work.'
   switch (thrown.name) {
@@ -35,11 +35,11 @@ export function passkeyProblem(thrown: unknown): string | null {
     case 'AbortError':
       return null
     case 'InvalidStateError':
-      return 'This device holds a passkey of your account already.'
+      return 'This device already has a passkey for your account.'
     case 'SecurityError':
-      return 'Passkeys do not work at this address: the server must be reached by its name, over https.'
+      return 'Passkeys do not work at this address. The server needs a domain name and HTTPS.'
     case 'NotSupportedError':
-      return 'This device cannot make a passkey that the server takes.'
+      return 'This device can’t create a passkey that the server supports.'
   }
   return thrown.message
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../api/client'
-import { browserText } from './browser'
+import { browserText } from './userAgent'
 import { passkeyProblem } from './passkey'
-import { confirming, NotConfirmed, recently } from './recent.svelte'
+import { confirming, NotConfirmed, withRecentSignIn } from './recentSignIn.svelte'
 import { curlLine, scopesText } from './scopes'
 import { agoText, daysLeft } from './time'
-import { allZones, findZones, zoneOf } from './zones'
+import { allZones, findZones, zoneOf } from './timeZones'
 
 const now = new Date('2026-11-21T09:00:00Z')
 
@@ -66,11 +66,11 @@ it('is silent about a passkey that was called off', () => {
   expect(passkeyProblem(new DOMException('', 'InvalidStateError'))).toContain('already')
 })
 
-describe('recently', () => {
+describe('withRecentSignIn', () => {
   const refusal = () => new ApiError(403, 'forbidden', 'Sign in again.', 'recent_sign_in_required')
   it('asks, and does it again', async () => {
     const act = vi.fn().mockRejectedValueOnce(refusal()).mockResolvedValue('done')
-    const doing = recently(act)
+    const doing = withRecentSignIn(act)
     await vi.waitFor(() => expect(confirming.question).not.toBeNull())
     confirming.answer(true)
     await expect(doing).resolves.toBe('done')
@@ -79,14 +79,14 @@ describe('recently', () => {
   })
   it('does nothing when the person does not want to', async () => {
     const act = vi.fn().mockRejectedValue(refusal())
-    const doing = recently(act)
+    const doing = withRecentSignIn(act)
     await vi.waitFor(() => expect(confirming.question).not.toBeNull())
     confirming.answer(false)
     await expect(doing).rejects.toBeInstanceOf(NotConfirmed)
     expect(act).toHaveBeenCalledTimes(1)
   })
   it('does not ask about other refusals', async () => {
-    await expect(recently(() => Promise.reject(new ApiError(403, 'forbidden', 'No.')))).rejects.toThrow('No.')
+    await expect(withRecentSignIn(() => Promise.reject(new ApiError(403, 'forbidden', 'No.')))).rejects.toThrow('No.')
     expect(confirming.question).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
-// What a page shows of the server: loaded when the page opens, again when
-// somebody comes back to the window, and patched at once by what is done here.
+// Server data of a page. It is loaded when the page opens, reloaded when the tab
+// becomes visible again, and updated optimistically by the page itself.
 import { body, reason } from '../../api/client'
 
 type Page<T> = { data: T[]; nextCursor?: string }
@@ -7,7 +7,7 @@ type Asked<T> = Promise<{ data?: Page<T>; error?: unknown; response: Response }>
 
 export type Remote<T> = {
   readonly value: T | undefined
-  /** Why there is nothing to show. */
+  /** Why there is no value. */
   readonly problem: string | null
   readonly loading: boolean
   set: (value: T) => void
@@ -16,27 +16,27 @@ export type Remote<T> = {
 
 const staleAfter = 15_000
 
-/** Loads what `load` answers, and again whenever what it reads of the page changes. */
+/** Holds the result of `load`, and loads again when state that `load` reads changes. */
 export function remote<T>(load: () => Promise<T>): Remote<T> {
   let value = $state.raw<T>()
   let problem = $state<string | null>(null)
   let loading = $state(true)
-  let turn = 0
+  let generation = 0
   let at = 0
 
   async function run(asked: Promise<T>): Promise<void> {
-    const mine = ++turn
+    const mine = ++generation
     loading = true
     try {
       const found = await asked
-      if (mine !== turn) return
+      if (mine !== generation) return
       value = found
       problem = null
       at = Date.now()
     } catch (thrown) {
-      if (mine === turn && value === undefined) problem = reason(thrown)
+      if (mine === generation && value === undefined) problem = reason(thrown)
     } finally {
-      if (mine === turn) loading = false
+      if (mine === generation) loading = false
     }
   }
 
@@ -64,7 +64,7 @@ export function remote<T>(load: () => Promise<T>): Remote<T> {
       return loading
     },
     set(next) {
-      turn++ // an answer on its way is older
+      generation++ // ignore responses still on their way
       value = next
       loading = false
     },
@@ -72,36 +72,36 @@ export function remote<T>(load: () => Promise<T>): Remote<T> {
   }
 }
 
-/** A list that is read page by page. Of reads under way the latest counts. */
+/** A list that is loaded page by page. Only the latest request counts. */
 export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
   let items = $state.raw<T[] | null>(null)
   let next = $state<string | undefined>()
   let loading = $state(false)
   let problem = $state<string | null>(null)
-  let turn = 0
+  let generation = 0
 
   async function read(cursor?: string): Promise<void> {
-    const mine = ++turn
+    const mine = ++generation
     loading = true
     try {
-      const answer: Page<T> = await body(page(cursor))
-      if (mine !== turn) return
-      items = cursor ? [...(items ?? []), ...answer.data] : answer.data
-      next = answer.nextCursor
+      const response: Page<T> = await body(page(cursor))
+      if (mine !== generation) return
+      items = cursor ? [...(items ?? []), ...response.data] : response.data
+      next = response.nextCursor
       problem = null
     } catch (thrown) {
-      if (mine === turn) problem = reason(thrown)
+      if (mine === generation) problem = reason(thrown)
     } finally {
-      if (mine === turn) loading = false
+      if (mine === generation) loading = false
     }
   }
 
   return {
-    /** Null until the first page is there. */
+    /** Null until the first page has loaded. */
     get items() {
       return items
     },
-    /** Whether there are more than these. */
+    /** Whether there are more pages. */
     get more() {
       return next !== undefined
     },
@@ -119,14 +119,14 @@ export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
   }
 }
 
-/** All records of a list of the application. */
-export async function everything<T>(page: (query: { cursor?: string; limit: number }) => Asked<T>): Promise<T[]> {
+/** Returns all records of a paged list. */
+export async function loadAll<T>(page: (query: { cursor?: string; limit: number }) => Asked<T>): Promise<T[]> {
   const records: T[] = []
   let cursor: string | undefined
   do {
-    const answer: Page<T> = await body(page({ cursor, limit: 200 }))
-    records.push(...answer.data)
-    cursor = answer.nextCursor
+    const response: Page<T> = await body(page({ cursor, limit: 200 }))
+    records.push(...response.data)
+    cursor = response.nextCursor
   } while (cursor)
   return records
 }

@@ -1,29 +1,29 @@
-// What a token may do, in the words of people.
+// Labels of token scopes.
 export type Scope = 'read' | 'write' | 'admin'
 
-export const scopeWords: readonly { value: Scope; label: string; text: string }[] = [
+export const scopeLabels: readonly { value: Scope; label: string; text: string }[] = [
   { value: 'read', label: 'Read', text: 'See boards, cards, comments and members. Always included.' },
-  { value: 'write', label: 'Write', text: 'Make and change boards, lists, cards and comments.' },
+  { value: 'write', label: 'Write', text: 'Create and change boards, lists, cards and comments.' },
   {
     value: 'admin',
     label: 'Administer',
-    text: 'Share boards, invite people, set up webhooks, move boards to the trash.',
+    text: 'Share boards, invite people, set up webhooks and move boards to the trash.',
   },
 ]
 
 /** "Read and write", "Read, write and administer". */
 export function scopesText(scopes: readonly string[]): string {
-  const words = scopeWords.filter((s) => scopes.includes(s.value)).map((s) => s.label.toLowerCase())
+  const words = scopeLabels.filter((s) => scopes.includes(s.value)).map((s) => s.label.toLowerCase())
   const text = new Intl.ListFormat('en', { type: 'conjunction' }).format(words).replace(', and', ' and')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** What tries a token in a terminal, broken before the address. */
+/** Returns a curl command that tries a token, broken before the address. */
 export function curlLine(origin: string, secret: string): string {
   return `curl -H "Authorization: Bearer ${secret}" \\\n  ${origin}/api/public/v1/me`
 }
 
-/** The instant at which a token ends that works for so many days. */
+/** Returns the time at which a token expires that works for the given number of days. */
 export function expiryIn(days: number, now: Date): string {
   return new Date(now.getTime() + days * 86_400_000).toISOString()
 }

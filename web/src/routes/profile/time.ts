@@ -1,4 +1,4 @@
-// Instants in words.
+// Formats of points in time.
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
@@ -11,7 +11,7 @@ const steps: [number, number, Intl.RelativeTimeFormatUnit][] = [
 ]
 const year = [Infinity, 365 * day, 'year'] as const
 
-// To make a format costs more than to use it a hundred times.
+// Creating a format costs more than using it a hundred times.
 const formats = new Map<string, Intl.RelativeTimeFormat>()
 
 function relative(language: string): Intl.RelativeTimeFormat {
@@ -29,7 +29,7 @@ export function agoText(instant: string, now: Date, language = 'en-GB'): string 
   return relative(known(language)).format(Math.trunc(apart / unit), name)
 }
 
-/** "21 November 2026", which a line does not break. */
+/** "21 November 2026", with no-break spaces. */
 export function dateText(instant: string, timeZone: string, language = 'en-GB'): string {
   const format = new Intl.DateTimeFormat(known(language), { dateStyle: 'long', timeZone })
   return format.format(new Date(instant)).replaceAll(' ', '\u00a0')
@@ -42,8 +42,8 @@ export function shortDateText(instant: string, timeZone: string, language = 'en-
 }
 
 /**
- * How many days there are until an instant, begun ones too. Clocks of servers
- * and pages differ: an hour more than 14 days is 14.
+ * Returns the number of days until an instant, rounded up. Clocks of server and
+ * browser may differ, so up to an hour more than 14 days counts as 14.
  */
 export function daysLeft(instant: string, now: Date): number {
   const apart = Date.parse(instant) - now.getTime()
@@ -52,5 +52,5 @@ export function daysLeft(instant: string, now: Date): number {
 
 export const daysText = (n: number): string => (n === 1 ? '1 day' : `${n} days`)
 
-/** Plain English is written as in Europe: the day before the month. */
+/** Formats "en" as British English, with the day before the month. */
 const known = (language: string): string => (language === 'en' ? 'en-GB' : language)

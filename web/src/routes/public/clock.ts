@@ -1,4 +1,4 @@
-// A guest has no profile: dates are said in the zone of the browser.
+// A guest has no profile, so dates are in the time zone of the browser.
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export const now = (): Date => new Date()

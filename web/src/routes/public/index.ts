@@ -1,2 +1,2 @@
-// Asks for no session: a guest has none, and a member is a guest here.
+// Loads no session: guests have none, and members are treated as guests here.
 export const routes = [{ path: '/p/:key', load: () => import('./PublicPage.svelte'), open: true, guest: true }]

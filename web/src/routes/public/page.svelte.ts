@@ -1,28 +1,28 @@
-// The public page of a board as it is now: looked at again and again, and sent to.
+// The public page of a board. It polls for changes and sends comments and cards.
 import createClient from 'openapi-fetch'
 import { ApiError, data, reason } from '../../api/client'
 import type { paths, SharedBoard, SharedCardDetail, SubmittedCard } from '../../api/contract'
 import { send } from '../../api/send'
 import { randomId } from '../../lib/id'
 
-// Without cookies: who is signed in elsewhere is a guest here.
+// Without cookies: people who are signed in are guests here.
 const client = createClient<paths>({ baseUrl: '/api/app/v1', credentials: 'omit', fetch: send })
 
-const lookAgain = 15_000
-const lookAgainAfterTrouble = 60_000
-/** What comes sooner than this after the page was looked at is taken for a program's. */
-const writingTakes = 3_500
-const ticketLasts = 60 * 60_000
+const pollInterval = 15_000
+const pollIntervalAfterError = 60_000
+/** The server treats anything sent sooner than this after loading the page as sent by a bot. */
+const minWritingTime = 3_500
+const ticketLifetime = 60 * 60_000
 const nameKey = 'cardwall-guest-name'
 
 export type Draft = { name: string; website: string }
 
 export class SharedPage {
   board = $state.raw<SharedBoard | null>(null)
-  /** There is no such page, or not any more. */
+  /** Whether the page does not exist or is no longer shared. */
   gone = $state(false)
   problem = $state<string | null>(null)
-  /** What the page shows; another word when anything has changed. */
+  /** The version of the content. */
   tag = $state('')
   #ticket = ''
   #ticketAt = 0
@@ -31,14 +31,14 @@ export class SharedPage {
 
   constructor(readonly key: string) {}
 
-  /** Looks now and from then on, while the window is seen; returns what ends it. */
+  /** Loads the page and polls while the window is visible. The returned function stops it. */
   begin = (): (() => void) => {
     this.#ended = false
     const seen = () => {
-      if (!document.hidden) void this.look()
+      if (!document.hidden) void this.load()
     }
     document.addEventListener('visibilitychange', seen)
-    void this.look()
+    void this.load()
     return () => {
       this.#ended = true
       clearTimeout(this.#timer)
@@ -46,9 +46,9 @@ export class SharedPage {
     }
   }
 
-  look = async (): Promise<void> => {
+  load = async (): Promise<void> => {
     clearTimeout(this.#timer)
-    let pause = lookAgain
+    let pause = pollInterval
     try {
       const { key, tag } = this
       const found = await data(client.POST('/public-page', { body: tag ? { key, tag } : { key } }))
@@ -56,16 +56,16 @@ export class SharedPage {
       this.tag = found.tag
       this.gone = false
       this.problem = null
-      if (Date.now() - this.#ticketAt > ticketLasts) this.#keep(found.ticket)
+      if (Date.now() - this.#ticketAt > ticketLifetime) this.#keep(found.ticket)
     } catch (thrown) {
-      pause = lookAgainAfterTrouble
+      pause = pollIntervalAfterError
       if (thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 400)) {
         this.gone = true
         this.board = null
         this.tag = ''
       } else this.problem = reason(thrown)
     }
-    if (!this.#ended && !document.hidden) this.#timer = setTimeout(() => void this.look(), pause)
+    if (!this.#ended && !document.hidden) this.#timer = setTimeout(() => void this.load(), pause)
   }
 
   card(number: number): Promise<SharedCardDetail> {
@@ -99,33 +99,33 @@ export class SharedPage {
     draft: Draft,
     send: (sent: { key: string; ticket: string; name: string; website?: string }) => Parameters<typeof data<T>>[0],
   ): Promise<T> {
-    const early = this.#ticketAt + writingTakes - Date.now()
+    const early = this.#ticketAt + minWritingTime - Date.now()
     if (early > 0) await new Promise((later) => setTimeout(later, early))
     const { key } = this
     const website = draft.website ? { website: draft.website } : {}
-    const answer = await data(send({ key, ticket: this.#ticket, name: draft.name.trim(), ...website }))
-    keepName(draft.name.trim())
-    void this.look()
-    return answer
+    const result = await data(send({ key, ticket: this.#ticket, name: draft.name.trim(), ...website }))
+    storeName(draft.name.trim())
+    void this.load()
+    return result
   }
 }
 
-/** What a guest was called here last. */
-export function keptName(): string {
+/** Returns the name that a guest last used in this browser. */
+export function storedName(): string {
   return localStorage.getItem(nameKey) ?? ''
 }
 
-function keepName(name: string): void {
+function storeName(name: string): void {
   localStorage.setItem(nameKey, name)
 }
 
-/** One try to send something: the same when it is sent again, another when it has changed. */
+/** An idempotency key that stays the same until the content changes. */
 export class Attempt {
   #of = ''
   #key = ''
 
-  key(...said: string[]): string {
-    const of = said.join('\u0000')
+  key(...content: string[]): string {
+    const of = content.join('\u0000')
     if (of !== this.#of) {
       this.#of = of
       this.#key = randomId()

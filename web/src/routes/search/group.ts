@@ -1,10 +1,10 @@
-// Cards in the groups in which pages show them.
+// Groups cards by board or by due date.
 import type { Card } from '../../api/types'
 import { addDays, wallClock } from '../../state/due'
 
 export type BoardGroup = { boardId: string; cards: Card[] }
 
-/** Cards by board, in the order in which boards first appear. */
+/** Groups cards by board, in the order in which the boards first appear. */
 export function byBoard(cards: readonly Card[]): BoardGroup[] {
   const groups = new Map<string, Card[]>()
   for (const card of cards) {
@@ -20,7 +20,7 @@ export type WhenGroup = { when: When; cards: Card[] }
 
 const order: readonly When[] = ['overdue', 'today', 'week', 'later', 'none']
 
-/** When a card is due for somebody in a zone; week is today and six more days. */
+/** Returns when a card is due in a time zone. A week is today and the next six days. */
 export function whenOf(card: Pick<Card, 'dueDate' | 'dueAt'>, now: Date, timeZone: string): When {
   if (!card.dueDate) return 'none'
   const today = wallClock(now, timeZone).date
@@ -30,7 +30,7 @@ export function whenOf(card: Pick<Card, 'dueDate' | 'dueAt'>, now: Date, timeZon
   return day <= addDays(today, 6) ? 'week' : 'later'
 }
 
-/** Cards by when they are due, the most pressing first; groups without cards are left out. */
+/** Groups cards by due date, the most urgent first. Empty groups are left out. */
 export function byWhen(cards: readonly Card[], now: Date, timeZone: string): WhenGroup[] {
   const key = (c: Card) => c.dueAt ?? (c.dueDate ? `${c.dueDate}T99` : '')
   return order.flatMap((when) => {

@@ -1,18 +1,18 @@
-// The names that a search can mention: those of boards are known; labels, lists
-// and people are asked for once, when somebody first needs them.
+// Names for search suggestions. Boards are already loaded; labels, lists and
+// people are loaded once, when they are first needed.
 import { api, data } from '../../api/client'
 import { session } from '../../state/session.svelte'
-import { everything } from '../profile/remote.svelte'
+import { loadAll } from '../profile/remote.svelte'
 import { counted, countedLabels, type Names } from './query'
 
-const boardsAsked = 24
+const boardLimit = 24
 
 export class KnownNames {
   #lists = $state.raw<string[]>([])
   #labels = $state.raw<{ name: string; color: string }[]>([])
   #members = $state.raw<string[]>([])
-  #askedIn: string | null = null
-  #askedPeople = false
+  #loadedWorkspace: string | null = null
+  #peopleRequested = false
 
   get all(): Names {
     return {
@@ -23,20 +23,20 @@ export class KnownNames {
     }
   }
 
-  /** Asks for what a word being typed needs. */
+  /** Loads the names that the word being typed needs. */
   need(word: string, workspaceId: string): void {
-    if (/^-?(#|label:|list:)/i.test(word)) void this.#inside(workspaceId)
-    if (/^-?(@|member:|creator:|commenter:)/i.test(word)) void this.#people()
+    if (/^-?(#|label:|list:)/i.test(word)) void this.#loadBoardNames(workspaceId)
+    if (/^-?(@|member:|creator:|commenter:)/i.test(word)) void this.#loadPeople()
   }
 
-  async #inside(workspaceId: string): Promise<void> {
-    if (this.#askedIn === workspaceId) return
-    this.#askedIn = workspaceId
+  async #loadBoardNames(workspaceId: string): Promise<void> {
+    if (this.#loadedWorkspace === workspaceId) return
+    this.#loadedWorkspace = workspaceId
     const boards = session.workspaces
       .filter((w) => workspaceId === '' || w.id === workspaceId)
       .flatMap((w) => w.boards.filter((b) => !b.archivedAt))
       .sort((a, b) => ((a.lastSeenAt ?? '') < (b.lastSeenAt ?? '') ? 1 : -1))
-      .slice(0, boardsAsked)
+      .slice(0, boardLimit)
     const found = await Promise.allSettled(
       boards.map((b) => data(api.GET('/boards/{boardId}', { params: { path: { boardId: b.id } } }))),
     )
@@ -45,14 +45,14 @@ export class KnownNames {
     this.#labels = countedLabels(details.flatMap((d) => d.labels))
   }
 
-  async #people(): Promise<void> {
-    if (this.#askedPeople) return
-    this.#askedPeople = true
+  async #loadPeople(): Promise<void> {
+    if (this.#peopleRequested) return
+    this.#peopleRequested = true
     const found = await Promise.allSettled(
       session.workspaces
         .filter((w) => w.role !== 'guest')
         .map((w) =>
-          everything((query) =>
+          loadAll((query) =>
             api.GET('/workspaces/{workspaceId}/members', { params: { path: { workspaceId: w.id }, query } }),
           ),
         ),

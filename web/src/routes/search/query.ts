@@ -1,13 +1,13 @@
-// The search text while it is being written: which word the caret is in, and
-// what could stand there. What a text means, the server says.
-import { folded, readTerms, sieve, type Lookup } from '../../lib/grammar'
+// Suggestions and errors for the search text while it is being typed. The server
+// decides what a query means.
+import { folded, readTerms, parseMatcher, type Lookup } from '../../lib/grammar'
 
 export type Suggestion = {
-  /** What is put in place of the word, before the caret. */
+  /** The text that replaces the word before the caret. */
   insert: string
   label: string
   hint?: string
-  /** Whether more is to be typed: a key waits for its value. */
+  /** Whether a value must follow, as after a key. */
   open?: boolean
   color?: string
 }
@@ -29,7 +29,7 @@ const days: [string, string?][] = [
   ['calendarweek', 'Monday to Sunday'],
   ['month', 'this calendar month'],
   ['none', 'no date'],
-  ['any', 'some date'],
+  ['any', 'any date'],
 ]
 const parts: [string, string?][] = [
   ['description'],
@@ -48,31 +48,31 @@ export const keys: readonly Key[] = [
     hint: 'open, done, archived…',
     values: [['open'], ['done'], ['overdue'], ['assigned'], ['unassigned'], ['archived']],
   },
-  { key: 'due', hint: 'when it is due', values: days },
-  { key: 'label', hint: 'a label', names: 'labels' },
-  { key: 'member', hint: 'who it is assigned to', names: 'members', me: true },
-  { key: 'board', hint: 'a board', names: 'boards' },
-  { key: 'list', hint: 'a list', names: 'lists' },
-  { key: 'has', hint: 'what a card has', values: parts },
-  { key: 'no', hint: 'what a card lacks', values: parts },
-  { key: 'start', hint: 'when it starts', values: days.filter(([w]) => w !== 'overdue') },
-  { key: 'creator', hint: 'who made it', names: 'members', me: true },
+  { key: 'due', hint: 'due date', values: days },
+  { key: 'label', hint: 'label', names: 'labels' },
+  { key: 'member', hint: 'assignee', names: 'members', me: true },
+  { key: 'board', hint: 'board', names: 'boards' },
+  { key: 'list', hint: 'list', names: 'lists' },
+  { key: 'has', hint: 'with a field or content', values: parts },
+  { key: 'no', hint: 'without a field or content', values: parts },
+  { key: 'start', hint: 'start date', values: days.filter(([w]) => w !== 'overdue') },
+  { key: 'creator', hint: 'who created it', names: 'members', me: true },
   { key: 'commenter', hint: 'who commented', names: 'members', me: true },
-  { key: 'created', hint: 'when it was made', values: past },
-  { key: 'updated', hint: 'when it last changed', values: past },
-  { key: 'completed', hint: 'when it was done', values: past },
-  { key: 'title', hint: 'words of the title' },
-  { key: 'description', hint: 'words of the description' },
-  { key: 'comment', hint: 'words of comments' },
-  { key: 'checklist', hint: 'words of checklists' },
+  { key: 'created', hint: 'creation date', values: past },
+  { key: 'updated', hint: 'last change', values: past },
+  { key: 'completed', hint: 'completion date', values: past },
+  { key: 'title', hint: 'words in the title' },
+  { key: 'description', hint: 'words in the description' },
+  { key: 'comment', hint: 'words in comments' },
+  { key: 'checklist', hint: 'words in checklists' },
   {
     key: 'status',
-    hint: 'the latest status of the board',
+    hint: 'latest status of the board',
     values: [['on_track'], ['at_risk'], ['off_track'], ['on_hold'], ['complete']],
   },
   {
     key: 'sort',
-    hint: 'the order',
+    hint: 'sort order',
     values: [
       ['due', 'soonest first'],
       ['-updated', 'last changed first'],
@@ -83,7 +83,7 @@ export const keys: readonly Key[] = [
   },
 ]
 
-/** The word that the caret is in: from its beginning to the caret. */
+/** Returns the word at the caret, from its start to the caret. */
 export function wordAt(text: string, caret: number): { from: number; word: string } {
   let quoted = false
   let from = 0
@@ -96,8 +96,8 @@ export function wordAt(text: string, caret: number): { from: number; word: strin
 }
 
 /**
- * Returns the part of a search that can be asked while it is being typed. A term
- * at the caret that does not mean anything yet, such as "due:tod", is left out.
+ * Returns the part of a search that can run while it is being typed. An
+ * incomplete term at the caret, such as "due:tod", is left out.
  */
 export function ready(text: string, caret: number, names: Names, at: Lookup): string {
   const { from } = wordAt(text, caret)
@@ -114,7 +114,7 @@ function finished(written: string, names: Names, at: Lookup): boolean {
   if (written.replace(/\\./g, '').split('"').length % 2 === 0) return false
   const [term] = readTerms(written)
   if (!term) return written === ''
-  // A key that is none of ours, or not whole yet.
+  // An unknown or incomplete key.
   if (term.key === '') return !/^-?[A-Za-z]+:/.test(written)
   const known = keys.find((k) => k.key === term.key)
   if (known?.names) {
@@ -127,10 +127,10 @@ function finished(written: string, names: Names, at: Lookup): boolean {
   if (term.key === 'status' || term.key === 'sort') {
     return term.values.every((v) => known?.values?.some(([word]) => word === v.text))
   }
-  return ['description', 'comment', 'checklist'].includes(term.key) || sieve(written, at).unknown.length === 0
+  return ['description', 'comment', 'checklist'].includes(term.key) || parseMatcher(written, at).unknown.length === 0
 }
 
-/** A name as the search grammar wants it. */
+/** Quotes a name if the search grammar requires it. */
 export function quoted(name: string): string {
   return /^[^\s,"()]+$/.test(name) && !/^(none|any|me)$/i.test(name) && !/[*]$|^[@#<>=-]|\.\./.test(name)
     ? name
@@ -139,7 +139,7 @@ export function quoted(name: string): string {
 
 const most = 9
 
-/** What could stand in place of a word. */
+/** Returns suggestions to replace a word. */
 export function suggest(word: string, names: Names): Suggestion[] {
   const minus = word.startsWith('-') ? '-' : ''
   const rest = word.slice(minus.length)
@@ -150,7 +150,7 @@ export function suggest(word: string, names: Names): Suggestion[] {
   if (colon > 0) {
     const found = keys.find((k) => k.key === rest.slice(0, colon).toLowerCase())
     if (!found) return []
-    // Behind a comma another value begins.
+    // Complete the value after the last comma.
     const values = rest.slice(colon + 1)
     const cut = lastComma(values) + 1
     const before = minus + rest.slice(0, colon + 1) + values.slice(0, cut)
@@ -194,7 +194,7 @@ function named(of: keyof Names, typed: string, before: string, names: Names, me:
   return found.slice(0, most)
 }
 
-/** The text without a term that stands somewhere in it, in bytes of UTF-8. */
+/** Removes a term from the text. Its offset and length are in UTF-8 bytes. */
 export function without(text: string, term: { offset: number; length: number }): string {
   const bytes = new TextEncoder().encode(text)
   const decoder = new TextDecoder()
@@ -203,10 +203,10 @@ export function without(text: string, term: { offset: number; length: number }):
   return `${before.trimEnd()} ${after.trimStart()}`.trim()
 }
 
-export type Refusal = { text: string; term?: string; offers: { label: string; query: string }[] }
+export type QueryError = { text: string; term?: string; offers: { label: string; query: string }[] }
 
-/** What a refusal says of a search: its sentence, the term that it is about, and what could stand there instead. */
-export function refusalOf(message: string, query: string): Refusal {
+/** Parses an error message about a query into a sentence, the invalid term and suggestions to replace it. */
+export function queryErrorOf(message: string, query: string): QueryError {
   const [, sentence = message, offset] = /^(?:\w+: )?(.*?)(?: \(at offset (\d+)\))?\.$/s.exec(message) ?? []
   const text = `${sentence.replace(/\.$/, '')}.`
   if (offset === undefined) return { text, offers: [] }
@@ -225,7 +225,7 @@ export function refusalOf(message: string, query: string): Refusal {
   return { text, term, offers }
 }
 
-const keyWords: Record<string, string> = {
+const keyLabels: Record<string, string> = {
   text: '',
   is: 'Is',
   due: 'Due',
@@ -234,33 +234,33 @@ const keyWords: Record<string, string> = {
   has: 'Has',
   label: 'Label',
   member: 'Assigned to',
-  creator: 'Made by',
+  creator: 'Created by',
   commenter: 'Commented by',
   board: 'Board',
   list: 'List',
-  created: 'Made',
+  created: 'Created',
   updated: 'Changed',
   completed: 'Done',
-  title: 'Title has',
-  description: 'Description has',
-  comment: 'Comments have',
-  checklist: 'Checklists have',
-  status: 'Board is',
+  title: 'Title contains',
+  description: 'Description contains',
+  comment: 'Comments contain',
+  checklist: 'Checklists contain',
+  status: 'Board status',
   sort: 'Sorted by',
 }
 
-/** A term in words: "Due week", "not Label bug or design". */
+/** Returns a term as readable text: "Due week", "not Label bug or design". */
 export function termText(term: { key: string; negated: boolean; values: readonly string[]; text: string }): {
   key: string
   value: string
 } {
-  const agoed = ['created', 'updated', 'completed'].includes(term.key)
+  const inThePast = ['created', 'updated', 'completed'].includes(term.key)
   const words = term.values.map((v) => {
-    if (/^\d+$/.test(v)) return agoed ? `the last ${v} days` : `within ${v} days`
-    if (term.key === 'sort') return v.startsWith('-') ? `${v.slice(1)}, last first` : v
+    if (/^\d+$/.test(v)) return inThePast ? `the last ${v} days` : `within ${v} days`
+    if (term.key === 'sort') return v.startsWith('-') ? `${v.slice(1)}, descending` : v
     return v.replaceAll('_', ' ')
   })
-  const key = keyWords[term.key] ?? term.key
+  const key = keyLabels[term.key] ?? term.key
   const not = term.negated ? 'not' : ''
   return {
     key: (term.key === 'is' ? [key, not] : [not, key]).filter(Boolean).join(' '),
@@ -268,14 +268,14 @@ export function termText(term: { key: string; negated: boolean; values: readonly
   }
 }
 
-/** Names, each once, those that stand most often first. */
+/** Returns the distinct names, most frequent first. */
 export function counted(names: readonly string[]): string[] {
   const uses = new Map<string, number>()
   for (const name of names) if (name) uses.set(name, (uses.get(name) ?? 0) + 1)
   return [...uses].sort(([a, m], [b, n]) => n - m || a.localeCompare(b)).map(([name]) => name)
 }
 
-/** Labels by name, each once, those that stand on most boards first. */
+/** Returns the labels with distinct names, most frequent first. */
 export function countedLabels(labels: readonly { name: string; color: string }[]): { name: string; color: string }[] {
   return counted(labels.map((l) => l.name)).flatMap((name) => labels.find((l) => l.name === name) ?? [])
 }

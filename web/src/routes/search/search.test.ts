@@ -6,7 +6,7 @@ import {
   countedLabels,
   quoted,
   ready,
-  refusalOf,
+  queryErrorOf,
   suggest,
   termText,
   without,
@@ -116,25 +116,28 @@ it('says terms in words', () => {
   expect(term('label', ['bug', 'design'], true)).toEqual({ key: 'not Label', value: 'bug or design' })
   expect(term('completed', ['7'])).toEqual({ key: 'Done', value: 'the last 7 days' })
   expect(term('due', ['7']).value).toBe('within 7 days')
-  expect(term('sort', ['-updated']).value).toBe('updated, last first')
+  expect(term('sort', ['-updated']).value).toBe('updated, descending')
   expect(term('is', ['open'])).toEqual({ key: 'Is', value: 'open' })
   expect(term('is', ['open'], true)).toEqual({ key: 'Is not', value: 'open' })
 })
 
 describe('a refusal', () => {
   it('is a sentence about a term, and says what the term could be', () => {
-    const found = refusalOf('q: is takes open, done (or both) (at offset 11).', 'Zürich -is:nonsense "a b"')
+    const found = queryErrorOf('q: is takes open, done (or both) (at offset 11).', 'Zürich -is:nonsense "a b"')
     expect(found).toMatchObject({ text: 'is takes open, done (or both).', term: '-is:nonsense' })
     expect(found.offers[0]).toEqual({ label: '-is:open', query: 'Zürich -is:open "a b"' })
   })
   it('reaches to the end of a quoted value', () => {
-    const found = refusalOf('q: after a quoted value, label needs a space (at offset 14).', 'label:"a \\" b"c is:open')
+    const found = queryErrorOf(
+      'q: after a quoted value, label needs a space (at offset 14).',
+      'label:"a \\" b"c is:open',
+    )
     expect(found).toEqual({ text: 'after a quoted value, label needs a space.', term: 'label:"a \\" b"c', offers: [] })
   })
   it('offers nothing where no value is wrong', () => {
-    expect(refusalOf('q: sort may be given only once (at offset 9).', 'sort:due sort:due').offers).toEqual([])
-    expect(refusalOf('The server cannot be reached. Check your connection.', 'due:x')).toEqual({
-      text: 'The server cannot be reached. Check your connection.',
+    expect(queryErrorOf('q: sort may be given only once (at offset 9).', 'sort:due sort:due').offers).toEqual([])
+    expect(queryErrorOf('Can’t reach the server. Check your connection.', 'due:x')).toEqual({
+      text: 'Can’t reach the server. Check your connection.',
       offers: [],
     })
   })

@@ -1,11 +1,11 @@
-// The cards of a saved filter while they are edited in place: each change is
-// shown at once, sent in its turn, and taken back when the server refuses it.
+// The cards of a saved filter, edited in place. Each change shows immediately,
+// is sent in order, and is reverted if the server rejects it.
 import { api, body, clientId, data, reason } from '../../api/client'
 import type { BoardDetail, BoardMember, Card, Label } from '../../api/types'
 import { inputOf, resolve } from '../../state/due'
 import { watch } from '../../state/live'
 import { dismissUndo, toast, undoToast } from '../../state/toasts.svelte'
-import { everything } from '../profile/remote.svelte'
+import { loadAll } from '../profile/remote.svelte'
 
 export type Sort = '' | 'title' | '-title' | 'due' | '-due'
 type Board = { detail: BoardDetail; members: BoardMember[] }
@@ -20,15 +20,15 @@ export class FilterTable {
   next = $state<string | undefined>()
   loading = $state(false)
   problem = $state<string | null>(null)
-  /** Somebody types in a cell: what others do waits. */
+  /** Whether a cell is being edited. Live reloads wait until it is done. */
   busy = $state(false)
   #boards = $state.raw<ReadonlyMap<string, Board>>(new Map())
-  #asked = new Set<string>()
+  #requested = new Set<string>()
   #undo: Undo[] = []
-  #undoing = false // what is done now takes something back, and is not taken back itself
-  #turn = 0
+  #undoing = false // the current edit is itself an undo
+  #generation = 0
   #sending = 0
-  #line: Promise<unknown> = Promise.resolve()
+  #queue: Promise<unknown> = Promise.resolve()
   #filterId = ''
   #sort: Sort = ''
 
@@ -36,7 +36,7 @@ export class FilterTable {
     return this.#boards.get(id)
   }
 
-  /** The boards that are shown, for the live stream. */
+  /** The boards of the cards, for the live stream. */
   get watched(): string {
     return [...new Set((this.cards ?? []).map((c) => c.boardId))].slice(0, watchedMost).sort().join(',')
   }
@@ -61,9 +61,9 @@ export class FilterTable {
   }
 
   async #page(more: boolean): Promise<void> {
-    const mine = ++this.#turn
+    const mine = ++this.#generation
     this.loading = true
-    // What is shown stays as long when it is asked for again.
+    // Reload as many cards as are shown.
     const limit = more ? pageSize : Math.min(200, Math.max(pageSize, this.cards?.length ?? 0))
     try {
       const query = {
@@ -72,57 +72,57 @@ export class FilterTable {
         sort: this.#sort || undefined,
         cursor: more ? this.next : undefined,
       }
-      const answer = await body(
+      const response = await body(
         api.GET('/saved-filters/{filterId}/cards', { params: { path: { filterId: this.#filterId }, query } }),
       )
-      if (mine !== this.#turn) return
+      if (mine !== this.#generation) return
       const before = more ? (this.cards ?? []) : []
-      this.cards = [...before, ...answer.data.filter((c) => !before.some((b) => b.id === c.id))]
-      this.next = answer.nextCursor
+      this.cards = [...before, ...response.data.filter((c) => !before.some((b) => b.id === c.id))]
+      this.next = response.nextCursor
       this.problem = null
-      for (const card of answer.data) void this.#ask(card.boardId)
+      for (const card of response.data) void this.#loadBoard(card.boardId)
     } catch (thrown) {
-      if (mine === this.#turn) this.problem = reason(thrown)
+      if (mine === this.#generation) this.problem = reason(thrown)
     } finally {
-      if (mine === this.#turn) this.loading = false
+      if (mine === this.#generation) this.loading = false
     }
   }
 
-  /** Lists, labels and people of a board. */
-  async #ask(boardId: string): Promise<void> {
-    if (this.#asked.has(boardId)) return
-    this.#asked.add(boardId)
+  /** Loads the lists, labels and people of a board. */
+  async #loadBoard(boardId: string): Promise<void> {
+    if (this.#requested.has(boardId)) return
+    this.#requested.add(boardId)
     const params = { params: { path: { boardId } } }
     try {
       const [detail, members] = await Promise.all([
         data(api.GET('/boards/{boardId}', params)),
-        everything((query) => api.GET('/boards/{boardId}/members', { params: { path: { boardId }, query } })),
+        loadAll((query) => api.GET('/boards/{boardId}/members', { params: { path: { boardId }, query } })),
       ])
       this.#boards = new Map(this.#boards).set(boardId, { detail, members })
     } catch {
-      this.#asked.delete(boardId) // with the next page again
+      this.#requested.delete(boardId) // try again with the next page
     }
   }
 
-  /** Shows what others do, until the answer is called. */
+  /** Reloads when someone else changes one of the boards. The returned function stops it. */
   listen(boards: string): () => void {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const soon = () => {
+    const schedule = () => {
       clearTimeout(timer)
       timer = setTimeout(() => {
-        if (this.#sending > 0 || this.busy) soon()
+        if (this.#sending > 0 || this.busy) schedule()
         else void this.#page(false)
       }, 400)
     }
     const ends = (boards ? boards.split(',') : []).map((id) =>
       watch(id, (message) => {
-        if (message.kind === 'gone') soon()
+        if (message.kind === 'gone') schedule()
         if (message.kind !== 'change' || message.change.client === clientId) return
         if (!message.change.cardId) {
-          this.#asked.delete(id)
-          void this.#ask(id)
+          this.#requested.delete(id)
+          void this.#loadBoard(id)
         }
-        soon()
+        schedule()
       }),
     )
     return () => {
@@ -131,7 +131,7 @@ export class FilterTable {
     }
   }
 
-  #put(id: string, to: Partial<Card>): void {
+  #patch(id: string, to: Partial<Card>): void {
     this.cards = (this.cards ?? []).map((c) => (c.id === id ? { ...c, ...to } : c))
   }
 
@@ -144,31 +144,31 @@ export class FilterTable {
   ): void {
     const before = Object.fromEntries(Object.keys(to).map((key) => [key, card[key as keyof Card]])) as Partial<Card>
     const undoable = !this.#undoing
-    this.#turn++ // an answer on its way is older
+    this.#generation++ // ignore responses still on their way
     this.loading = false
-    this.#put(card.id, to)
+    this.#patch(card.id, to)
     this.#sending++
-    const sent = this.#line.then(send)
-    this.#line = sent.catch(() => undefined)
+    const sent = this.#queue.then(send)
+    this.#queue = sent.catch(() => undefined)
     sent
-      .then((answer) => {
-        if (answer) this.#put(card.id, answer)
+      .then((fields) => {
+        if (fields) this.#patch(card.id, fields)
         if (!undoable) {
           toast(`Undone: ${text}`)
           return
         }
         const undo = { text, run: back }
         this.#undo = [...this.#undo.slice(1 - undoMost), undo]
-        undoToast(undo, text, () => this.#take(undo))
+        undoToast(undo, text, () => this.#revert(undo))
       })
       .catch((thrown: unknown) => {
-        this.#put(card.id, before)
+        this.#patch(card.id, before)
         toast(`“${card.title}” was not changed. ${reason(thrown)}`, { tone: 'bad' })
       })
       .finally(() => this.#sending--)
   }
 
-  #take(undo: Undo): void {
+  #revert(undo: Undo): void {
     if (!this.#undo.includes(undo)) return
     dismissUndo(undo)
     this.#undo = this.#undo.filter((u) => u !== undo)
@@ -179,11 +179,11 @@ export class FilterTable {
 
   undo(): void {
     const last = this.#undo.at(-1)
-    if (last) this.#take(last)
+    if (last) this.#revert(last)
     else toast('Nothing to undo.')
   }
 
-  /** The card as it is shown now. */
+  /** Returns the card as it is shown now. */
   #now(card: Card): Card {
     return this.cards?.find((c) => c.id === card.id) ?? card
   }
@@ -207,7 +207,7 @@ export class FilterTable {
       card,
       { done },
       async () => void (await data(api.PATCH('/cards/{cardId}', { params: { path }, body: { done } }))),
-      done ? `“${card.title}” is done` : `“${card.title}” is open again`,
+      done ? `“${card.title}” marked as done` : `“${card.title}” marked as not done`,
       () => this.setDone(this.#now(card), !done),
     )
   }
@@ -220,7 +220,7 @@ export class FilterTable {
       card,
       { listId },
       async () => void (await data(api.POST('/cards/{cardId}/move', { params: { path }, body: { listId } }))),
-      `“${card.title}” is in ${name}`,
+      `“${card.title}” moved to ${name}`,
       () => this.setList(this.#now(card), card.listId),
     )
   }
@@ -236,7 +236,7 @@ export class FilterTable {
       card,
       { labels },
       async () => void (await data(api.PATCH('/cards/{cardId}/labels', { params: { path }, body: change }))),
-      `${label.name || label.color} ${on ? 'taken off' : 'put on'} “${card.title}”`,
+      `${label.name || label.color} ${on ? 'removed from' : 'added to'} “${card.title}”`,
       () => this.toggleLabel(this.#now(card), label),
     )
   }
@@ -252,19 +252,19 @@ export class FilterTable {
       card,
       { assignees },
       async () => void (await data(api.PATCH('/cards/{cardId}/assignees', { params: { path }, body: change }))),
-      `“${card.title}” is ${on ? 'no longer ' : ''}${person.name}’s`,
+      `${person.name} ${on ? 'unassigned from' : 'assigned to'} “${card.title}”`,
       () => this.togglePerson(this.#now(card), person),
     )
   }
 
-  /** Another due day, at the time it had; '' takes it away. A start stays. */
+  /** Sets the due date and keeps its time of day, or removes it if date is ''. The start date stays. */
   setDue(card: Card, date: string): void {
     if (date === (card.dueDate ?? '')) return
     const was = inputOf(card)
     const input = date
       ? { ...was, dueDate: date }
       : { startDate: was.startDate, startTime: was.startTime, timeZone: was.startTime ? was.timeZone : undefined }
-    this.#setDates(card, input, date ? `“${card.title}” is due ${date}` : `“${card.title}” has no due date`, was)
+    this.#setDates(card, input, date ? `“${card.title}” is due ${date}` : `Due date removed from “${card.title}”`, was)
   }
 
   #setDates(card: Card, input: ReturnType<typeof inputOf>, text: string, was: ReturnType<typeof inputOf>): void {
@@ -280,7 +280,7 @@ export class FilterTable {
         return { dueDate, dueAt, startDate, startAt, timeZone }
       },
       text,
-      () => this.#setDates(this.#now(card), was, `The dates of “${card.title}” are as they were`, input),
+      () => this.#setDates(this.#now(card), was, `Dates of “${card.title}” restored`, input),
     )
   }
 }

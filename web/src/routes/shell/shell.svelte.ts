@@ -5,13 +5,13 @@ let palette = $state<'all' | 'boards' | null>(null)
 let helping = $state(false)
 let folded = $state(localStorage.getItem(foldedKey) === 'yes')
 
-let lost = $state(false)
+let notFound = $state(false)
 
 let boardId = $state<string | null>(null)
 
 let workspaceId = $state(sessionStorage.getItem(workspaceKey))
 
-/** What stands around every page. */
+/** State of the layout around the pages. */
 export const shell = {
   get palette() {
     return palette
@@ -25,21 +25,21 @@ export const shell = {
   set helping(to) {
     helping = to
   },
-  /** Whether the address leads to nothing; a phone then shows its bar of pages at boards and cards too. */
-  get lost() {
-    return lost
+  /** Whether the page was not found. Phones then show the navigation bar at board and card addresses too. */
+  get notFound() {
+    return notFound
   },
-  set lost(to) {
-    lost = to
+  set notFound(to) {
+    notFound = to
   },
-  /** The board that is shown, also under the address of a card. */
+  /** The board that is shown, also at the address of one of its cards. */
   get boardId() {
     return boardId
   },
   set boardId(to) {
     boardId = to
   },
-  /** The workspace that was looked at last, in this tab. */
+  /** The workspace visited last in this tab. */
   get workspaceId() {
     return workspaceId
   },

@@ -1,4 +1,4 @@
-// The kinds of events that a webhook can ask for, in plain words.
+// Labels of the event kinds that a webhook can subscribe to.
 export type EventKind = { kind: string; label: string }
 
 export const eventGroups: readonly { name: string; events: readonly EventKind[] }[] = [
@@ -6,16 +6,16 @@ export const eventGroups: readonly { name: string; events: readonly EventKind[] 
     name: 'Cards',
     events: [
       { kind: 'card.created', label: 'A card is created' },
-      { kind: 'card.updated', label: 'Its title or description changes' },
-      { kind: 'card.moved', label: 'It moves to another list' },
-      { kind: 'card.completed', label: 'It is marked done' },
-      { kind: 'card.reopened', label: 'It is marked not done' },
-      { kind: 'card.archived', label: 'It is archived' },
-      { kind: 'card.restored', label: 'It is restored' },
+      { kind: 'card.updated', label: 'A title or description changes' },
+      { kind: 'card.moved', label: 'A card moves to another list' },
+      { kind: 'card.completed', label: 'A card is marked done' },
+      { kind: 'card.reopened', label: 'A card is marked not done' },
+      { kind: 'card.archived', label: 'A card is archived' },
+      { kind: 'card.restored', label: 'A card is restored' },
     ],
   },
   {
-    name: 'What is on a card',
+    name: 'Card contents',
     events: [
       { kind: 'card.assignees_changed', label: 'People are added or removed' },
       { kind: 'card.labels_changed', label: 'Labels change' },
@@ -34,7 +34,7 @@ export const eventGroups: readonly { name: string; events: readonly EventKind[] 
   },
 ]
 
-/** All kinds that can be chosen; the test event comes unasked. */
+/** All kinds that can be selected. The test event is always sent. */
 export const eventKinds: readonly string[] = eventGroups.flatMap((g) => g.events.map((e) => e.kind))
 
 const short: Record<string, string> = {
@@ -56,7 +56,7 @@ const short: Record<string, string> = {
   'webhook.test': 'Test event',
 }
 
-/** What happened, in two or three words. */
+/** Returns a short text for an event kind. */
 export const eventText = (kind: string): string => short[kind] ?? kind
 
 /** "All events", "Card created and card moved", "Card created, card moved and 3 more". */

@@ -1,9 +1,9 @@
-// A body of a delivery, indented, as pieces that the page can colour.
+// Splits an indented JSON text into pieces for syntax highlighting.
 export type Piece = { text: string; as: 'name' | 'text' | 'number' | 'word' | 'sign' }
 
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b|([^"\d\w-]+)/g
 
-/** The pieces of a JSON text; the text as it is when it is none. */
+/** Returns the pieces of a JSON text, or the text unchanged if it is not JSON. */
 export function pieces(body: string): Piece[] {
   let text: string
   try {

@@ -1,17 +1,17 @@
-// Pages about deliveries are live by asking again: an answer of the log costs
-// the server less than a stream, and holds on every node.
+// Pages about deliveries poll for changes. A request costs the server less than a
+// stream and works on every node.
 import { untrack } from 'svelte'
 import type { Remote } from '../profile/remote.svelte'
 
-/** Reloads, as long as the page is looked at, after a pause that may change each time. */
+/** Reloads periodically while the page is visible. `pause` returns the next delay in ms. */
 export function refresh(from: Pick<Remote<unknown>, 'loading' | 'reload'>, pause: () => number): void {
   $effect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let over = false
     const next = () => {
-      if (!over) timer = setTimeout(() => void again(), untrack(pause))
+      if (!over) timer = setTimeout(() => void reload(), untrack(pause))
     }
-    const again = async () => {
+    const reload = async () => {
       if (document.visibilityState === 'visible' && !from.loading) await from.reload()
       next()
     }
@@ -23,7 +23,7 @@ export function refresh(from: Pick<Remote<unknown>, 'loading' | 'reload'>, pause
   })
 }
 
-/** The time, told anew every second. */
+/** Returns the current time, updated every second. */
 export function clock(): { readonly now: number } {
   let now = $state(Date.now())
   $effect(() => {

@@ -1,11 +1,11 @@
-/** "21 Nov, 14:02:10", and the year when it is another one. */
+/** "21 Nov, 14:02:10", with the year if it is not the current one. */
 export function momentText(instant: string, timeZone: string, now = new Date(), language = 'en-GB'): string {
   const at = new Date(instant)
   const year = at.getUTCFullYear() === now.getUTCFullYear() ? undefined : 'numeric'
   return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(at)
 }
 
-// To make a format costs more than to use it a hundred times.
+// Creating a format costs more than using it a hundred times.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function format(language: string, timeZone: string, year: 'numeric' | undefined): Intl.DateTimeFormat {
@@ -17,7 +17,7 @@ function format(language: string, timeZone: string, year: 'numeric' | undefined)
   return made
 }
 
-/** "in 28 s", "in 9 min", "in 3 h"; "now" when it is due. */
+/** "in 28 s", "in 9 min", "in 3 h", or "now". */
 export function soonText(instant: string, now: number): string {
   const seconds = Math.ceil((Date.parse(instant) - now) / 1000)
   if (seconds <= 0) return 'now'

@@ -1,4 +1,4 @@
-// How a receiver verifies what comes, with the libraries of Standard Webhooks.
+// Code that verifies deliveries with the libraries of Standard Webhooks.
 export type Language = 'js' | 'python' | 'go' | 'shell'
 
 export const languages: readonly { value: Language; label: string }[] = [
@@ -56,6 +56,6 @@ http.HandleFunc("POST /cardwall", func(w http.ResponseWriter, r *http.Request) {
 	fmt.Println(string(body)) // or put it into a queue
 	w.WriteHeader(http.StatusNoContent)
 })`,
-  shell: `# A receiver on your own machine that verifies, and shows what comes
+  shell: `# Receives, verifies and prints deliveries on your own machine
 CARDWALL_WEBHOOK_SECRET=whsec_… cardwall webhook listen`,
 }

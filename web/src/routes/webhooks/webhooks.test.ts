@@ -3,7 +3,7 @@ import type { Delivery, Webhook } from '../../api/contract'
 import { eventGroups, eventKinds, eventsText, eventText } from './events'
 import { pieces } from './json'
 import { durationText, momentText, soonText } from './moment'
-import { asFilter, canSendAgain, passes, pauseOf, stateOf, webhookName } from './words'
+import { asFilter, canRedeliver, passes, pauseOf, stateOf, webhookName } from './labels'
 
 const hook = (more: Partial<Webhook>) =>
   ({
@@ -40,7 +40,7 @@ describe('a webhook', () => {
     expect(stateOf(hook({ failures: 10, offReason: 'failures' })).tone).toBe('danger')
     expect(stateOf(hook({ offReason: 'paused' })).label).toBe('Paused')
     expect(stateOf(hook({ offReason: 'trash' })).why).toContain('in the trash')
-    expect(stateOf(hook({ offReason: 'plan' })).why).toContain('the plan had no room')
+    expect(stateOf(hook({ offReason: 'plan' })).why).toContain('the plan’s limit was reached')
     const held = { heldSince: '2026-11-21T09:00:00Z', heldUntil: '2026-11-21T09:01:00Z' }
     expect(stateOf(hook(held)).why).toContain('asked for a pause')
   })
@@ -56,8 +56,8 @@ describe('the log', () => {
     expect(asFilter('nonsense')).toBe('')
     expect(passes('open', delivery({ status: 'pending retry' }))).toBe(true)
     expect(passes('failed', delivery({}))).toBe(false)
-    expect(canSendAgain(delivery({ status: 'skipped' }))).toBe(true)
-    expect(canSendAgain(delivery({ status: 'delivering' }))).toBe(false)
+    expect(canRedeliver(delivery({ status: 'skipped' }))).toBe(true)
+    expect(canRedeliver(delivery({ status: 'delivering' }))).toBe(false)
   })
   it('is read sooner while something is about to happen', () => {
     const now = Date.parse('2026-11-21T09:00:00Z')

@@ -1,10 +1,10 @@
-// Addresses as people paste them: one a line, with commas, from a letter's "To".
+// Parses pasted email addresses: one per line, separated by commas, or from the "To" field of an email.
 export type Parsed = { valid: string[]; invalid: string[] }
 
 const address = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\.]+(\.[^\s@<>"(),;:\\.]+)+$/
 const longest = 254
 
-/** The addresses in a text, each once; what is none stays as it was written. */
+/** Returns the distinct addresses in a text, and the pieces that are not addresses. */
 export function parseAddresses(text: string): Parsed {
   const valid = new Map<string, string>()
   const invalid: string[] = []
@@ -17,7 +17,7 @@ export function parseAddresses(text: string): Parsed {
     if (address.test(bare) && bare.length <= longest) valid.set(bare.toLowerCase(), bare.toLowerCase())
     else if (piece.includes('<') || !piece.includes('@')) invalid.push(piece)
     else {
-      // "Ada Lovelace ada@example.com": the words that are addresses are meant.
+      // "Ada Lovelace ada@example.com": use the words that are addresses.
       const words = piece.split(/\s+/).map((w) => w.replace(/^[<('"]+|[>)'".]+$/g, ''))
       const good = words.filter((w) => address.test(w) && w.length <= longest)
       for (const w of good) valid.set(w.toLowerCase(), w.toLowerCase())
@@ -27,7 +27,7 @@ export function parseAddresses(text: string): Parsed {
   return { valid: [...valid.values()], invalid: [...new Set(invalid)] }
 }
 
-/** A text cut at commas, semicolons and lines, but not inside quotes. */
+/** Splits a text at commas, semicolons, tabs and line ends, but not inside quotes. */
 function pieces(text: string): string[] {
   const found: string[] = []
   for (const line of text.split(/\r?\n/)) {

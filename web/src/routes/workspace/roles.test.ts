@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fixed, givable, stays } from './roles'
+import { roleLockReason, givable, removalLockReason } from './roles'
 import { countsText } from './upload'
 
 const owner = { role: 'owner' as const }
@@ -8,24 +8,24 @@ const member = { role: 'member' as const }
 
 describe('roles', () => {
   it('keep the last owner', () => {
-    expect(fixed(owner, 'owner', [owner, admin])).toContain('only owner')
-    expect(fixed(owner, 'owner', [owner, owner])).toBeNull()
-    expect(stays(owner, true, 'owner', [owner, member])).toContain('only owner')
+    expect(roleLockReason(owner, 'owner', [owner, admin])).toContain('only owner')
+    expect(roleLockReason(owner, 'owner', [owner, owner])).toBeNull()
+    expect(removalLockReason(owner, true, 'owner', [owner, member])).toContain('only owner')
   })
   it('let only owners change owners', () => {
-    expect(fixed(owner, 'admin', [owner, owner])).toBe('Only owners change owners.')
+    expect(roleLockReason(owner, 'admin', [owner, owner])).toBe('Only owners can change the role of an owner.')
     expect(givable('admin')).not.toContain('owner')
     expect(givable('member')).toEqual([])
   })
   it('let everybody leave but the last owner', () => {
-    expect(stays(member, true, 'member', [owner, member])).toBeNull()
-    expect(stays(member, false, 'member', [owner, member])).not.toBeNull()
+    expect(removalLockReason(member, true, 'member', [owner, member])).toBeNull()
+    expect(removalLockReason(member, false, 'member', [owner, member])).not.toBeNull()
   })
 })
 
 it('says what an import made', () => {
   const none = { id: 'b', name: 'B', lists: 0, cards: 0, labels: 0, checklists: 0, items: 0, comments: 0 }
-  expect(countsText({ ...none, statusUpdates: 0 })).toBe('nothing in it')
+  expect(countsText({ ...none, statusUpdates: 0 })).toBe('empty')
   expect(countsText({ ...none, lists: 1, cards: 1200, statusUpdates: 2 })).toBe(
     '1 list, 1,200 cards and 2 status updates',
   )

@@ -2,12 +2,12 @@ import { app, data, reason } from '../../api/client'
 import { loadHome } from '../../state/session.svelte'
 import { toast } from '../../state/toasts.svelte'
 
-/** Brings a workspace back from the trash, for one of its owners. */
+/** Restores a workspace from the trash. The person must be one of its owners. */
 export async function restoreWorkspace({ id, name }: { id: string; name: string }): Promise<void> {
   try {
     await data(app.POST('/workspaces/{workspaceId}/restore', { params: { path: { workspaceId: id } } }))
     await loadHome()
-    toast(`${name} is back, with its people and boards`)
+    toast(`${name} was restored with its people and boards`)
   } catch (thrown) {
     toast(reason(thrown), { tone: 'bad' })
   }

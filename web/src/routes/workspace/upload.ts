@@ -1,8 +1,8 @@
-// Sends a file, and tells how much of it has gone; fetch does not.
+// Uploads a file with XMLHttpRequest, because fetch does not report upload progress.
 import { ApiError, clientId } from '../../api/client'
-import { absent, pauses } from '../../api/send'
+import { unavailable, pauses } from '../../api/send'
 import { randomId } from '../../lib/id'
-import type { Kind } from './file'
+import type { Kind } from './importFile'
 
 export type Imported = {
   id: string
@@ -18,28 +18,28 @@ export type Imported = {
 export type Note = { what: string; count: number; examples: string[] | null }
 export type Report = { boards: Imported[] | null; savedFilters: number; notes: Note[] | null }
 
-/** How far an import is: part of the bytes sent, then records of the file written. */
+/** Progress of an import: the fraction of bytes sent, then the number of records written. */
 export type Far = { sent: number; done: number; total: number }
 export type Upload = { done: Promise<Report>; stop: () => void }
 
-/** The person called it off. */
+/** Thrown when the person stops the upload. */
 export class Stopped extends Error {}
 
-/** Sends a file, and again when no server answered: under its key it is imported once. */
-export function upload(workspaceId: string, kind: Kind, file: Blob, tell: (far: Far) => void): Upload {
+/** Uploads a file and retries if the server is unreachable. The idempotency key makes the import happen once. */
+export function upload(workspaceId: string, kind: Kind, file: Blob, onprogress: (far: Far) => void): Upload {
   const key = randomId()
   let request: XMLHttpRequest | null = null
   let stopped = false
   const attempt = () => {
     request = new XMLHttpRequest()
-    return sent(request, workspaceId, kind, file, key, tell)
+    return sent(request, workspaceId, kind, file, key, onprogress)
   }
   const all = async (): Promise<Report> => {
     for (const pause of pauses) {
       try {
         return await attempt()
       } catch (thrown) {
-        if (!(thrown instanceof ApiError) || (thrown.status > 0 && !absent.includes(thrown.status))) throw thrown
+        if (!(thrown instanceof ApiError) || (thrown.status > 0 && !unavailable.includes(thrown.status))) throw thrown
       }
       await new Promise((over) => setTimeout(over, pause * (0.7 + Math.random())))
       if (stopped) throw new Stopped()
@@ -59,32 +59,36 @@ function sent(
   kind: Kind,
   file: Blob,
   key: string,
-  tell: (far: Far) => void,
+  onprogress: (far: Far) => void,
 ): Promise<Report> {
   const far: Far = { sent: 0, done: 0, total: 0 }
-  const say = (to: Partial<Far>) => tell({ ...Object.assign(far, to) })
+  const report = (to: Partial<Far>) => onprogress({ ...Object.assign(far, to) })
   return new Promise((resolve, reject) => {
     request.open('POST', `/api/app/v1/workspaces/${encodeURIComponent(workspaceId)}/import?format=${kind}`)
     request.setRequestHeader('Content-Type', 'application/json')
     request.setRequestHeader('Accept', 'application/x-ndjson')
     request.setRequestHeader('X-Client', clientId)
     request.setRequestHeader('Idempotency-Key', key)
-    request.upload.onprogress = (event) => say({ sent: event.lengthComputable ? event.loaded / event.total : 0 })
-    request.upload.onload = () => say({ sent: 1 })
+    request.upload.onprogress = (event) => report({ sent: event.lengthComputable ? event.loaded / event.total : 0 })
+    request.upload.onload = () => report({ sent: 1 })
     request.onprogress = () => {
-      const told = lastLine(request.responseText)
-      if (told?.progress) say({ sent: 1, ...told.progress })
+      const line = lastLine(request.responseText)
+      if (line?.progress) report({ sent: 1, ...line.progress })
     }
     const lost = (status: number) =>
       reject(
-        new ApiError(status, 'unreachable', 'The connection was lost. Look for the board before you import it again.'),
+        new ApiError(
+          status,
+          'unreachable',
+          'The connection was lost. Check whether the board was imported before you try again.',
+        ),
       )
     request.onerror = () => lost(0)
     request.onabort = () => reject(new Stopped())
     request.onload = () => {
-      const told = lastLine(request.responseText) ?? {}
-      if (request.status < 300 && told.data) resolve(told.data)
-      else if (told.error) reject(new ApiError(request.status, told.error.code, told.error.message))
+      const line = lastLine(request.responseText) ?? {}
+      if (request.status < 300 && line.data) resolve(line.data)
+      else if (line.error) reject(new ApiError(request.status, line.error.code, line.error.message))
       else lost(request.status < 300 ? 0 : request.status)
     }
     request.send(file)
@@ -97,7 +101,7 @@ type Line = {
   error?: { code: string; message: string }
 }
 
-/** The last whole line of an answer that may still be arriving. */
+/** Returns the last complete line of a response that may still be arriving. */
 export function lastLine(text: string): Line | null {
   const whole = text.trimEnd().split('\n')
   if (text !== '' && !text.endsWith('\n') && whole.length > 1) whole.pop()
@@ -123,5 +127,5 @@ export function countsText(board: Imported): string {
     .map(([key, one, many]) => [board[key] as number, one, many] as const)
     .filter(([n]) => n > 0)
     .map(([n, one, many]) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`)
-  return parts.length === 0 ? 'nothing in it' : new Intl.ListFormat('en').format(parts).replace(', and', ' and')
+  return parts.length === 0 ? 'empty' : new Intl.ListFormat('en').format(parts).replace(', and', ' and')
 }

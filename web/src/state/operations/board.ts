@@ -1,7 +1,7 @@
-// The board itself, its lists and its labels.
+// Operations on the board, its lists and its labels.
 import { api, app, data } from '../../api/client'
 import type { Board, LabelColor, Label, LabelRef, List, Position } from '../../api/types'
-import type { BoardInfo, Draft } from '../board-data'
+import type { BoardInfo, Draft } from '../boardData'
 import type { Dropped } from './card'
 import { changed, defined, keyed, without, type Definitions } from './definition'
 
@@ -9,7 +9,7 @@ export type BoardInputs = {
   create_list: { id: string; name: string; position: Position }
   update_list: { listId: string; name?: string; wipLimit?: number | null; wipMode?: 'soft' | 'hard' }
   move_list: { listId: string; position: Position }
-  /** To another board, with its cards; the list leaves this one. */
+  /** Moves the list with its cards to another board. */
   move_list_to_board: { listId: string; boardId: string; position: Position }
   copy_list: { id: string; listId: string; name: string; position: Position }
   archive_list: { listId: string }
@@ -31,7 +31,7 @@ export type BoardInputs = {
   set_watch: { watched: boolean }
 }
 
-export type BoardAnswers = { [K in keyof BoardInputs]: unknown } & {
+export type BoardResults = { [K in keyof BoardInputs]: unknown } & {
   create_list: List
   copy_list: List
   create_label: Label
@@ -45,7 +45,7 @@ function relabel(draft: Draft, labelId: string, change: (labels: LabelRef[]) => 
   }
 }
 
-export const boards: Definitions<BoardInputs, BoardAnswers> = {
+export const boards: Definitions<BoardInputs, BoardResults> = {
   create_list: {
     apply(draft, { id, name, position }, { boardId, now }) {
       draft.set('lists', id, {
@@ -69,17 +69,17 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
           body: { name, position },
         }),
       ),
-    settle(draft, { position }, answer) {
-      draft.set('lists', answer.id, answer)
-      if (!draft.data.order.has(answer.id)) draft.set('order', answer.id, [])
-      draft.placeList(answer.id, position)
+    reconcile(draft, { position }, result) {
+      draft.set('lists', result.id, result)
+      if (!draft.data.order.has(result.id)) draft.set('order', result.id, [])
+      draft.placeList(result.id, position)
     },
   },
   update_list: {
     apply: (draft, { listId, ...fields }) => draft.patch('lists', listId, defined(fields)),
     send: ({ listId, ...body }, key) =>
       data(api.PATCH('/lists/{listId}', { params: { path: { listId }, header: keyed(key) }, body })),
-    settle: (draft, { listId }, answer) => draft.set('lists', listId, answer),
+    reconcile: (draft, { listId }, result) => draft.set('lists', listId, result),
   },
   move_list: {
     apply: (draft, { listId, position }) => draft.placeList(listId, position),
@@ -90,7 +90,7 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
           body: { position },
         }),
       ),
-    settle: (draft, { listId, position }) => draft.placeList(listId, position),
+    reconcile: (draft, { listId, position }) => draft.placeList(listId, position),
   },
   move_list_to_board: {
     apply(draft, { listId, boardId }) {
@@ -103,10 +103,10 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
           body: { boardId, position },
         }),
       ),
-    settle(draft, { listId, position }, answer) {
-      if (answer.list.boardId !== draft.data.board.id) draft.removeList(listId)
+    reconcile(draft, { listId, position }, result) {
+      if (result.list.boardId !== draft.data.board.id) draft.removeList(listId)
       else {
-        draft.set('lists', listId, answer.list)
+        draft.set('lists', listId, result.list)
         if (!draft.data.order.has(listId)) draft.set('order', listId, [])
         draft.placeList(listId, position)
       }
@@ -127,10 +127,10 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
           body: { name, position },
         }),
       ),
-    settle(draft, { position }, answer) {
-      draft.set('lists', answer.id, answer)
-      if (!draft.data.order.has(answer.id)) draft.set('order', answer.id, [])
-      draft.placeList(answer.id, position)
+    reconcile(draft, { position }, result) {
+      draft.set('lists', result.id, result)
+      if (!draft.data.order.has(result.id)) draft.set('order', result.id, [])
+      draft.placeList(result.id, position)
     },
   },
   archive_list: {
@@ -139,15 +139,15 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
     },
     send: ({ listId }, key) =>
       data(api.POST('/lists/{listId}/archive', { params: { path: { listId }, header: keyed(key) } })),
-    settle(draft, { listId }) {
+    reconcile(draft, { listId }) {
       draft.archiveList(listId, new Date().toISOString())
     },
   },
   restore_list: {
-    apply: openList,
+    apply: restoreList,
     send: ({ listId }, key) =>
       data(api.POST('/lists/{listId}/restore', { params: { path: { listId }, header: keyed(key) } })),
-    settle: openList,
+    reconcile: restoreList,
   },
   create_label: {
     apply: (draft, { id, name, color }, { boardId, now }) =>
@@ -159,43 +159,43 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
           body: { name, color },
         }),
       ),
-    settle: (draft, _, answer) => draft.set('labels', answer.id, answer),
+    reconcile: (draft, _, result) => draft.set('labels', result.id, result),
   },
   update_label: {
     apply: changeLabel,
     send: ({ labelId, ...body }, key) =>
       data(api.PATCH('/labels/{labelId}', { params: { path: { labelId }, header: keyed(key) }, body })),
-    settle: changeLabel,
+    reconcile: changeLabel,
   },
   delete_label: {
     apply: dropLabel,
     send: ({ labelId }, key) =>
       data(api.DELETE('/labels/{labelId}', { params: { path: { labelId }, header: keyed(key) } })),
-    settle: dropLabel,
+    reconcile: dropLabel,
   },
   update_board: {
     apply: changeBoard,
     send: (body, key, { boardId }) =>
       data(api.PATCH('/boards/{boardId}', { params: { path: { boardId }, header: keyed(key) }, body })),
-    settle: changeBoard,
+    reconcile: changeBoard,
   },
   archive_board: {
     apply: (draft, _, { now }) => draft.patchBoard({ archivedAt: now }),
     send: (_, key, { boardId }) =>
       data(api.POST('/boards/{boardId}/archive', { params: { path: { boardId }, header: keyed(key) } })),
-    settle: (draft) => draft.patchBoard({ archivedAt: new Date().toISOString() }),
+    reconcile: (draft) => draft.patchBoard({ archivedAt: new Date().toISOString() }),
   },
   restore_board: {
     apply: (draft) => draft.patchBoard({ archivedAt: null }),
     send: (_, key, { boardId }) =>
       data(api.POST('/boards/{boardId}/restore', { params: { path: { boardId }, header: keyed(key) } })),
-    settle: (draft) => draft.patchBoard({ archivedAt: null }),
+    reconcile: (draft) => draft.patchBoard({ archivedAt: null }),
   },
   set_collapsed_lists: {
     apply: (draft, { listIds }) => draft.collapse(listIds),
     send: (body, key, { boardId }) =>
       data(app.PUT('/boards/{boardId}/collapsed-lists', { params: { path: { boardId } }, headers: keyed(key), body })),
-    settle: (draft, { listIds }) => draft.collapse(listIds),
+    reconcile: (draft, { listIds }) => draft.collapse(listIds),
   },
   set_star: {
     apply: (draft, { starred }) => draft.star(starred),
@@ -203,7 +203,7 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
       const at = { params: { path: { boardId } }, headers: keyed(key) }
       return data(starred ? app.PUT('/boards/{boardId}/star', at) : app.DELETE('/boards/{boardId}/star', at))
     },
-    settle: (draft, { starred }) => draft.star(starred),
+    reconcile: (draft, { starred }) => draft.star(starred),
   },
   set_watch: {
     apply: (draft, { watched }) => draft.watch(watched),
@@ -211,13 +211,13 @@ export const boards: Definitions<BoardInputs, BoardAnswers> = {
       const at = { params: { path: { boardId } }, headers: keyed(key) }
       return data(watched ? app.PUT('/boards/{boardId}/watch', at) : app.DELETE('/boards/{boardId}/watch', at))
     },
-    settle: (draft, { watched }) => draft.watch(watched),
+    reconcile: (draft, { watched }) => draft.watch(watched),
   },
 }
 
 function changeBoard(draft: Draft, { features, ...fields }: BoardInputs['update_board']): void {
   const now = { ...draft.data.board.features, ...features }
-  // Nothing of a confidential board is public.
+  // A confidential board cannot have a public page.
   if (fields.visibility === 'confidential') now.publicPage = false
   draft.patchBoard({ ...defined(fields), ...(features || fields.visibility ? { features: now } : {}) })
 }
@@ -232,6 +232,6 @@ function dropLabel(draft: Draft, { labelId }: BoardInputs['delete_label']): void
   relabel(draft, labelId, (labels) => without(labels, labelId))
 }
 
-function openList(draft: Draft, { listId, position }: BoardInputs['restore_list']): void {
+function restoreList(draft: Draft, { listId, position }: BoardInputs['restore_list']): void {
   draft.restoreList(listId, position)
 }

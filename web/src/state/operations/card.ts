@@ -1,11 +1,11 @@
-// Cards: made, changed, moved, copied, archived.
+// Operations on cards.
 import { api, data } from '../../api/client'
 import type { Card, DueInput, Label, LabelRef, Position, UserRef } from '../../api/types'
-import type { Draft } from '../board-data'
+import type { Draft } from '../boardData'
 import { resolve } from '../due'
 import { keyed, type Definitions } from './definition'
 
-/** Inputs of each operation. An id that was made here is replaced before sending. */
+/** Inputs of each operation. Temporary IDs are replaced by server IDs before sending. */
 export type CardInputs = {
   create_card: {
     id: string
@@ -19,7 +19,7 @@ export type CardInputs = {
   move_card: { cardId: string; listId: string; position: Position }
   archive_card: { cardId: string }
   restore_card: { cardId: string; position: Position }
-  /** To another board; the card leaves this one. */
+  /** Moves the card to another board. */
   move_card_to_board: { cardId: string; boardId: string; listId: string; position: Position }
   copy_card: { id: string; cardId: string; position: Position } & CopyChoices
   set_card_labels: { cardId: string; add?: string[]; remove?: string[] }
@@ -28,7 +28,7 @@ export type CardInputs = {
   clear_card_due: { cardId: string }
 }
 
-/** Where a copy goes, when not beside the card, and what it carries. */
+/** Where a copy goes, unless it stays in the list of the card, and what it includes. */
 export type CopyChoices = {
   listId?: string
   title?: string
@@ -41,7 +41,7 @@ export type CopyChoices = {
 
 export type Dropped = { droppedLabels: LabelRef[]; droppedAssignees: UserRef[] }
 
-export type CardAnswers = { [K in keyof CardInputs]: unknown } & {
+export type CardResults = { [K in keyof CardInputs]: unknown } & {
   create_card: Card
   copy_card: Card
   update_card: Card
@@ -55,17 +55,17 @@ export type CardAnswers = { [K in keyof CardInputs]: unknown } & {
 
 const card = (cardId: string, key: string) => ({ path: { cardId }, header: keyed(key) })
 
-function settleCard(draft: Draft, _: unknown, answer: Card): void {
-  const known = draft.data.cards.get(answer.id)
+function reconcileCard(draft: Draft, _: unknown, result: Card): void {
+  const known = draft.data.cards.get(result.id)
   if (!known) return
-  // Where it stands and what hangs on it is told by other operations and changes.
+  // Other operations and changes update its position and the counts of its contents.
   const { listId, archivedAt, archivedBy, comments, checklistItems } = known
-  draft.set('cards', answer.id, { ...answer, listId, archivedAt, archivedBy, comments, checklistItems })
+  draft.set('cards', result.id, { ...result, listId, archivedAt, archivedBy, comments, checklistItems })
 }
 
 const labelRef = ({ id, name, color }: Label): LabelRef => ({ id, name, color })
 
-export const cards: Definitions<CardInputs, CardAnswers> = {
+export const cards: Definitions<CardInputs, CardResults> = {
   create_card: {
     apply(draft, { id, listId, title, position, labels = [], assignees = [] }, { boardId, me, now }) {
       const people = draft.data.members
@@ -97,10 +97,10 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
       draft.placeCard(id, listId, position)
     },
     send: ({ id: _, ...body }, key) => data(api.POST('/cards', { params: { header: keyed(key) }, body })),
-    settle(draft, { position }, answer) {
-      draft.set('cards', answer.id, answer)
-      draft.set('details', answer.id, { description: answer.description ?? '', checklists: [], comments: [] })
-      draft.placeCard(answer.id, answer.listId, position)
+    reconcile(draft, { position }, result) {
+      draft.set('cards', result.id, result)
+      draft.set('details', result.id, { description: result.description ?? '', checklists: [], comments: [] })
+      draft.placeCard(result.id, result.listId, position)
     },
   },
   update_card: {
@@ -110,24 +110,24 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
       if (description !== undefined) draft.patch('details', cardId, { description })
     },
     send: ({ cardId, ...body }, key) => data(api.PATCH('/cards/{cardId}', { params: card(cardId, key), body })),
-    settle(draft, input, answer) {
-      settleCard(draft, input, answer)
-      if (answer.description !== undefined) draft.patch('details', answer.id, { description: answer.description })
+    reconcile(draft, input, result) {
+      reconcileCard(draft, input, result)
+      if (result.description !== undefined) draft.patch('details', result.id, { description: result.description })
     },
   },
   move_card: {
     apply: (draft, { cardId, listId, position }) => draft.placeCard(cardId, listId, position),
     send: ({ cardId, ...body }, key) => data(api.POST('/cards/{cardId}/move', { params: card(cardId, key), body })),
-    settle: (draft, { cardId, listId, position }) => draft.placeCard(cardId, listId, position),
+    reconcile: (draft, { cardId, listId, position }) => draft.placeCard(cardId, listId, position),
   },
   archive_card: {
     apply(draft, { cardId }, { now }) {
-      draft.liftCard(cardId)
+      draft.detachCard(cardId)
       draft.patch('cards', cardId, { archivedAt: now, archivedBy: 'card' })
     },
     send: ({ cardId }, key) => data(api.POST('/cards/{cardId}/archive', { params: card(cardId, key) })),
-    settle(draft, { cardId }) {
-      draft.liftCard(cardId)
+    reconcile(draft, { cardId }) {
+      draft.detachCard(cardId)
       draft.patch('cards', cardId, { archivedAt: new Date().toISOString(), archivedBy: 'card' })
     },
   },
@@ -139,9 +139,9 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
       draft.placeCard(cardId, known.listId, position)
     },
     send: ({ cardId }, key) => data(api.POST('/cards/{cardId}/restore', { params: card(cardId, key) })),
-    settle(draft, { cardId, position }, answer) {
-      draft.set('cards', cardId, answer)
-      draft.placeCard(cardId, answer.listId, position)
+    reconcile(draft, { cardId, position }, result) {
+      draft.set('cards', cardId, result)
+      draft.placeCard(cardId, result.listId, position)
     },
   },
   move_card_to_board: {
@@ -150,12 +150,12 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
     },
     send: ({ cardId, listId, position }, key) =>
       data(api.POST('/cards/{cardId}/move-to-board', { params: card(cardId, key), body: { listId, position } })),
-    settle(draft, { cardId, position }, answer) {
-      if (answer.card.boardId !== draft.data.board.id) draft.removeCard(cardId)
+    reconcile(draft, { cardId, position }, result) {
+      if (result.card.boardId !== draft.data.board.id) draft.removeCard(cardId)
       else {
-        // It comes back.
-        draft.set('cards', cardId, answer.card)
-        draft.placeCard(cardId, answer.card.listId, position)
+        // An undo moves the card back.
+        draft.set('cards', cardId, result.card)
+        draft.placeCard(cardId, result.card.listId, position)
       }
     },
   },
@@ -164,15 +164,15 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
       const known = draft.data.cards.get(cardId)
       const to = listId ?? known?.listId
       if (!known || !to || !draft.data.lists.has(to)) return
-      draft.set('cards', id, { ...known, ...left(choices), id, number: 0, comments: 0, createdAt: now, url: '' })
+      draft.set('cards', id, { ...known, ...copyFields(choices), id, number: 0, comments: 0, createdAt: now, url: '' })
       draft.placeCard(id, to, position)
     },
     send: ({ id: _, cardId, ...body }, key) =>
       data(api.POST('/cards/{cardId}/copy', { params: card(cardId, key), body })),
-    settle(draft, { position }, answer) {
-      if (answer.boardId !== draft.data.board.id) return
-      draft.set('cards', answer.id, answer)
-      draft.placeCard(answer.id, answer.listId, position)
+    reconcile(draft, { position }, result) {
+      if (result.boardId !== draft.data.board.id) return
+      draft.set('cards', result.id, result)
+      draft.placeCard(result.id, result.listId, position)
     },
   },
   set_card_labels: {
@@ -184,7 +184,7 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
       draft.patch('cards', cardId, { labels: [...kept, ...added] })
     },
     send: ({ cardId, ...body }, key) => data(api.PATCH('/cards/{cardId}/labels', { params: card(cardId, key), body })),
-    settle: settleCard,
+    reconcile: reconcileCard,
   },
   set_card_assignees: {
     apply(draft, { cardId, add = [], remove = [] }) {
@@ -196,26 +196,26 @@ export const cards: Definitions<CardInputs, CardAnswers> = {
     },
     send: ({ cardId, ...body }, key) =>
       data(api.PATCH('/cards/{cardId}/assignees', { params: card(cardId, key), body })),
-    settle: settleCard,
+    reconcile: reconcileCard,
   },
   set_card_due: {
     apply: (draft, { cardId, due }) => draft.patch('cards', cardId, resolve(due)),
     send: ({ cardId, due }, key) => {
-      // To the server a date that is absent stays.
+      // The server leaves an absent date unchanged, so clear it with null.
       const body = { ...due, dueDate: due.dueDate ?? null, startDate: due.startDate ?? null }
       return data(api.PUT('/cards/{cardId}/due', { params: card(cardId, key), body }))
     },
-    settle: settleCard,
+    reconcile: reconcileCard,
   },
   clear_card_due: {
     apply: (draft, { cardId }) => draft.patch('cards', cardId, resolve({})),
     send: ({ cardId }, key) => data(api.DELETE('/cards/{cardId}/due', { params: card(cardId, key) })),
-    settle: settleCard,
+    reconcile: reconcileCard,
   },
 }
 
-/** What a copy has other than its card. */
-function left(choices: CopyChoices): Partial<Card> {
+/** Returns the fields in which a copy differs from its card. */
+function copyFields(choices: CopyChoices): Partial<Card> {
   return {
     done: false,
     doneAt: null,

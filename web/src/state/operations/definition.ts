@@ -1,15 +1,15 @@
-// What an operation consists of, and the words that all of them share.
+// The definition of an operation, and helpers.
 import type { UserRef } from '../../api/types'
-import type { Draft } from '../board-data'
+import type { Draft } from '../boardData'
 
-/** Who does it, where and when: what a record made on the page needs. */
+/** The board, person and time of an operation, for records created on the page. */
 export type Context = { boardId: string; me: UserRef; now: string }
 
-/** Apply shows it at once, send asks the server, settle puts its answer into the server's state. */
+/** apply changes the view optimistically, send calls the server, reconcile applies its result to the server state. */
 export type Definition<I, A> = {
   apply: (draft: Draft, input: I, context: Context) => void
   send: (input: I, key: string, context: Context) => Promise<A>
-  settle?: (draft: Draft, input: I, answer: A) => void
+  reconcile?: (draft: Draft, input: I, result: A) => void
 }
 
 export type Definitions<I, A extends { [K in keyof I]: unknown }> = { [K in keyof I]: Definition<I[K], A[K]> }

@@ -1,7 +1,7 @@
-// What hangs on a card: checklists with their items, and comments.
+// Operations on checklists, checklist items and comments.
 import { api, data } from '../../api/client'
 import type { Checklist, ChecklistItem, Comment, Position } from '../../api/types'
-import type { Details, Draft } from '../board-data'
+import type { Details, Draft } from '../boardData'
 import { changed, defined, keyed, without, type Definitions } from './definition'
 
 export type DetailInputs = {
@@ -23,7 +23,7 @@ export type DetailInputs = {
   delete_comment: { cardId: string; commentId: string }
 }
 
-export type DetailAnswers = { [K in keyof DetailInputs]: unknown } & {
+export type DetailResults = { [K in keyof DetailInputs]: unknown } & {
   add_checklist: Checklist
   add_checklist_item: ChecklistItem
   add_comment: Comment
@@ -60,7 +60,7 @@ function changeComments(draft: Draft, cardId: string, by: number, change: (all: 
   changeDetails(draft, cardId, (d) => ({ comments: change(d.comments) }))
 }
 
-export const details: Definitions<DetailInputs, DetailAnswers> = {
+export const details: Definitions<DetailInputs, DetailResults> = {
   add_checklist: {
     apply: (draft, { id, cardId, title }, { now }) =>
       changeChecklists(draft, cardId, (all) => [
@@ -69,8 +69,8 @@ export const details: Definitions<DetailInputs, DetailAnswers> = {
       ]),
     send: ({ cardId, title }, key) =>
       data(api.POST('/cards/{cardId}/checklists', { params: card(cardId, key), body: { title } })),
-    settle: (draft, { cardId }, answer) =>
-      changeChecklists(draft, cardId, (all) => [...without(all, answer.id), answer]),
+    reconcile: (draft, { cardId }, result) =>
+      changeChecklists(draft, cardId, (all) => [...without(all, result.id), result]),
   },
   update_checklist: {
     apply: (draft, { cardId, checklistId, title }) =>
@@ -82,14 +82,14 @@ export const details: Definitions<DetailInputs, DetailAnswers> = {
           body: { title },
         }),
       ),
-    settle: (draft, { cardId, checklistId, title }) =>
+    reconcile: (draft, { cardId, checklistId, title }) =>
       changeChecklists(draft, cardId, (all) => changed(all, checklistId, { title })),
   },
   delete_checklist: {
     apply: (draft, { cardId, checklistId }) => changeChecklists(draft, cardId, (all) => without(all, checklistId)),
     send: ({ checklistId }, key) =>
       data(api.DELETE('/checklists/{checklistId}', { params: { path: { checklistId }, header: keyed(key) } })),
-    settle: (draft, { cardId, checklistId }) => changeChecklists(draft, cardId, (all) => without(all, checklistId)),
+    reconcile: (draft, { cardId, checklistId }) => changeChecklists(draft, cardId, (all) => without(all, checklistId)),
   },
   add_checklist_item: {
     apply: (draft, input, { now }) =>
@@ -112,7 +112,7 @@ export const details: Definitions<DetailInputs, DetailAnswers> = {
           body: { title },
         }),
       ),
-    settle: (draft, input, answer) => changeItems(draft, input, (items) => [...without(items, answer.id), answer]),
+    reconcile: (draft, input, result) => changeItems(draft, input, (items) => [...without(items, result.id), result]),
   },
   update_checklist_item: {
     apply: changeItem,
@@ -123,13 +123,13 @@ export const details: Definitions<DetailInputs, DetailAnswers> = {
           body: { title, done, position },
         }),
       ),
-    settle: changeItem,
+    reconcile: changeItem,
   },
   delete_checklist_item: {
     apply: (draft, input) => changeItems(draft, input, (items) => without(items, input.itemId)),
     send: ({ itemId }, key) =>
       data(api.DELETE('/checklist-items/{itemId}', { params: { path: { itemId }, header: keyed(key) } })),
-    settle: (draft, input) => changeItems(draft, input, (items) => without(items, input.itemId)),
+    reconcile: (draft, input) => changeItems(draft, input, (items) => without(items, input.itemId)),
   },
   add_comment: {
     apply: (draft, { id, cardId, text }, { boardId, me, now }) =>
@@ -139,22 +139,22 @@ export const details: Definitions<DetailInputs, DetailAnswers> = {
       ]),
     send: ({ cardId, text }, key) =>
       data(api.POST('/cards/{cardId}/comments', { params: card(cardId, key), body: { text } })),
-    settle: (draft, { cardId }, answer) =>
-      changeComments(draft, cardId, 1, (all) => [...without(all, answer.id), answer]),
+    reconcile: (draft, { cardId }, result) =>
+      changeComments(draft, cardId, 1, (all) => [...without(all, result.id), result]),
   },
   edit_comment: {
     apply: (draft, { cardId, commentId, text }, { now }) =>
       changeComments(draft, cardId, 0, (all) => changed(all, commentId, { text, editedAt: now })),
     send: ({ commentId, text }, key) =>
       data(api.PATCH('/comments/{commentId}', { params: { path: { commentId }, header: keyed(key) }, body: { text } })),
-    settle: (draft, { cardId, commentId, text }) =>
+    reconcile: (draft, { cardId, commentId, text }) =>
       changeComments(draft, cardId, 0, (all) => changed(all, commentId, { text, editedAt: new Date().toISOString() })),
   },
   delete_comment: {
     apply: (draft, { cardId, commentId }) => changeComments(draft, cardId, -1, (all) => without(all, commentId)),
     send: ({ commentId }, key) =>
       data(api.DELETE('/comments/{commentId}', { params: { path: { commentId }, header: keyed(key) } })),
-    settle: (draft, { cardId, commentId }) => changeComments(draft, cardId, -1, (all) => without(all, commentId)),
+    reconcile: (draft, { cardId, commentId }) => changeComments(draft, cardId, -1, (all) => without(all, commentId)),
   },
 }
 

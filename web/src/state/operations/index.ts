@@ -1,25 +1,25 @@
-// What a person can do on a board, each as data with three acts.
-import type { Draft } from '../board-data'
-import { boards, type BoardAnswers, type BoardInputs } from './board'
-import { cards, type CardAnswers, type CardInputs } from './card'
+// All operations on a board, as data.
+import type { Draft } from '../boardData'
+import { boards, type BoardResults, type BoardInputs } from './board'
+import { cards, type CardResults, type CardInputs } from './card'
 import type { Context, Definition, Definitions } from './definition'
-import { details, type DetailAnswers, type DetailInputs } from './detail'
+import { details, type DetailResults, type DetailInputs } from './detail'
 
 export type { Context } from './definition'
-export { typedFor } from './typed'
+export { typedTextOf } from './typedText'
 export type { CopyChoices, Dropped } from './card'
 
 export type Inputs = CardInputs & DetailInputs & BoardInputs
-export type Answers = CardAnswers & DetailAnswers & BoardAnswers
+export type Results = CardResults & DetailResults & BoardResults
 export type Kind = keyof Inputs
 export type Operation = { [K in Kind]: { kind: K; input: Inputs[K] } }[Kind]
 
-/** An operation with its input, checked against each other. */
+/** Creates an operation. The types check its input against its kind. */
 export function operation<K extends Kind>(kind: K, input: Inputs[K]): Operation {
   return { kind, input } as Operation
 }
 
-const definitions: Definitions<Inputs, Answers> = { ...cards, ...details, ...boards }
+const definitions: Definitions<Inputs, Results> = { ...cards, ...details, ...boards }
 
 const definitionOf = (operation: Operation) => definitions[operation.kind] as Definition<unknown, unknown>
 
@@ -31,29 +31,29 @@ export function send(operation: Operation, key: string, context: Context): Promi
   return definitionOf(operation).send(operation.input, key, context)
 }
 
-export function settle(draft: Draft, operation: Operation, answer: unknown): void {
-  definitionOf(operation).settle?.(draft, operation.input, answer)
+export function reconcile(draft: Draft, operation: Operation, result: unknown): void {
+  definitionOf(operation).reconcile?.(draft, operation.input, result)
 }
 
-/** The id that a record got which the operation made, with the one it had until then. */
-export function naming(operation: Operation, answer: unknown): { from: string; to: string } | null {
+/** Returns the temporary and the server ID of the record that an operation created, or null. */
+export function assignedId(operation: Operation, result: unknown): { from: string; to: string } | null {
   if (!('id' in operation.input)) return null
-  return { from: operation.input.id as string, to: (answer as { id: string }).id }
+  return { from: operation.input.id as string, to: (result as { id: string }).id }
 }
 
-/** The operation with one id in place of another, wherever it stands. */
-export function renamed<T>(value: T, from: string, to: string): T {
+/** Returns a value with all occurrences of an ID replaced. */
+export function replaceId<T>(value: T, from: string, to: string): T {
   if (typeof value === 'string') return (value === from ? to : value) as T
-  if (Array.isArray(value)) return value.map((v: unknown) => renamed(v, from, to)) as T
+  if (Array.isArray(value)) return value.map((v: unknown) => replaceId(v, from, to)) as T
   if (value && typeof value === 'object') {
-    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, renamed(v as unknown, from, to)])) as T
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replaceId(v as unknown, from, to)])) as T
   }
   return value
 }
 
-/** Whether the operation speaks of an id. */
-export function mentions(value: unknown, id: string): boolean {
+/** Reports whether a value contains an ID. */
+export function refersTo(value: unknown, id: string): boolean {
   if (typeof value === 'string') return value === id
-  if (Array.isArray(value)) return value.some((v) => mentions(v, id))
-  return !!value && typeof value === 'object' && Object.values(value).some((v) => mentions(v, id))
+  if (Array.isArray(value)) return value.some((v) => refersTo(v, id))
+  return !!value && typeof value === 'object' && Object.values(value).some((v) => refersTo(v, id))
 }

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { loadChunk, NeedsReload } from './loadChunk'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  document.head.innerHTML = '<script type="module" src="/assets/index-1.js"></script>'
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+  document.head.replaceChildren()
+})
+
+/** Has the document be what a server serves; null while there is no server. */
+function serves(...documents: (string | null)[]): void {
+  vi.stubGlobal('fetch', async () => {
+    const found = documents.length > 1 ? documents.shift()! : documents[0]!
+    if (found === null) throw new TypeError('Failed to fetch')
+    return new Response(found)
+  })
+}
+
+const same = '<script type="module" src="/assets/index-1.js"></script>'
+
+/** A part that loads at the given attempt. */
+function part(at: number): { load: () => Promise<string>; tried: () => number } {
+  let n = 0
+  return {
+    load: async () => {
+      if (++n < at) throw new TypeError('Failed to fetch dynamically imported module')
+      return 'part'
+    },
+    tried: () => n,
+  }
+}
+
+const settled = async (asked: Promise<unknown>) => {
+  const told = asked.catch((thrown: unknown) => thrown)
+  await vi.runAllTimersAsync()
+  return told
+}
+
+test('while the server is away a part waits, however long', async () => {
+  serves(null)
+  const { load, tried } = part(12)
+  expect(await settled(loadChunk(load))).toBe('part')
+  expect(tried()).toBe(12)
+})
+
+test('only an update is called one', async () => {
+  serves(null, null, '<script type="module" src="/assets/index-2.js"></script>')
+  const thrown = await settled(loadChunk(part(Infinity).load))
+  expect(thrown).toBeInstanceOf(NeedsReload)
+  expect((thrown as NeedsReload).why).toBe('Cardwall was updated since you opened this page.')
+
+  serves(same)
+  expect(((await settled(loadChunk(part(Infinity).load))) as NeedsReload).why).toBe(
+    'Part of the page could not be loaded.',
+  )
+})
+
+test('what broke off once comes at the next attempt, without a question to the server', async () => {
+  serves('<script type="module" src="/assets/index-2.js"></script>')
+  const { load, tried } = part(2)
+  expect(await settled(loadChunk(load))).toBe('part')
+  expect(tried()).toBe(2)
+})

@@ -1,0 +1,123 @@
+// Parses dates in natural language: "tomorrow 9am", "fri", "in 3 days", "24 dec
+// 14:30 Berlin", and ranges such as "mon to fri".
+import { addDays, wallClock } from '../state/due'
+import { zoneIn } from './zoneNames'
+
+/** A day with an optional time of day. */
+export type Day = { date: string; time?: string }
+
+const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+const pad = (n: number) => String(n).padStart(2, '0')
+
+function dateOf(year: number, month: number, day: number): string | null {
+  const at = new Date(Date.UTC(year, month - 1, day))
+  return at.getUTCMonth() === month - 1 && at.getUTCDate() === day ? at.toISOString().slice(0, 10) : null
+}
+
+function timeIn(text: string): { time: string; rest: string } | null {
+  const clock =
+    /\b(?:at\s+)?(\d{1,2})[:.](\d{2})\s*(am|pm)?\b/.exec(text) ?? /\b(?:at\s+)?(\d{1,2})()\s*(am|pm)\b/.exec(text)
+  const word = /\b(noon|midday)\b/.exec(text)
+  if (!clock && word) return { time: '12:00', rest: text.replace(word[0], ' ') }
+  if (!clock) return null
+  let hour = Number(clock[1])
+  const minute = Number(clock[2] || 0)
+  if (clock[3] === 'pm' && hour < 12) hour += 12
+  if (clock[3] === 'am' && hour === 12) hour = 0
+  if (hour > 23 || minute > 59) return null
+  return { time: `${pad(hour)}:${pad(minute)}`, rest: text.replace(clock[0], ' ') }
+}
+
+/** Parses a time of day: "15:00", "3pm", "9". Returns null if the text is not one. */
+export function readTime(text: string): string | null {
+  const normalized = text.trim().toLowerCase()
+  const hour = /^\d{1,2}$/.test(normalized) ? `${normalized}:00` : normalized
+  const found = timeIn(hour)
+  return found && found.rest.trim() === '' ? found.time : null
+}
+
+/**
+ * Parses start and due dates in a time zone. A single date is the due date; "from
+ * … to …" and "start …, due …" have both. The result includes the time zone if the
+ * text names one. Returns null if the text is not valid.
+ */
+export function readSpan(
+  text: string,
+  now: Date,
+  timeZone: string,
+): { due?: Day; start?: Day; timeZone?: string } | null {
+  const named = zoneIn(text)
+  const zone = named?.zone ?? timeZone
+  const normalized = (named?.rest ?? text).trim().toLowerCase()
+  const day = (words: string) => readDate(words, now, zone)
+  const startOnly = /^(?:starts?|from)\s+(.+)$/.exec(normalized)
+  const pair = (startOnly?.[1] ?? normalized).split(/\s+(?:to|until|till|due|–|-)\s+|\s*,\s*due\s+/)
+  const found = named ? { timeZone: zone } : {}
+  if (pair.length === 2) {
+    const [start, due] = [day(pair[0]!), day(pair[1]!)]
+    return start && due ? { start, due, ...found } : null
+  }
+  const one = day(startOnly && /^starts?/.test(normalized) ? startOnly[1]! : normalized)
+  if (!one) return null
+  return startOnly ? { start: one, ...found } : { due: one, ...found }
+}
+
+/** Parses a date and an optional time in a time zone. Returns null if the text is not valid. */
+export function readDate(text: string, now: Date, timeZone: string): Day | null {
+  const today = wallClock(now, timeZone).date
+  const timed = timeIn(text.toLowerCase())
+  const rest = (timed ? timed.rest : text.toLowerCase())
+    .replace(/\b(on|by|due)\b/g, ' ')
+    .replace(/[,]/g, ' ')
+    .trim()
+    .replace(/\s+/g, ' ')
+  const date = rest === '' && timed ? today : dayIn(rest, today)
+  if (!date) return null
+  return timed ? { date, time: timed.time } : { date }
+}
+
+function dayIn(text: string, today: string): string | null {
+  const [year, month] = today.split('-').map(Number) as [number, number, number]
+  if (text === 'today') return today
+  if (/^(tomorrow|tmr|tom)$/.test(text)) return addDays(today, 1)
+  const ahead = /^(?:in )?(\d{1,3}|a|one) ?(d|day|w|week|m|month)s?$/.exec(text)
+  if (ahead) {
+    const n = /\d/.test(ahead[1]!) ? Number(ahead[1]) : 1
+    if (ahead[2]!.startsWith('d')) return addDays(today, n)
+    if (ahead[2]!.startsWith('w')) return addDays(today, 7 * n)
+    const at = new Date(Date.UTC(year, month - 1 + n + 1, 0)) // the last day of that month
+    const day = Math.min(Number(today.slice(8)), at.getUTCDate())
+    return dateOf(at.getUTCFullYear(), at.getUTCMonth() + 1, day)
+  }
+  const weekday = /^(next )?([a-z]{3,9})$/.exec(text)
+  if (text === 'next week') return addDays(today, (8 - new Date(`${today}T00:00Z`).getUTCDay()) % 7 || 7)
+  if (weekday) {
+    const wanted = days.findIndex((d) => d === weekday[2] || d.slice(0, weekday[2]!.length) === weekday[2])
+    if (wanted >= 0) {
+      const ahead = (wanted - new Date(`${today}T00:00Z`).getUTCDay() + 7) % 7 || 7
+      return addDays(today, ahead)
+    }
+  }
+  const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  if (iso) return dateOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
+  const named =
+    /^(\d{1,2})(?:st|nd|rd|th|\.)? ?([a-z]{3})[a-z]*(?: (\d{4}))?$/.exec(text) ??
+    swap(/^([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/.exec(text))
+  const numeric = /^(\d{1,2})\.(\d{1,2})\.?(\d{4})?$/.exec(text)
+  const found = named
+    ? [Number(named[1]), months.indexOf(named[2]!) + 1, Number(named[3])]
+    : numeric
+      ? [Number(numeric[1]), Number(numeric[2]), Number(numeric[3])]
+      : null
+  if (!found || !found[1]) return null
+  const [day, monthOf, given] = found as [number, number, number]
+  if (given) return dateOf(given, monthOf, day)
+  const thisYear = dateOf(year, monthOf, day)
+  return thisYear && thisYear >= today ? thisYear : dateOf(year + 1, monthOf, day)
+}
+
+function swap(found: RegExpExecArray | null): (string | undefined)[] | null {
+  return found && [found[0], found[2], found[1], found[3]]
+}

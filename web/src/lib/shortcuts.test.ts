@@ -1,0 +1,44 @@
+import { afterEach, expect, test } from 'vitest'
+import { isShortcut } from './shortcuts'
+
+afterEach(() => document.body.replaceChildren())
+
+/** Reports what isShortcut says of a key pressed on #at of a page. */
+function press(html: string, key: string, how: KeyboardEventInit = {}): boolean {
+  document.body.innerHTML = html
+  let said = false
+  const hear = (event: KeyboardEvent) => (said = isShortcut(event, document.querySelector('#within')))
+  document.addEventListener('keydown', hear, { once: true })
+  const at = document.querySelector('#at') ?? document.body
+  at.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...how }))
+  return said
+}
+
+test('a letter on the page or a tile is a shortcut', () => {
+  expect(press('<main></main>', 'e')).toBe(true)
+  expect(press('<li data-card="1"><a id="at" href="/cards/1">One</a></li>', 'e')).toBe(true)
+  expect(press('<a id="at" data-item="1" href="/cards/1">One</a>', 't')).toBe(true)
+  expect(press('<a id="at" aria-current="page" href="/boards/1">Plan</a>', 'c')).toBe(true)
+  expect(press('<dialog id="within"><div id="at" tabindex="-1"></div></dialog>', 's')).toBe(true)
+})
+
+test('a letter on a control is not', () => {
+  expect(press('<button id="at">Add checklist</button>', 'e')).toBe(false)
+  expect(press('<button><span id="at">Add checklist</span></button>', 's')).toBe(false)
+  expect(press('<li data-card="1"><button id="at">Edit title</button></li>', 'x')).toBe(false)
+  expect(press('<a id="at" href="/">Home</a>', 'c')).toBe(false)
+  expect(press('<input id="at" type="checkbox">', ' ')).toBe(false)
+  expect(press('<button id="at">Star</button>', 'Delete')).toBe(false)
+})
+
+test('nor in a field, a popover or another dialog, whatever the key', () => {
+  expect(press('<textarea id="at"></textarea>', 'ArrowUp')).toBe(false)
+  expect(press('<div popover id="at"></div>', 'Escape')).toBe(false)
+  expect(press('<dialog id="within"><dialog><p id="at"></p></dialog></dialog>', 'd')).toBe(false)
+})
+
+test('arrows, Escape and combinations still reach the page from a button', () => {
+  expect(press('<button id="at">Star</button>', 'ArrowDown')).toBe(true)
+  expect(press('<button id="at">Star</button>', 'Escape')).toBe(true)
+  expect(press('<button id="at">Star</button>', 'z', { ctrlKey: true })).toBe(true)
+})

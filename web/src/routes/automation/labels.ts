@@ -1,0 +1,20 @@
+/** Short labels of the events that start a run. */
+export const causeLabels: Readonly<Record<string, string>> = {
+  'card.created': 'card created',
+  'card.updated': 'card changed',
+  'card.moved': 'card moved',
+  'card.completed': 'marked done',
+  'card.reopened': 'marked not done',
+  'card.archived': 'archived',
+  'card.restored': 'restored',
+  'card.assignees_changed': 'people changed',
+  'card.labels_changed': 'labels changed',
+  'card.due_date_changed': 'dates changed',
+  'comment.added': 'comment',
+  'checklist_item.completed': 'item done',
+  'list.created': 'list created',
+  'list.archived': 'list archived',
+  'status.posted': 'status update',
+  'card.due': 'due soon',
+  'card.overdue': 'overdue',
+}

@@ -1,0 +1,266 @@
+// Actions on cards, shared by keys, menus and pickers. Each can be undone.
+import type { Card, DueInput, LabelColor, Position } from '../../api/types'
+import { temporaryId } from '../../lib/id'
+import { positionOf } from '../../state/boardData'
+import { operation } from '../../state/board.svelte'
+import { inputOf, redated, type Redate } from '../../state/due'
+import type { CopyChoices, Dropped, Operation } from '../../state/operations'
+import { toast } from '../../state/toasts.svelte'
+import type { BoardPage } from './page.svelte'
+import { cardsText, droppedText, isAtPosition } from './toastText'
+
+/** A list of this or another board. */
+export type Place = { boardId: string; boardName: string; listId: string; listName: string }
+
+export class CardActions {
+  constructor(private readonly page: BoardPage) {}
+
+  #all(ids: readonly string[]): Card[] {
+    return ids.flatMap((id) => this.page.card(id) ?? [])
+  }
+
+  /** Moves cards to a position and keeps their order. */
+  move(ids: readonly string[], listId: string, position: Position, withToast = false): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    const back = cards.map((c) =>
+      operation('move_card', {
+        cardId: c.id,
+        listId: c.listId,
+        position: positionOf(this.page.view.order.get(c.listId) ?? [], c.id),
+      }),
+    )
+    let last: string | null = null
+    const acts: Operation[] = []
+    for (const c of cards) {
+      const at: Position = last ? { after: last } : position
+      const same = !last && c.listId === listId && isAtPosition(this.page.view.order.get(listId) ?? [], c.id, position)
+      if (!same) acts.push(operation('move_card', { cardId: c.id, listId, position: at }))
+      last = c.id
+    }
+    if (acts.length === 0) return
+    const name = this.page.view.lists.get(listId)?.name ?? ''
+    const text = `${cardsText(cards)} moved to ${name}`
+    const undo = { text, operations: back }
+    if (withToast) this.page.store.doWithToast(acts, undo)
+    else this.page.store.do(acts, undo)
+  }
+
+  archive(ids: readonly string[]): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    this.page.focusBeside(cards)
+    this.page.store.doWithToast(
+      cards.map((c) => operation('archive_card', { cardId: c.id })),
+      {
+        text: `${cardsText(cards)} archived`,
+        operations: cards.map((c) =>
+          operation('restore_card', {
+            cardId: c.id,
+            position: positionOf(this.page.view.order.get(c.listId) ?? [], c.id),
+          }),
+        ),
+      },
+    )
+    this.page.selected.clear()
+  }
+
+  restore(id: string): void {
+    if (!this.page.mayEdit()) return
+    this.page.store.do(operation('restore_card', { cardId: id, position: 'bottom' }))
+  }
+
+  setDone(ids: readonly string[], done?: boolean): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    const to = done ?? !cards.every((c) => c.done)
+    const changed = cards.filter((c) => c.done !== to)
+    this.page.store.do(
+      changed.map((c) => operation('update_card', { cardId: c.id, done: to })),
+      {
+        text: `${cardsText(changed)} marked as ${to ? 'done' : 'not done'}`,
+        operations: changed.map((c) => operation('update_card', { cardId: c.id, done: !to })),
+      },
+    )
+  }
+
+  setTitle(id: string, title: string): void {
+    const card = this.page.card(id)
+    const text = title.trim()
+    if (!card || !text || text === card.title || !this.page.mayEdit()) return
+    this.page.store.do(operation('update_card', { cardId: id, title: text }), {
+      text: 'title changed',
+      operations: [operation('update_card', { cardId: id, title: card.title })],
+    })
+  }
+
+  setDescription(id: string, description: string): void {
+    const before = this.page.view.details.get(id)?.description
+    if (before === undefined || before === description || !this.page.mayEdit()) return
+    this.page.store.do(operation('update_card', { cardId: id, description }), {
+      text: 'description changed',
+      operations: [operation('update_card', { cardId: id, description: before })],
+    })
+  }
+
+  /** Adds a label to all cards, or removes it if all of them have it. */
+  toggleLabel(ids: readonly string[], labelId: string): void {
+    this.#toggle('set_card_labels', ids, labelId, (c) => c.labels.some((l) => l.id === labelId), 'labels changed')
+  }
+
+  toggleAssignee(ids: readonly string[], userId: string): void {
+    this.#toggle('set_card_assignees', ids, userId, (c) => c.assignees.some((a) => a.id === userId), 'people changed')
+  }
+
+  #toggle(
+    kind: 'set_card_labels' | 'set_card_assignees',
+    ids: readonly string[],
+    id: string,
+    has: (card: Card) => boolean,
+    text: string,
+  ): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    const remove = cards.every(has)
+    const changed = cards.filter((c) => has(c) === remove)
+    const act = (c: Card, off: boolean) => operation(kind, { cardId: c.id, [off ? 'remove' : 'add']: [id] })
+    this.page.store.do(
+      changed.map((c) => act(c, remove)),
+      { text, operations: changed.map((c) => act(c, !remove)) },
+    )
+  }
+
+  /** Sets the due date, the start date or both. An absent date stays; null removes it. */
+  setDates(ids: readonly string[], to: Redate): void {
+    if (!this.page.mayEdit()) return
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    this.page.store.do(
+      cards.map((c) => datesOf(c.id, redated(c, to))),
+      {
+        text: to.due === undefined ? 'start date changed' : 'due date changed',
+        operations: cards.map((c) => datesOf(c.id, inputOf(c))),
+      },
+    )
+  }
+
+  /** Creates a card for each line, and returns the ID of the last. */
+  create(listId: string, text: string, position: Position): string | null {
+    const titles = text
+      .split('\n')
+      .map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)]|\[[ x]?\])\s+/, '').trim())
+      .filter(Boolean)
+    if (titles.length === 0 || !this.page.mayEdit()) return null
+    const { count, max } = this.page.view.board.limits.openCards
+    if (count + titles.length > max) {
+      toast(`A board can have at most ${max} open cards.`, { tone: 'bad' })
+      return null
+    }
+    let at = position
+    const acts: Operation[] = []
+    const ids: string[] = []
+    const { labels, people } = this.page.filter
+    for (const title of titles) {
+      const id = temporaryId()
+      // A card created while a filter is active must match it.
+      acts.push(
+        operation('create_card', {
+          id,
+          listId,
+          title,
+          position: at,
+          labels: labels.slice(0, 1),
+          assignees: people.filter((p) => p !== 'none').slice(0, 1),
+        }),
+      )
+      ids.push(id)
+      at = { after: id }
+    }
+    this.page.store.do(acts, {
+      text: titles.length === 1 ? 'card added' : `${titles.length} cards added`,
+      operations: ids.map((id) => operation('archive_card', { cardId: id })),
+    })
+    return ids.at(-1) ?? null
+  }
+
+  /** Copies a card below itself, or to a list of this or another board. */
+  async copy(id: string, to?: Place, choices: CopyChoices = {}, position?: Position): Promise<void> {
+    if (!this.page.mayEdit()) return
+    const copy = temporaryId()
+    const here = !to || to.boardId === this.page.store.id
+    const at: Position = position ?? (!to || to.listId === this.page.card(id)?.listId ? { after: id } : 'bottom')
+    const undo = {
+      text: to ? `Card copied to ${here ? to.listName : `${to.boardName} › ${to.listName}`}` : 'Card copied',
+      operations: [operation('archive_card', { cardId: copy })],
+    }
+    const made = await this.page.store.request(
+      'copy_card',
+      { id: copy, cardId: id, position: at, ...(to ? { listId: to.listId } : {}), ...choices },
+      undo,
+    )
+    if (made) this.page.store.showUndo(undo)
+  }
+
+  /** Moves cards to a list of another board, and reports labels and people they lost. */
+  async moveToBoard(ids: readonly string[], to: Place, position: Position): Promise<void> {
+    if (!this.page.mayEdit()) return
+    const { store, view } = this.page
+    const cards = this.#all(ids)
+    if (cards.length === 0) return
+    const back = cards.map((c) => ({
+      cardId: c.id,
+      boardId: store.id,
+      listId: c.listId,
+      position: positionOf(view.order.get(c.listId) ?? [], c.id),
+    }))
+    this.page.focusBeside(cards)
+    this.page.selected.clear()
+    let last: string | null = null
+    const asked = cards.map((c) => {
+      const at: Position = last ? { after: last } : position
+      last = c.id
+      return store.request('move_card_to_board', { cardId: c.id, boardId: to.boardId, listId: to.listId, position: at })
+    })
+    const moved = (await Promise.all(asked)).flatMap((dropped, i) => (dropped ? [{ dropped, back: back[i]! }] : []))
+    if (moved.length === 0) return
+    const undo = {
+      text: `${cardsText(cards)} moved to ${to.boardName} › ${to.listName}`,
+      operations: moved.flatMap(({ dropped, back }) => [
+        operation('move_card_to_board', back),
+        ...restoreDropped(back.cardId, dropped),
+      ]),
+    }
+    store.remember(undo)
+    const note = droppedText(moved.map((m) => m.dropped))
+    store.showUndo(undo, note ? `${undo.text}. ${note}` : undo.text)
+  }
+
+  createLabel(name: string, color: LabelColor, cards: readonly string[]): void {
+    if (!this.page.mayEdit()) return
+    const id = temporaryId()
+    this.page.store.do([
+      operation('create_label', { id, name: name.trim(), color }),
+      ...cards.map((cardId) => operation('set_card_labels', { cardId, add: [id] })),
+    ])
+  }
+}
+
+function datesOf(cardId: string, due: DueInput): Operation {
+  if (!due.dueDate && !due.startDate) return operation('clear_card_due', { cardId })
+  return operation('set_card_due', { cardId, due })
+}
+
+/** Returns operations that restore labels and people that a card lost in a move. */
+function restoreDropped(cardId: string, { droppedLabels, droppedAssignees }: Dropped): Operation[] {
+  return [
+    ...(droppedLabels.length > 0
+      ? [operation('set_card_labels', { cardId, add: droppedLabels.map((l) => l.id) })]
+      : []),
+    ...(droppedAssignees.length > 0
+      ? [operation('set_card_assignees', { cardId, add: droppedAssignees.map((a) => a.id) })]
+      : []),
+  ]
+}

@@ -1,0 +1,106 @@
+// Actions on lists, shared by menus, keys and the mouse. Each can be undone.
+import type { Card, Position } from '../../api/types'
+import { temporaryId } from '../../lib/id'
+import { positionOf } from '../../state/boardData'
+import { operation } from '../../state/board.svelte'
+import type { Operation } from '../../state/operations'
+import type { BoardPage } from './page.svelte'
+import { droppedText, isAtPosition } from './toastText'
+
+export class ListActions {
+  constructor(private readonly page: BoardPage) {}
+
+  create(name: string): void {
+    const text = name.trim()
+    if (!text || !this.page.mayEdit()) return
+    const id = temporaryId()
+    this.page.store.do(operation('create_list', { id, name: text, position: 'bottom' }), {
+      text: 'list added',
+      operations: [operation('archive_list', { listId: id })],
+    })
+  }
+
+  rename(listId: string, name: string): void {
+    const list = this.page.view.lists.get(listId)
+    const text = name.trim()
+    if (!list || !text || text === list.name || !this.page.mayEdit()) return
+    this.page.store.do(operation('update_list', { listId, name: text }), {
+      text: 'list renamed',
+      operations: [operation('update_list', { listId, name: list.name })],
+    })
+  }
+
+  setLimit(listId: string, wipLimit: number | null, wipMode: 'soft' | 'hard'): void {
+    const list = this.page.view.lists.get(listId)
+    if (!list || (list.wipLimit === wipLimit && list.wipMode === wipMode) || !this.page.mayEdit()) return
+    this.page.store.do(operation('update_list', { listId, wipLimit, wipMode }), {
+      text: 'limit changed',
+      operations: [operation('update_list', { listId, wipLimit: list.wipLimit, wipMode: list.wipMode })],
+    })
+  }
+
+  move(listId: string, position: Position): void {
+    if (!this.page.mayEdit() || isAtPosition(this.page.view.listOrder, listId, position)) return
+    this.page.store.do(operation('move_list', { listId, position }), {
+      text: 'list moved',
+      operations: [operation('move_list', { listId, position: positionOf(this.page.view.listOrder, listId) })],
+    })
+  }
+
+  archive(listId: string): void {
+    if (!this.page.mayEdit()) return
+    this.page.store.doWithToast([operation('archive_list', { listId })], {
+      text: `List ${this.page.view.lists.get(listId)?.name ?? ''} archived`,
+      operations: [operation('restore_list', { listId, position: positionOf(this.page.view.listOrder, listId) })],
+    })
+  }
+
+  /** Copies a list with its open cards to the right of it. */
+  async copy(listId: string, name: string): Promise<void> {
+    const text = name.trim()
+    if (!text || !this.page.mayEdit()) return
+    const { store } = this.page
+    const id = temporaryId()
+    const undo = { text: `List copied as ${text}`, operations: [operation('archive_list', { listId: id })] }
+    const made = await store.request('copy_list', { id, listId, name: text, position: { after: listId } }, undo)
+    if (!made) return
+    store.showUndo(undo)
+    await store.reload() // the response has no cards
+  }
+
+  /** Moves a list with its cards to another board, and reports labels and people they lost. */
+  async moveToBoard(listId: string, to: { boardId: string; boardName: string }): Promise<void> {
+    const { store, view } = this.page
+    const list = view.lists.get(listId)
+    if (!list || !this.page.mayEdit()) return
+    const position = positionOf(view.listOrder, listId)
+    const cards = (view.order.get(listId) ?? []).flatMap((id) => view.cards.get(id) ?? [])
+    const moved = await store.request('move_list_to_board', { listId, boardId: to.boardId, position: 'bottom' })
+    if (!moved) return
+    const labels = new Set(moved.droppedLabels.map((l) => l.id))
+    const people = new Set(moved.droppedAssignees.map((a) => a.id))
+    const undo = {
+      text: `List ${list.name} moved to ${to.boardName}`,
+      operations: [
+        operation('move_list_to_board', { listId, boardId: store.id, position }),
+        ...restoreDropped(cards, labels, people),
+      ],
+      onDone: () => void store.reload(), // the store no longer has its cards
+    }
+    store.remember(undo)
+    const note = droppedText([moved])
+    store.showUndo(undo, note ? `${undo.text}. ${note}` : undo.text)
+  }
+}
+
+/** Returns operations that restore labels and people that cards lost in a move. */
+function restoreDropped(cards: readonly Card[], labels: ReadonlySet<string>, people: ReadonlySet<string>): Operation[] {
+  return cards.flatMap((c) => {
+    const lost = c.labels.filter((l) => labels.has(l.id)).map((l) => l.id)
+    const gone = c.assignees.filter((a) => people.has(a.id)).map((a) => a.id)
+    return [
+      ...(lost.length > 0 ? [operation('set_card_labels', { cardId: c.id, add: lost })] : []),
+      ...(gone.length > 0 ? [operation('set_card_assignees', { cardId: c.id, add: gone })] : []),
+    ]
+  })
+}

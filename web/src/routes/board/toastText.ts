@@ -1,0 +1,34 @@
+// Texts for the toasts of card and list actions.
+import type { Card, Position } from '../../api/types'
+import type { Dropped } from '../../state/operations'
+
+/** Reports whether an ID is already at a position. */
+export function isAtPosition(ids: readonly string[], id: string, position: Position): boolean {
+  const at = ids.indexOf(id)
+  if (at < 0) return false
+  if (position === 'top') return at === 0
+  if (position === 'bottom') return at === ids.length - 1
+  return 'after' in position ? ids[at - 1] === position.after : ids[at + 1] === position.before
+}
+
+/** Returns the title of a single card, or the number of cards. */
+export function cardsText(cards: readonly Card[]): string {
+  if (cards.length !== 1) return `${cards.length} cards`
+  const title = cards[0]!.title
+  return `“${title.length > 32 ? `${title.slice(0, 32)}…` : title}”`
+}
+
+/** Lists the labels and people that were lost in a move to another board. Returns '' if there are none. */
+export function droppedText(all: readonly Dropped[]): string {
+  const labels = new Set(all.flatMap((d) => d.droppedLabels.map((l) => l.name || l.color)))
+  const people = new Set(all.flatMap((d) => d.droppedAssignees.map((a) => a.name)))
+  const parts = [
+    labels.size > 0 ? `${labels.size === 1 ? 'the label' : 'the labels'} ${listed([...labels])}` : '',
+    people.size > 0 ? listed([...people]) : '',
+  ].filter(Boolean)
+  return parts.length > 0 ? `Not moved: ${parts.join(', and ')}.` : ''
+}
+
+/** "a, b and c" */
+export const listed = (words: readonly string[]): string =>
+  words.length > 1 ? `${words.slice(0, -1).join(', ')} and ${words.at(-1)}` : (words[0] ?? '')

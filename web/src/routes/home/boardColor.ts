@@ -1,0 +1,8 @@
+import { labelColors, type LabelColor } from '../../api/types'
+
+/** Returns the chosen color of a board, or else a color derived from its ID. */
+export function colorOf(board: { id: string; color: LabelColor | null }): LabelColor {
+  if (board.color) return board.color
+  const sum = [...board.id].reduce((n, c) => (n * 31 + c.charCodeAt(0)) | 0, 7) >>> 0
+  return labelColors[1 + (sum % 11)]!
+}

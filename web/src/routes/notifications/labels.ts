@@ -1,0 +1,55 @@
+import type { Notification } from '../../api/contract'
+
+const actionTexts: Record<string, string> = {
+  'card.created': 'added',
+  'card.moved': 'moved',
+  'card.completed': 'completed',
+  'card.reopened': 'reopened',
+  'card.archived': 'archived',
+  'card.restored': 'restored',
+  'card.due_date_changed': 'changed the due date of',
+  'comment.added': 'commented on',
+  'status.posted': 'posted a status update on',
+}
+
+const dueTexts = { week: 'Due in a week', day: 'Due in a day', hour: 'Due in an hour', due: 'Due' } as const
+
+/** Returns who caused a notification, or null for a reminder. */
+export function actorText(n: Notification): string | null {
+  if (n.kind === 'due') return null
+  if (n.actor.name) return n.actor.name
+  return n.actor.type === 'automation' ? 'An automation' : 'Someone'
+}
+
+/** Returns what happened, between the actor and the subject of the sentence. */
+export function actionText(n: Notification): string {
+  switch (n.kind) {
+    case 'mention':
+      return 'mentioned you on'
+    case 'assignment':
+      return 'assigned you to'
+    case 'invitation':
+      return 'invited you to'
+    case 'comment':
+      return 'commented on'
+    case 'due':
+      return n.reminder === 'due' && n.card && !n.card.dueAt ? 'Due today' : dueTexts[n.reminder ?? 'due']
+    default:
+      // If the card was deleted, the subject is its board.
+      return [actionTexts[n.event] ?? 'changed something on', n.event.startsWith('card.') && !n.card ? 'a card on' : '']
+        .filter(Boolean)
+        .join(' ')
+  }
+}
+
+/** Returns the card title, or else the board name. */
+export const subjectText = (n: Notification): string => n.card?.title ?? n.board.name
+
+/** Returns a Markdown text without its markup. */
+export const plainText = (text: string): string =>
+  text
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+\.)\s+/gm, '')
+    .replace(/(\*\*|__|~~|`+)(\S(?:.*?\S)?)\1/g, '$2')
+    .replace(/\s+/g, ' ')
+    .trim()

@@ -1,0 +1,42 @@
+// Search among the time zones that the browser supports.
+export type Zone = { id: string; place: string; region: string; offset: string; minutes: number }
+
+const plain = (text: string) =>
+  text
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[_/+\-−:]+/g, ' ')
+
+/** Returns all time zones with their current UTC offsets, from west to east. */
+export function allZones(now: Date, ids: readonly string[] = Intl.supportedValuesOf('timeZone')): Zone[] {
+  return [...new Set(['UTC', ...ids])]
+    .map((id) => zoneOf(id, now))
+    .sort((a, b) => a.minutes - b.minutes || (a.id < b.id ? -1 : 1))
+}
+
+export function zoneOf(id: string, now: Date): Zone {
+  const [region = id, ...rest] = id.replaceAll('_', ' ').split('/')
+  const offset = offsetOf(id, now)
+  const [, sign, hours, minutes] = /([+−-])(\d\d):?(\d\d)?/.exec(offset) ?? ['', '+', '0', '0']
+  const apart = (Number(hours) * 60 + Number(minutes || 0)) * (sign === '+' ? 1 : -1)
+  return { id, place: rest.join(', ') || region, region: rest.length ? region : '', offset, minutes: apart }
+}
+
+function offsetOf(timeZone: string, now: Date): string {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(now)
+  const name = parts.find((p) => p.type === 'timeZoneName')?.value ?? 'GMT'
+  return name === 'GMT' ? 'UTC+00:00' : name.replace('GMT', 'UTC')
+}
+
+/** Returns the zones whose name or offset contains every word of the text. Names that begin with it come first. */
+export function findZones(zones: readonly Zone[], text: string): Zone[] {
+  const words = plain(text).split(' ').filter(Boolean)
+  if (words.length === 0) return [...zones]
+  const found = zones.filter((z) => {
+    const all = plain(`${z.id} ${z.offset}`)
+    return words.every((w) => all.includes(w))
+  })
+  const first = (z: Zone) => (plain(z.place).startsWith(words.join(' ')) ? 0 : 1)
+  return found.sort((a, b) => first(a) - first(b))
+}

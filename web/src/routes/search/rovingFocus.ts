@@ -1,0 +1,26 @@
+import type { Attachment } from 'svelte/attachments'
+
+/** Moves the focus through the elements of a list with the arrow keys, Home and End. Up on the first calls `above`. */
+export function rovingFocus(selector: string, above?: () => void): Attachment<HTMLElement> {
+  return (node) => {
+    const onKeydown = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.target as Element).matches(selector)) return
+      const all = [...node.querySelectorAll<HTMLElement>(selector)]
+      const at = all.indexOf(event.target as HTMLElement)
+      let to: HTMLElement | undefined
+      if (event.key === 'ArrowDown' || event.key === 'j') to = all[at + 1]
+      else if (event.key === 'ArrowUp' || event.key === 'k') {
+        if (at === 0) above?.()
+        else to = all[at - 1]
+      } else if (event.key === 'Home') to = all[0]
+      else if (event.key === 'End') to = all.at(-1)
+      else return
+      event.preventDefault()
+      event.stopPropagation()
+      to?.focus()
+      to?.scrollIntoView({ block: 'nearest' })
+    }
+    node.addEventListener('keydown', onKeydown)
+    return () => node.removeEventListener('keydown', onKeydown)
+  }
+}

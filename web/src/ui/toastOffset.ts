@@ -1,0 +1,13 @@
+/** An attachment that sets --dock to the height of a bottom bar, so that toasts appear above it. */
+export function toastOffset(bar: HTMLElement): () => void {
+  const root = document.documentElement.style
+  const measure = () => root.setProperty('--dock', `${innerHeight - bar.getBoundingClientRect().top}px`)
+  const resized = new ResizeObserver(measure)
+  resized.observe(bar)
+  addEventListener('resize', measure)
+  return () => {
+    resized.disconnect()
+    removeEventListener('resize', measure)
+    root.removeProperty('--dock')
+  }
+}
