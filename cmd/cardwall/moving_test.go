@@ -210,7 +210,7 @@ func (c *crash) oneIsWritten(target string) string {
 			fresh = "ready"
 		}
 		_ = db.Close()
-	case strings.Contains(err.Error(), "interrupted"):
+	case strings.Contains(err.Error(), "has not finished"):
 		fresh = "arriving"
 	}
 	switch {
