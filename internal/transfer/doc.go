@@ -1,4 +1,4 @@
-// Package transfer exports and imports boards, in its own format
+// Package transfer exports and imports boards in its own format
 // cardwall-export/1 and from Trello's "Export as JSON".
 //
 // Export streams a board in constant memory. Import creates the same board from
@@ -6,7 +6,7 @@
 // that cannot be imported is listed in a Report. No import creates an account
 // that can be used to sign in.
 //
-// An import runs in the caller's transaction and disables its events, so
+// It runs in the caller's transaction and disables the events of it, so
 // webhooks receive none. After an error the caller must roll the transaction
 // back. The import reads its input while the transaction is open. So give it a
 // file and not a slow connection, and rewind the file in the function given to
