@@ -3,6 +3,7 @@ package account_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -170,6 +171,37 @@ func TestSigningInReplacesTheSession(t *testing.T) {
 		thief.Cookies[apptest.Cookie] = b.Secret()
 		b.Must("sign_in", fields{"email": eve.Email, "password": password})
 		out(t, "the session of the person before", thief)
+	})
+}
+
+// TestSessionInUseOutlivesTheLimit signs in more often than a person may have
+// sessions. The oldest session is in use, so an idle one ends in its place.
+func TestSessionInUseOutlivesTheLimit(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		busy := member(s, "grace@example.com")
+		idle := s.Browser()
+		idle.Must("sign_in", fields{"email": busy.Email, "password": password})
+		const limit = 100
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			tx.ActAs(busy.ID)
+			for range limit - 2 {
+				if err := tx.InsertSession(ctx, tx.NewID("ses_"), []byte(rand.Text())); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		s.Clock.Advance(time.Hour)
+		id := busy.Must("get_session", nil).Text("session.id")
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.TouchSession(ctx, id, "", "")
+		})
+		s.Browser().Must("sign_in", fields{"email": busy.Email, "password": password})
+		busy.Must("get_session", nil)
+		if n := len(s.Column("SELECT id FROM sessions WHERE user_id = $1", busy.ID)); n != limit {
+			t.Errorf("%d sessions are left, want %d", n, limit)
+		}
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxSessions   = 100   // per person; the oldest sessions end
+	maxSessions   = 100   // per person; the least recently used sessions end
 	maxWorkspaces = 1_000 // in a response
 )
 

@@ -80,7 +80,7 @@ func (db *DB) ValidCredentials(ctx context.Context, ids []string) (map[string]bo
 	return out, err
 }
 
-// TouchSession notes that a session was used, and from where.
+// TouchSession records when and from where a session was last used.
 func (tx *Tx) TouchSession(ctx context.Context, id, address, userAgent string) error {
 	return tx.exec(ctx, "UPDATE sessions SET last_used_at = $1, address = $2, user_agent = $3 WHERE id = $4", int64(tx.now), address, agent(userAgent), id)
 }
@@ -128,8 +128,8 @@ func (v *View) RecentUntil(ctx context.Context) (board.Instant, error) {
 	return at + board.Instant(board.RecentFor.Milliseconds()), nil
 }
 
-// ConfirmSession makes the caller's sign-in recent again, and gives the session
-// a new secret, by its hash: whoever has the one before gains nothing by it.
+// ConfirmSession makes the caller's sign-in recent again and replaces the hash of
+// the session's secret, so that a stolen older secret is worth nothing.
 func (tx *Tx) ConfirmSession(ctx context.Context, hash []byte) error {
 	n, err := tx.affected(ctx, "UPDATE sessions SET recent_at = $1, hash = $2 WHERE id = $3 AND user_id = $4", int64(tx.now), hash, tx.caller.SessionID, tx.caller.UserID)
 	if err == nil && n == 0 {
@@ -138,8 +138,8 @@ func (tx *Tx) ConfirmSession(ctx context.Context, hash []byte) error {
 	return err
 }
 
-// EndReplacedSession ends the session that the caller's browser had before it signed in
-// again, and returns whose it was; empty for nobody's.
+// EndReplacedSession ends the session that the caller's browser had before it
+// signed in again. It returns the user of that session, or "" if there was none.
 func (tx *Tx) EndReplacedSession(ctx context.Context) (userID string, err error) {
 	if len(tx.caller.Replaces) == 0 {
 		return "", nil
@@ -157,13 +157,13 @@ func (tx *Tx) EndSession(ctx context.Context, id string) error {
 	return err
 }
 
-// EndOtherSessions ends all of the caller's sessions but the one that the
-// request came with.
+// EndOtherSessions ends all sessions of the caller except the current one.
 func (tx *Tx) EndOtherSessions(ctx context.Context) error {
 	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id <> $2", tx.caller.UserID, tx.caller.SessionID)
 }
 
-// LimitSessions ends the caller's oldest sessions beyond a number.
+// LimitSessions keeps the caller's current session and the most recently used
+// others, keep in all, and ends the rest.
 func (tx *Tx) LimitSessions(ctx context.Context, keep int) error {
-	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY id DESC LIMIT $2)", tx.caller.UserID, keep)
+	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY last_used_at DESC, id DESC LIMIT $2)", tx.caller.UserID, keep)
 }
