@@ -115,12 +115,12 @@ func addOwnOperations(r *op.Registry, a *Accounts) {
 	op.Command(r, "delete_account", "DELETE /profile",
 		"Delete the caller's account permanently. The person's content is kept without the name. "+
 			"Fails while a workspace has no other owner. Requires a recent sign-in.",
-		DeleteAccount, op.Recent, op.Unkeyed)
+		DeleteAccount, op.SignedIn, op.Recent, op.Unkeyed)
 	op.Query(r, "list_tokens", "GET /tokens",
 		"List the caller's active API tokens, newest first.", ListTokens, op.SignedIn)
 	op.Command(r, "create_token", "POST /tokens",
 		"Create an API token. Only this response contains the token itself. Requires a recent sign-in.",
-		CreateToken, op.Recent, op.Creates, op.Secret)
+		CreateToken, op.SignedIn, op.Recent, op.Creates, op.Secret)
 	op.Command(r, "revoke_token", "DELETE /tokens/{tokenId}",
 		"Revoke an API token of the caller. It stops working within a second.", RevokeToken, op.SignedIn)
 	op.Query(r, "list_passkeys", "GET /passkeys",
@@ -128,11 +128,11 @@ func addOwnOperations(r *op.Registry, a *Accounts) {
 	op.Command(r, "begin_passkey", "POST /passkeys/begin",
 		"Begin to add a passkey. Returns the request for the device, which expires in five minutes. "+
 			"Requires a recent sign-in.",
-		a.BeginPasskey, op.Recent)
+		a.BeginPasskey, op.SignedIn, op.Recent)
 	op.Command(r, "finish_passkey", "POST /passkeys/finish",
-		"Add the passkey that a device created. Requires a recent sign-in.", a.FinishPasskey, op.Recent, op.Creates)
+		"Add the passkey that a device created. Requires a recent sign-in.", a.FinishPasskey, op.SignedIn, op.Recent, op.Creates)
 	op.Command(r, "delete_passkey", "DELETE /passkeys/{passkeyId}",
-		"Delete a passkey of the caller. Requires a recent sign-in.", DeletePasskey, op.Recent)
+		"Delete a passkey of the caller. Requires a recent sign-in.", DeletePasskey, op.SignedIn, op.Recent)
 }
 
 // SignInOptions describes the available ways to sign in.

@@ -340,7 +340,7 @@ func TestGetChangesNothing(t *testing.T) {
 		before := count()
 		for _, o := range s.Registry.All() {
 			switch {
-			case !o.SignedIn && !o.Anonymous:
+			case !o.Audience.NeedsSession() && !o.Audience.NeedsNoAccount():
 			case o.ReadOnly:
 				b.Call(o.Name, nil)
 			default: // its address, asked for
@@ -362,5 +362,7 @@ func path(o *op.Operation) string {
 
 // isRead tells whether an address is one to read from, too.
 func isRead(s *apptest.Service, path string) bool {
-	return slices.ContainsFunc(s.Registry.All(), func(o *op.Operation) bool { return o.Application && o.Method == http.MethodGet && o.Path == path })
+	return slices.ContainsFunc(s.Registry.All(), func(o *op.Operation) bool {
+		return o.Audience != op.Public && o.Method == http.MethodGet && o.Path == path
+	})
 }

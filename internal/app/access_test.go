@@ -262,17 +262,18 @@ func TestAccessToAccounts(t *testing.T) {
 		program := w.owner.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin)
 		browser := s.Browser()
 		for _, o := range s.Registry.All() {
-			if o.SignedIn != (person[o.Name] != nil) || o.Anonymous != (anybody[o.Name] != nil) {
-				t.Errorf("%s: for who is signed in %v, for anybody %v; the table says otherwise", o.Name, o.SignedIn, o.Anonymous)
+			if o.Audience.NeedsSession() != (person[o.Name] != nil) || o.Audience.NeedsNoAccount() != (anybody[o.Name] != nil) {
+				t.Errorf("%s has audience %d, which differs from the table", o.Name, o.Audience)
 			}
-			if !o.SignedIn && !o.Anonymous {
+			if !o.Audience.NeedsSession() && !o.Audience.NeedsNoAccount() {
 				continue
 			}
 			in := w.sample(t, o)
-			if a := program.Call(o.Name, in); o.SignedIn && (a.Status != 403 || a.Code != board.CodeForbidden || strings.HasPrefix(a.Message, "Sign in again")) {
+			a := program.Call(o.Name, in)
+			if o.Audience.NeedsSession() && (a.Status != 403 || a.Code != board.CodeForbidden || strings.HasPrefix(a.Message, "Sign in again")) {
 				t.Errorf("%s of a token: %d %s", o.Name, a.Status, a.Raw)
 			}
-			if o.Anonymous {
+			if o.Audience.NeedsNoAccount() {
 				s.Browser().Must(o.Name, w.sample(t, o))
 				continue
 			}

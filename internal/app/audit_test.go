@@ -13,6 +13,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 )
 
 // entryText is an entry as a person would read it.
@@ -218,8 +219,8 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 		browser.Must("confirm_sign_in", fields{"password": password})
 		browser.Must("rotate_webhook_secret", fields{"webhookId": hook, "force": true})
 		for _, o := range s.Registry.All() {
-			if o.Secret && !o.Recent && o.Application && !o.Anonymous {
-				t.Errorf("%s answers a secret without asking for a recent sign-in: give it op.Guarded or op.Recent", o.Name)
+			if o.Secret && !o.Recent && o.Audience != op.Public && !o.Audience.NeedsNoAccount() {
+				t.Errorf("%s returns a secret but requires no recent sign-in: add op.Recent", o.Name)
 			}
 		}
 	})

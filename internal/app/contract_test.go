@@ -35,7 +35,7 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 			}
 			continue
 		}
-		noBoard := o.ReadOnly || o.SignedIn || o.Anonymous || slices.Contains(aboutNoBoard, o.Name)
+		noBoard := o.ReadOnly || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() || slices.Contains(aboutNoBoard, o.Name)
 		if !noBoard && a.Version == 0 {
 			t.Errorf("%s: no boardVersion in %s", o.Name, a.Raw)
 		}
@@ -63,7 +63,7 @@ func TestStrangerIsToldNothing(t *testing.T) {
 		for _, o := range s.Registry.All() {
 			in := w.sample(t, o)
 			ids := names(in)
-			if len(ids) == 0 || o.Anonymous {
+			if len(ids) == 0 || o.Audience.NeedsNoAccount() {
 				continue
 			}
 			named++
@@ -73,7 +73,7 @@ func TestStrangerIsToldNothing(t *testing.T) {
 				random = with(random, name, store.NewID(in[name].(string)[:4]))
 			}
 			for who, p := range strangers {
-				if o.SignedIn && p != eve {
+				if o.Audience.NeedsSession() && p != eve {
 					continue // no token may, whatever it is limited to
 				}
 				there, absent := p.Call(o.Name, in), p.Call(o.Name, random)
@@ -140,7 +140,7 @@ func TestScopes(t *testing.T) {
 		nobody := *w.owner
 		nobody.Token = ""
 		for _, o := range s.Registry.All() {
-			if o.SignedIn || o.Anonymous {
+			if o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() {
 				continue // TestAccessToAccounts
 			}
 			in := w.sample(t, o)
@@ -214,7 +214,7 @@ func TestArchivedBoardTakesNoWrites(t *testing.T) {
 			switch {
 			case slices.Contains([]string{"create_board", "create_board_from_template", "copy_board"}, o.Name): // these make another board
 			case o.Name == "restore_board": // comes last
-			case o.SignedIn || o.Anonymous: // about people, not about boards
+			case o.Audience.NeedsSession() || o.Audience.NeedsNoAccount(): // about people, not about boards
 			case o.ReadOnly || slices.Contains(aboutNoBoard, o.Name):
 				w.owner.Must(o.Name, in[o.Name])
 			default:
@@ -254,7 +254,7 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 		again := map[string]func() apptest.Answer{}
 		first := s.Clock.Now()
 		for _, o := range s.Registry.All() {
-			if o.ReadOnly || o.Unkeyed || o.Guest { // the keys of guests are a page's, not a person's
+			if !o.Keyed() || o.Audience == op.Guest { // the keys of guests are a page's, not a person's
 				continue
 			}
 			in, key := w.sample(t, o), "key-"+o.Name

@@ -90,7 +90,7 @@ func TestLogTellsNoSecrets(t *testing.T) {
 				broken[name] = v
 			}
 			who.CallWith(o.Name, broken, nil)
-			if !o.NoTool {
+			if o.IsTool() {
 				who.Tool(o.Name, in)
 			}
 		}
@@ -142,7 +142,7 @@ func TestLogTellsNoSecrets(t *testing.T) {
 // offered are the operations that are tools.
 func offered(r *op.Registry) (all []*op.Operation) {
 	for _, o := range r.All() {
-		if !o.NoTool {
+		if o.IsTool() {
 			all = append(all, o)
 		}
 	}

@@ -86,7 +86,7 @@ func registerWorkspaces(r *op.Registry) {
 	op.Command(r, "delete_workspace", "DELETE /workspaces/{workspaceId}",
 		"Move a workspace to the trash. Nobody can reach it any more. An owner can restore it for 30 days; "+
 			"after that it is deleted permanently with its boards. Requires an owner and a recent sign-in.",
-		DeleteWorkspace, op.Recent)
+		DeleteWorkspace, op.SignedIn, op.Recent)
 	op.Command(r, "restore_workspace", "POST /workspaces/{workspaceId}/restore",
 		"Restore a workspace from the trash with the members it had. Requires one of its owners.",
 		RestoreWorkspace, op.SignedIn)
@@ -314,7 +314,7 @@ func registerSearchAndSavedFilters(r *op.Registry) {
 	r.In("Search and saved filters", "Card queries, and queries saved for later.")
 	op.Query(r, "search_cards", "GET /search",
 		"Search cards on every board that the caller can see. The most recently changed cards come first.",
-		SearchCards, op.Search, op.Report, op.Echoes[SearchedQuery])
+		SearchCards, op.Search, op.Report, op.Echoes[SearchedQuery]())
 	op.Query(r, "list_saved_filters", "GET /saved-filters",
 		"List the saved filters of a workspace that the caller can see. These are the caller's own and those "+
 			"shared by members. Guests see only their own.",
@@ -338,7 +338,7 @@ func registerWebhooks(r *op.Registry) {
 	op.Command(r, "create_webhook", "POST /webhooks",
 		"Subscribe a URL to the events of a board, or of every board that the whole workspace can see. The "+
 			"response contains the signing secret, which is shown only once.",
-		CreateWebhook, op.Admin, op.Guarded, op.Creates, op.Secret, op.NoTool)
+		CreateWebhook, op.Admin, op.Recent, op.Creates, op.Secret, op.NoTool)
 	op.Query(r, "list_webhooks", "GET /webhooks",
 		"List the webhooks of a workspace that the caller manages. Only the host and the last four characters "+
 			"of each URL are shown.",
@@ -363,7 +363,7 @@ func registerWebhooks(r *op.Registry) {
 	op.Command(r, "rotate_webhook_secret", "POST /webhooks/{webhookId}/rotate-secret",
 		"Create a new signing secret. For 24 hours, deliveries are signed with both the new and the previous "+
 			"secret.",
-		RotateWebhookSecret, op.Admin, op.Application, op.Guarded, op.Secret)
+		RotateWebhookSecret, op.Admin, op.Application, op.Recent, op.Secret)
 	op.Query(r, "list_deliveries", "GET /webhooks/{webhookId}/deliveries",
 		"List the last 100 deliveries of the last 30 days, newest first.", ListDeliveries, op.Admin, op.Application)
 	op.Command(r, "send_deliveries_again", "POST /webhooks/{webhookId}/send-again",
@@ -421,7 +421,7 @@ func registerCalendarFeed(r *op.Registry) {
 	op.Command(r, "create_calendar_feed", "POST /calendar-feed",
 		"Create the caller's calendar feed, or replace its address. The response contains the address, which "+
 			"is shown only once. The previous address stops working.",
-		CreateCalendarFeed, op.Recent, op.Creates, op.Secret)
+		CreateCalendarFeed, op.SignedIn, op.Recent, op.Creates, op.Secret)
 	op.Command(r, "update_calendar_feed", "PATCH /calendar-feed",
 		"Change what the caller's calendar feed shows.", UpdateCalendarFeed, op.SignedIn)
 	op.Command(r, "delete_calendar_feed", "DELETE /calendar-feed",

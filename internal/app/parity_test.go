@@ -35,7 +35,7 @@ func TestToolsAreTheOperations(t *testing.T) {
 		a, b := newTold(newWorld(s)), newTold(newWorld(other))
 		seen := 0
 		for _, o := range s.Registry.All() {
-			if o.NoTool {
+			if !o.IsTool() {
 				continue
 			}
 			seen++
@@ -197,7 +197,7 @@ func TestToolsRefuseAlike(t *testing.T) {
 		readOnly, noAdmin := w.owner.With(board.ScopeRead), w.owner.With(board.ScopeRead, board.ScopeWrite)
 		cases := 0
 		for _, o := range s.Registry.All() {
-			if o.NoTool {
+			if !o.IsTool() {
 				continue
 			}
 			in := w.sample(t, o)
@@ -259,7 +259,7 @@ func TestToolsAreRepeatedOnce(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		for _, o := range s.Registry.All() {
-			if o.NoTool || o.ReadOnly {
+			if !o.IsTool() || o.ReadOnly {
 				continue
 			}
 			in := with(w.sample(t, o), "idempotencyKey", "tool-"+o.Name)

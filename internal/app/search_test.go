@@ -21,7 +21,7 @@ func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles [
 	t.Helper()
 	r := op.NewRegistry()
 	r.In("Search", "Finding cards.")
-	op.Query(r, "search_cards", "GET /search", "Search.", app.SearchCards, op.Search, op.Echoes[app.SearchedQuery])
+	op.Query(r, "search_cards", "GET /search", "Search.", app.SearchCards, op.Search, op.Echoes[app.SearchedQuery]())
 	in := url.Values{"q": {q}}
 	for i := 0; i < len(more); i += 2 {
 		in.Set(more[i], more[i+1])

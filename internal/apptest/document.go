@@ -70,7 +70,7 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	} else {
 		pointer += "/content/" + strings.ReplaceAll(a.Media(), "/", "~1") + "/schema"
 	}
-	s, err := d.schema(addressOf(o.Application) + "#" + pointer)
+	s, err := d.schema(addressOf(o.Audience != op.Public) + "#" + pointer)
 	if err != nil {
 		t.Fatalf("the document has no %s: %v", pointer, err)
 	}

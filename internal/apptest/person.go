@@ -207,7 +207,7 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 		}
 	}
 	r := httptest.NewRequest(o.Method, target, bytes.NewReader(text))
-	if o.SignedIn && p.Token != "" && !p.limited {
+	if o.Audience.NeedsSession() && p.Token != "" && !p.limited {
 		p.signIn(r)
 	}
 	if len(text) > 0 {

@@ -23,13 +23,13 @@ func AddOperations(r *op.Registry, s *Server) *op.Registry {
 	op.Command(r, "allow_authorization", "POST /connect/authorization/allow",
 		"Approve an app's authorization request. Returns the address to redirect the browser to, "+
 			"with a code for the app. Requires a recent sign-in.",
-		AllowAuthorization, op.Recent, op.Unkeyed, op.Before(s.beforeAllow))
+		AllowAuthorization, op.SignedIn, op.Recent, op.Unkeyed, op.Before(s.beforeAllow))
 	op.Query(r, "look_at_device", "POST /connect/device",
 		"Get the details of a device's authorization request by its code. Attempts are limited.",
 		LookAtDevice, op.SignedIn, op.Before(s.beforeTyped))
 	op.Command(r, "allow_device", "POST /connect/device/allow",
 		"Approve a device's authorization request. Requires a recent sign-in.",
-		AllowDevice, op.Recent, op.Unkeyed, op.Before(s.beforeAllowDevice))
+		AllowDevice, op.SignedIn, op.Recent, op.Unkeyed, op.Before(s.beforeAllowDevice))
 	op.Command(r, "deny_device", "POST /connect/device/deny",
 		"Deny a device's authorization request.",
 		DenyDevice, op.SignedIn, op.Unkeyed, op.Before(s.beforeTyped))

@@ -60,7 +60,7 @@ func TestDocumentedUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	undo := slices.ContainsFunc(w.Registry.All(), func(o *op.Operation) bool {
-		return !o.NoTool && regexp.MustCompile("undo|revert").MatchString(o.Name)
+		return o.IsTool() && regexp.MustCompile("undo|revert").MatchString(o.Name)
 	})
 	if says := !strings.Contains(string(text), "There is no undo for its changes."); says != undo {
 		t.Errorf("there is a tool that undoes changes: %v; docs/mcp.md says so: %v", undo, says)

@@ -56,7 +56,7 @@ func New(c Config) (*Endpoint, error) {
 	e.serverInfo = appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version))
 	e.serverInfo = append(appendText(append(e.serverInfo, `,"websiteUrl":`...), []byte(c.BaseURL)), '}')
 	for _, o := range c.Registry.All() {
-		if !o.NoTool {
+		if o.IsTool() {
 			t, err := newTool(c.Registry, o)
 			if err != nil {
 				return nil, err

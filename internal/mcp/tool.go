@@ -91,7 +91,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 			required = append(required, f.Name)
 		}
 	}
-	if !t.ReadOnly && !t.Unkeyed {
+	if t.Keyed() {
 		write(op.KeyField)
 		write(map[string]any{
 			"type": "string", "maxLength": op.MaxKey,

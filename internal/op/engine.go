@@ -97,7 +97,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	if err := e.permit(ctx, c); err != nil {
 		return Answer{}, err
 	}
-	if c.Operation.Unkeyed {
+	if !c.Operation.Keyed() {
 		c.Key = ""
 	}
 	sent := c.Arguments.Body
@@ -108,7 +108,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	if c.Operation.Guest {
+	if c.Operation.Audience == Guest {
 		if err != nil {
 			return Answer{}, err // the owner of the key is unknown
 		}
@@ -226,7 +226,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 		keep := store.Stored{Answer: answer.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
-			if !final || passing(f.Code) || c.Operation.Guest {
+			if !final || passing(f.Code) || c.Operation.Audience == Guest {
 				// Refusals of guests are not stored, because anyone could fill the table.
 				return err
 			}
@@ -269,7 +269,7 @@ func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version i
 	if out, err = c.Operation.command(ctx, tx, in); err != nil {
 		return nil, 0, err
 	}
-	if version = tx.BoardVersion(); c.Operation.Guest {
+	if version = tx.BoardVersion(); c.Operation.Audience == Guest {
 		version = 0
 	}
 	return out, version, tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in))

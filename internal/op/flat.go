@@ -54,7 +54,7 @@ func (o *Operation) Spread(object []byte) (args Arguments, key string, err error
 	if err != nil {
 		return Arguments{}, "", err
 	}
-	if v, ok := given[KeyField]; ok && !o.ReadOnly && !o.Unkeyed {
+	if v, ok := given[KeyField]; ok && o.Keyed() {
 		delete(given, KeyField)
 		if key, err = textOf(KeyField, v); err == nil {
 			err = CheckKey(KeyField, key)

@@ -30,17 +30,17 @@ func cookieOf(out any) *SessionCookie {
 func (e *Engine) permit(ctx context.Context, c Call) error {
 	o := c.Operation
 	switch {
-	case o.Anonymous:
+	case o.Audience.NeedsNoAccount():
 		return nil
-	case o.SignedIn && c.Caller.SessionID == "":
+	case o.Audience.NeedsSession() && c.Caller.SessionID == "":
 		return board.Forbidden("Only a person who is signed in to the application can do this. An API token cannot.")
 	case !c.Caller.Has(o.Scope):
 		return c.Caller.Needs(o.Scope, "This")
-	case !o.Recent && !o.Operator, c.Caller.SessionID == "":
+	case !o.Recent && o.Audience != Operator, c.Caller.SessionID == "":
 		return nil
 	}
 	return e.db.Read(ctx, c.Caller, func(v *store.View) error {
-		if o.Operator {
+		if o.Audience == Operator {
 			if err := v.Operator(ctx); err != nil {
 				return err
 			}

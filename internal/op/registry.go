@@ -24,6 +24,7 @@ type Operation struct {
 	Area        string // the area it is listed in
 	Summary     string // one sentence
 	Description string // the whole text; starts with the summary
+	Audience    Audience
 	Scope       board.Scope
 	ReadOnly    bool
 	Destructive bool         // may overwrite or delete existing data; other operations only add
@@ -32,13 +33,7 @@ type Operation struct {
 	Search      bool         // counts against the limit on searches
 	Report      bool         // reads across boards; shed first during an overload
 	Secret      bool         // the response holds a secret
-	Application bool         // not in the public interface; only for people in the application
-	NoTool      bool         // not offered as an MCP tool
-	Anonymous   bool         // callable without signing in
-	Visitor     bool         // callable by anyone; uses the caller's session if there is one
-	Guest       bool         // for callers with the key of a public page
-	SignedIn    bool         // for a person in a session, never for a token
-	Operator    bool         // not_found for everyone but the server's operators
+	NoTool      bool         // excluded from the MCP tools
 	Recent      bool         // a person in a session must have signed in within the last ten minutes
 	Unkeyed     bool         // ignores the Idempotency-Key
 	Media       string       // media type of a stream
@@ -66,95 +61,65 @@ type Registry struct {
 }
 
 // Option sets a property of an operation that its function's signature does not
-// show.
-type Option func(*Operation)
+// show. An Audience is an option too.
+type Option interface{ set(*Operation) }
 
-// Admin makes the operation require the scope admin.
-func Admin(o *Operation) { o.Scope = board.ScopeAdmin }
+type option func(*Operation)
 
-// Creates makes the operation respond with 201 (RFC 9110, 15.3.2).
-func Creates(o *Operation) { o.Creates = true }
+func (f option) set(o *Operation) { f(o) }
+
+var (
+	// Admin makes the operation require the scope admin.
+	Admin Option = option(func(o *Operation) { o.Scope = board.ScopeAdmin })
+
+	// Recent makes the operation require that a person in a session signed in
+	// within board.RecentFor. A token needs no sign-in; to exclude tokens, add
+	// the audience SignedIn.
+	Recent Option = option(func(o *Operation) { o.Recent = true })
+
+	// Creates makes the operation respond with 201 (RFC 9110, 15.3.2).
+	Creates Option = option(func(o *Operation) { o.Creates = true })
+
+	// Destructive marks a POST that may overwrite or delete existing data. PUT,
+	// PATCH and DELETE are always destructive.
+	Destructive Option = option(func(o *Operation) { o.Destructive = true })
+
+	// Search makes the operation count against the limit on searches.
+	Search Option = option(func(o *Operation) { o.Search = true })
+
+	// Report marks an operation that reads across boards and so costs as much as
+	// many small operations. Reports are refused first during an overload, and
+	// may run on a replica. Streams are always reports.
+	Report Option = option(func(o *Operation) { o.Report = true })
+
+	// NoTool excludes an operation of the public interface from the MCP tools.
+	NoTool Option = option(func(o *Operation) { o.NoTool = true })
+
+	// Secret marks a response that holds a secret. The response stored for the
+	// idempotency key is encrypted.
+	Secret Option = option(func(o *Operation) { o.Secret = true })
+
+	// Unkeyed makes the operation ignore the Idempotency-Key, because repeating
+	// it has no effect, or because its response must not be stored. It is
+	// required for operations that take a password, since a hash of the input is
+	// stored with each key.
+	Unkeyed Option = option(func(o *Operation) { o.Unkeyed = true })
+)
 
 // Echoes makes the operation's responses include the parsed query.
-func Echoes[T any](o *Operation) { o.Echo = reflect.TypeFor[T]() }
-
-// Search makes the operation count against the limit on searches.
-func Search(o *Operation) { o.Search = true }
-
-// Report marks an operation that reads across boards and so costs as much as
-// many small operations. Reports are refused first during an overload, and may
-// run on a replica. Streams are always reports.
-func Report(o *Operation) { o.Report = true }
-
-// Application removes the operation from the public interface. It is only for
-// people, on the pages of the application.
-func Application(o *Operation) { o.Application, o.NoTool = true, true }
-
-// NoTool excludes the operation from the MCP tools.
-func NoTool(o *Operation) { o.NoTool = true }
-
-// Secret marks a response that holds a secret. The response stored for the
-// idempotency key is encrypted.
-func Secret(o *Operation) { o.Secret = true }
-
-// Destructive marks a POST that may overwrite or delete existing data. PUT,
-// PATCH and DELETE are always destructive.
-func Destructive(o *Operation) { o.Destructive = true }
-
-// Anonymous makes the operation callable without signing in. Its caller is
-// board.Nobody, whatever the request contains. Requests are limited per network
-// address, and idempotency keys are ignored.
-func Anonymous(o *Operation) {
-	o.Application, o.NoTool, o.Anonymous, o.Unkeyed = true, true, true, true
+func Echoes[T any]() Option {
+	return option(func(o *Operation) { o.Echo = reflect.TypeFor[T]() })
 }
-
-// Visitor is like Anonymous for operations that also use the session of a
-// caller who is signed in.
-func Visitor(o *Operation) {
-	Anonymous(o)
-	o.Visitor = true
-}
-
-// Guest is like Anonymous for operations that require the key of a public page.
-// The input returns the key from its method GuestKey. Idempotency keys are
-// separate for each page. Bodies are limited to a small size, and responses
-// hold no boardVersion.
-func Guest(o *Operation) {
-	Anonymous(o)
-	o.Guest, o.Unkeyed = true, false
-}
-
-// SignedIn restricts the operation to people who are signed in with a browser.
-// Tokens cannot call it.
-func SignedIn(o *Operation) { o.Application, o.NoTool, o.SignedIn = true, true, true }
-
-// Recent is like SignedIn for operations that protect the account. The caller
-// must have signed in within board.RecentFor.
-func Recent(o *Operation) { SignedIn(o); o.Recent = true }
-
-// Operator is like SignedIn for operations of the server's operators. For
-// anyone else it is not_found, even without a recent sign-in.
-func Operator(o *Operation) { SignedIn(o); o.Operator = true }
-
-// Guarded requires a recent sign-in of a person in a browser, like Recent. A
-// token with the scope may also call it.
-func Guarded(o *Operation) { o.Recent = true }
-
-// Unkeyed makes the operation ignore the Idempotency-Key, because repeating it
-// has no effect, or because its response must not be stored. It is required for
-// operations that take a password, since a hash of the input is stored with
-// each key.
-func Unkeyed(o *Operation) { o.Unkeyed = true }
 
 // Before runs fn before the transaction, for slow work such as hashing a
 // password. Fn stores its results in unexported fields of the input. Its error
 // refuses the operation.
 func Before[I any](fn func(ctx context.Context, db *store.DB, caller board.Caller, in *I) error) Option {
-	return func(o *Operation) {
+	return option(func(o *Operation) {
 		o.before = func(ctx context.Context, db *store.DB, caller board.Caller, in any) error {
 			return fn(ctx, db, caller, in.(*I))
 		}
-	}
+	})
 }
 
 // SchemaPrefix is the path of shared schemas in the OpenAPI document.
@@ -213,7 +178,7 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	}
 	o.Destructive = method == http.MethodPut || method == http.MethodPatch || method == http.MethodDelete
 	for _, option := range options {
-		option(o)
+		option.set(o)
 	}
 	if page, ok := reflect.Zero(o.Output).Interface().(pager); ok {
 		o.Pages, o.Output = true, page.element()

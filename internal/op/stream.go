@@ -23,7 +23,7 @@ type Document struct{}
 const JSON = "application/json"
 
 // Media sets the media type of a stream.
-func Media(kind string) Option { return func(o *Operation) { o.Media = kind } }
+func Media(kind string) Option { return option(func(o *Operation) { o.Media = kind }) }
 
 // Stream registers an operation that writes one long document. Once written,
 // bytes cannot be taken back. If the operation fails later, the response is cut

@@ -18,7 +18,7 @@ type Part struct {
 // runs, and for operations that cannot be part of a transaction.
 func (r *Registry) Part(name string, input []byte) (Part, error) {
 	o := r.Named(name)
-	if o == nil || o.command == nil || o.SignedIn || o.Anonymous || o.Recent || o.before != nil {
+	if o == nil || o.command == nil || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() || o.Recent || o.before != nil {
 		return Part{}, fmt.Errorf("op: %s is not a command that can run inside a transaction", name)
 	}
 	args, _, err := o.Spread(input)

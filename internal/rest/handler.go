@@ -38,7 +38,7 @@ const (
 
 // Path returns the path of an operation, with {fields} of its input.
 func Path(o *op.Operation) string {
-	if o.Application {
+	if o.Audience != op.Public {
 		return ApplicationPrefix + o.Path
 	}
 	return Prefix + o.Path
@@ -283,11 +283,11 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	}
 	admit := h.Gate.Admit
 	switch {
-	case o != nil && o.Guest:
+	case o != nil && o.Audience == op.Guest:
 		admit = h.Gate.AdmitGuest
-	case o != nil && o.Visitor:
+	case o != nil && o.Audience == op.Visitor:
 		admit = h.Gate.AdmitVisitor
-	case o != nil && o.Anonymous:
+	case o != nil && o.Audience == op.Anonymous:
 		admit = h.Gate.AdmitAnonymous
 	}
 	caller, rate, err := admit(r, class)
@@ -330,7 +330,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 		return nil
 	}
 	limit, size := int64(maxBody), "1 MiB"
-	if call.Operation.Guest {
+	if call.Operation.Audience == op.Guest {
 		limit, size = maxGuestBody, "64 KiB"
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))

@@ -112,7 +112,7 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 	}
 	areas, calls := map[string][]string{}, examples()
 	for _, o := range r.All() {
-		if o.Application != application {
+		if (o.Audience != op.Public) != application {
 			continue
 		}
 		areas[o.Area] = append(areas[o.Area], o.Name)
@@ -249,12 +249,12 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		entry.Parameters = append(entry.Parameters, p)
 	}
 	switch {
-	case o.Anonymous:
+	case o.Audience.NeedsNoAccount():
 		entry.Security = []map[string][]string{{}}
-	case o.SignedIn:
+	case o.Audience.NeedsSession():
 		entry.Security = []map[string][]string{{"session": {}}}
 	}
-	if !o.ReadOnly && !o.Unkeyed {
+	if o.Keyed() {
 		entry.Parameters = append(entry.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{
 				Type: huma.TypeString, MinLength: new(1), MaxLength: new(op.MaxKey),
@@ -317,7 +317,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 			Type: huma.TypeInteger, Examples: []any{42},
 			Description: "Version of the board after this change. Absent if no board was changed.",
 		}
-		if !o.Unkeyed {
+		if o.Keyed() {
 			names = append(names, "Idempotent-Replayed")
 		}
 	}

@@ -165,5 +165,6 @@ func (tx *Tx) EndOtherSessions(ctx context.Context) error {
 // LimitSessions keeps the caller's current session and the most recently used
 // others, keep in all, and ends the rest.
 func (tx *Tx) LimitSessions(ctx context.Context, keep int) error {
-	return tx.exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY last_used_at DESC, id DESC LIMIT $2)", tx.caller.UserID, keep)
+	return tx.exec(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id NOT IN (
+		SELECT id FROM sessions WHERE user_id = $1 ORDER BY last_used_at DESC, id DESC LIMIT $2)`, tx.caller.UserID, keep)
 }

@@ -1,0 +1,55 @@
+package op
+
+// Audience is the set of callers of an operation. As an option, it sets the
+// audience; the default is Public.
+type Audience int
+
+const (
+	// Public operations are for people and tokens. They form the public
+	// interface and, without NoTool, the MCP tools. All others are operations of
+	// the application.
+	Public Audience = iota
+
+	// Application operations have the callers of public ones, but are not part
+	// of the public interface.
+	Application
+
+	// SignedIn operations are for people who are signed in with a browser. Tokens
+	// cannot call them.
+	SignedIn
+
+	// Operator operations are for the server's operators, signed in with a
+	// browser. For anyone else they are not_found, even without a recent sign-in.
+	Operator
+
+	// Visitor operations are for everyone. They use the caller's session if there
+	// is one.
+	Visitor
+
+	// Anonymous operations are for everyone. The caller is board.Nobody, whatever
+	// the request contains. Requests are limited per network address, and
+	// idempotency keys are ignored.
+	Anonymous
+
+	// Guest operations are for callers with the key of a public page, which the
+	// input returns from its method GuestKey. Idempotency keys are separate for
+	// each page. Bodies are limited to a small size, and responses hold no
+	// boardVersion.
+	Guest
+)
+
+func (a Audience) set(o *Operation) { o.Audience = a }
+
+// NeedsSession reports whether the caller must be signed in with a browser.
+func (a Audience) NeedsSession() bool { return a == SignedIn || a == Operator }
+
+// NeedsNoAccount reports whether the operation can be called without an account.
+func (a Audience) NeedsNoAccount() bool { return a == Visitor || a == Anonymous || a == Guest }
+
+// Keyed reports whether the operation stores its response for an idempotency key.
+func (o *Operation) Keyed() bool {
+	return !o.ReadOnly && !o.Unkeyed && o.Audience != Visitor && o.Audience != Anonymous
+}
+
+// IsTool reports whether the operation is an MCP tool.
+func (o *Operation) IsTool() bool { return o.Audience == Public && !o.NoTool }
