@@ -19,7 +19,8 @@ func TestKillWhileRulesRun(t *testing.T) {
 	stop := c.start()
 	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "rules", "--scopes", "read,write,admin")
 	board := c.board()
-	if body, status, err := c.exchange("PATCH", "/boards/"+board, "", map[string]any{"features": map[string]any{"automation": true}}); err != nil || status != http.StatusOK {
+	if body, status, err := c.exchange("PATCH", "/boards/"+board, "",
+		map[string]any{"features": map[string]any{"automation": true}}); err != nil || status != http.StatusOK {
 		t.Fatalf("switch automation on: %v %s", err, body)
 	}
 	c.record("POST", "/api/app/v1/boards/"+board+"/rules", "", map[string]any{
@@ -51,7 +52,8 @@ func TestKillWhileRulesRun(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d cards have one comment; others have another number: %s", once, strings.Join(other[:min(len(other), 10)], ", "))
+			t.Fatalf("%d cards have one comment; others have another number: %s", once,
+				strings.Join(other[:min(len(other), 10)], ", "))
 		}
 	}
 }

@@ -15,7 +15,8 @@ type connectFlags struct {
 // authorization returns the OAuth authorization server. It fetches client
 // metadata documents through the guard of webhooks, and trusts the same
 // certificate authorities.
-func (f connectFlags) authorization(g *globals, guard *hook.Guard, unlimited bool, caFile string) (*connect.Server, error) {
+func (f connectFlags) authorization(g *globals, guard *hook.Guard, unlimited bool,
+	caFile string) (*connect.Server, error) {
 	o := connect.Options{
 		BaseURL: g.BaseURL, Registration: f.ConnectRegistration == "on", Unlimited: unlimited,
 		Check: guard.Check, Dial: guard.Dial, Log: g.log,

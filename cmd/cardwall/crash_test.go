@@ -85,7 +85,8 @@ func newCrash(t *testing.T, flags ...string) *crash {
 func (c *crash) command(args ...string) string {
 	c.t.Helper()
 	var out, problems bytes.Buffer
-	if status := run(append(append(args, "--data", c.data), c.flags...), strings.NewReader(""), &out, &problems); status != 0 {
+	if status := run(append(append(args, "--data", c.data), c.flags...), strings.NewReader(""), &out,
+		&problems); status != 0 {
 		c.t.Fatalf("cardwall %v: %s%s", args, out.String(), problems.String())
 	}
 	return strings.TrimSpace(out.String())
@@ -96,7 +97,8 @@ func (c *crash) start() (kill func()) {
 	c.t.Helper()
 	addr := freeAddress(c.t)
 	c.base = "http://" + addr
-	args := append([]string{"serve", "--addr", addr, "--data", c.data, "--rate-limits", "off", "--max-open-cards", "200000"}, c.flags...)
+	args := append([]string{"serve", "--addr", addr, "--data", c.data, "--rate-limits", "off", "--max-open-cards",
+		"200000"}, c.flags...)
 	cmd := exec.CommandContext(context.Background(), c.binary, args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log

@@ -104,7 +104,8 @@ func newDays(t *testing.T) *days {
 		t.Fatal(err)
 	}
 	programs := connect.New(connect.Options{BaseURL: "https://cardwall.example.com", Unlimited: true, Log: d.log()})
-	d.registry = catalog.New(catalog.Parts{Accounts: accounts, Programs: programs, Pages: guest.New(guest.Options{Unlimited: true})})
+	d.registry = catalog.New(catalog.Parts{Accounts: accounts, Programs: programs,
+		Pages: guest.New(guest.Options{Unlimited: true})})
 	closing := d.open()
 	defer closing()
 	d.ada, d.bob = d.person("ada"), d.person("bob")
@@ -121,7 +122,8 @@ func newDays(t *testing.T) *days {
 		"then": []any{fields{"operation": "add_checklist", "input": fields{"title": "First"}}}})
 	token := d.ada
 	token.SessionID = "" // to which a recent sign-in means nothing
-	d.do(token, "create_webhook", fields{"boardId": on, "url": "http://receiver.test/in", "events": []string{"card.created"}})
+	d.do(token, "create_webhook",
+		fields{"boardId": on, "url": "http://receiver.test/in", "events": []string{"card.created"}})
 	// Times are those of UTC, where Ada lives: the day before at nine, and the day itself at nine.
 	d.card = d.do(d.ada, "create_card", fields{"listId": d.list, "title": "Due", "assignees": []string{d.ada.UserID},
 		"due": fields{"dueDate": d.began.UTC().AddDate(0, 0, 2).Format(board.DateLayout), "timeZone": "UTC"}})
@@ -138,7 +140,8 @@ func (d *days) log() *slog.Logger {
 func (d *days) open() (closing func()) {
 	d.t.Helper()
 	db, err := store.Open(d.t.Context(), store.Options{
-		Database: d.file, BaseURL: "https://cardwall.example.com", Log: d.log(), Keys: d.keys, Readers: 2, Migrate: true, Clock: store.SteadyClock(time.Now),
+		Database: d.file, BaseURL: "https://cardwall.example.com", Log: d.log(), Keys: d.keys, Readers: 2, Migrate: true,
+		Clock: store.SteadyClock(time.Now),
 	})
 	if err != nil {
 		d.t.Fatal(err)
@@ -215,7 +218,8 @@ func (d *days) serve(holder string) (stop func()) {
 	closing := d.open()
 	sender := hook.New(hook.Options{DB: d.db, Guard: d.guard, Dial: d.dial, Holder: holder, Log: d.log()})
 	rules := automate.New(automate.Options{DB: d.db, Registry: d.registry, Holder: holder, Log: d.log()})
-	outbox, err := mail.NewSender(mail.Options{From: "Cardwall <no-reply@example.com>", Outbox: d.t.TempDir(), Log: d.log(), Clock: d.db.Now})
+	outbox, err := mail.NewSender(mail.Options{From: "Cardwall <no-reply@example.com>", Outbox: d.t.TempDir(),
+		Log: d.log(), Clock: d.db.Now})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -371,5 +375,6 @@ func (d *days) compare() {
 	if err != nil || len(findings) > 0 {
 		d.t.Errorf("the data is not sound: %v %v", findings, err)
 	}
-	d.t.Logf("%d cards, %d deliveries of which %d were attempted again, %d answers forgotten", len(d.cards), len(d.taken), again, d.purged.Load())
+	d.t.Logf("%d cards, %d deliveries of which %d were attempted again, %d answers forgotten", len(d.cards), len(d.taken),
+		again, d.purged.Load())
 }

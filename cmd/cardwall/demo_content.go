@@ -71,13 +71,16 @@ func demoBoards() []demoBoard {
 
 func demoLaunch() demoBoard {
 	return demoBoard{
-		name: "Launch of the new site", about: "Everything we need before the new site goes live.", guests: []string{"Rafael"},
-		labels: []demoLabel{{"Content", "sky"}, {"Design", "purple"}, {"Bug", "red"}, {"Infrastructure", "green"}, {"Legal", "yellow"}},
+		name: "Launch of the new site", about: "Everything we need before the new site goes live.",
+		guests: []string{"Rafael"},
+		labels: []demoLabel{{"Content", "sky"}, {"Design", "purple"}, {"Bug", "red"}, {"Infrastructure", "green"},
+			{"Legal", "yellow"}},
 		lists: []demoList{
 			{name: "Ideas", cards: []demoCard{
 				{title: "Newsletter for the first hundred customers", labels: []string{"Content"}},
 				{title: "Dark mode for the documentation", labels: []string{"Design"}, who: []string{"Mei"}},
-				{title: "Public performance page", said: []demoRemark{{by: "Jonas", text: "The nightly run has the numbers. We only need to chart them."}}},
+				{title: "Public performance page",
+					said: []demoRemark{{by: "Jonas", text: "The nightly run has the numbers. We only need to chart them."}}},
 				{title: "Record a two-minute tour", labels: []string{"Content", "Design"}},
 				{title: "Postcards for the old customers", archived: true},
 			}},
@@ -92,31 +95,38 @@ func demoLaunch() demoBoard {
 						{by: "Mei", text: "The picture with the notebook works best. It is 2400 px wide and leaves room for a headline."},
 					}},
 				{title: "Choose the hosting region", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, due: 2},
-				{title: "Broken link in the footer", labels: []string{"Bug"}, due: -1, who: []string{""}, said: []demoRemark{{by: "Rafael", text: "It's broken on mobile too."}}},
+				{title: "Broken link in the footer", labels: []string{"Bug"}, due: -1, who: []string{""},
+					said: []demoRemark{{by: "Rafael", text: "It's broken on mobile too."}}},
 				{title: "Terms of service, second review", labels: []string{"Legal"}, who: []string{"Amara"}, due: 9},
-				{title: "Alt texts for every picture", labels: []string{"Content"}, steps: []string{"Home", "Pricing", "About", "Blog"}, stepsDone: 1},
+				{title: "Alt texts for every picture", labels: []string{"Content"},
+					steps: []string{"Home", "Pricing", "About", "Blog"}, stepsDone: 1},
 			}},
 			{name: "In progress", wip: 4, cards: []demoCard{
 				{title: "Sign-up screens", labels: []string{"Design"}, who: []string{"", "Mei"}, due: 1, at: "15:00",
 					steps: []string{"Desktop", "Phone", "Empty states", "Errors"}, stepsDone: 3,
 					said: []demoRemark{{by: "Mei", text: "Phone is done. I'll finish the errors tomorrow morning."}}},
-				{title: "Redirect the old URLs", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, text: "The list is in the shared folder. Use 301, never 302.", due: 4},
-				{title: "Pricing page: three plans, one table", labels: []string{"Content", "Design"}, who: []string{"Amara", "Rafael"}, steps: []string{"Copy", "Table", "FAQ"}, stepsDone: 1},
+				{title: "Redirect the old URLs", labels: []string{"Infrastructure"}, who: []string{"Jonas"},
+					text: "The list is in the shared folder. Use 301, never 302.", due: 4},
+				{title: "Pricing page: three plans, one table", labels: []string{"Content", "Design"},
+					who: []string{"Amara", "Rafael"}, steps: []string{"Copy", "Table", "FAQ"}, stepsDone: 1},
 			}},
 			{name: "Review", wip: 3, cards: []demoCard{
-				{title: "Search responds within 50 ms", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, said: []demoRemark{{by: "Amara", text: "31 ms on my phone, on the train. Ship it."}}},
+				{title: "Search responds within 50 ms", labels: []string{"Infrastructure"}, who: []string{"Jonas"},
+					said: []demoRemark{{by: "Amara", text: "31 ms on my phone, on the train. Ship it."}}},
 				{title: "Fonts load without layout shift", labels: []string{"Bug", "Design"}, who: []string{"Mei"}, due: 1},
 			}},
 			{name: "Done", cards: []demoCard{
 				{title: "Register the domain", labels: []string{"Infrastructure"}, who: []string{"Jonas"}, done: true},
-				{title: "Agree on the logo", labels: []string{"Design"}, who: []string{"Mei", ""}, done: true, steps: []string{"Three drafts", "Vote"}, stepsDone: 2},
+				{title: "Agree on the logo", labels: []string{"Design"}, who: []string{"Mei", ""}, done: true,
+					steps: []string{"Three drafts", "Vote"}, stepsDone: 2},
 				{title: "Interviews with five customers", labels: []string{"Content"}, who: []string{"Amara"}, done: true},
 				{title: "Privacy notice", labels: []string{"Legal"}, done: true},
 			}},
 		},
 		statuses: []app.PostStatusUpdateInput{
 			{Status: board.StatusOnTrack, Title: "Design is agreed", Text: "All pages are designed, and the logo is chosen."},
-			{Status: board.StatusAtRisk, Title: "Redirects are taking longer", Text: "About **400 old URLs** have no target yet. Jonas has the list and needs two more days."},
+			{Status: board.StatusAtRisk, Title: "Redirects are taking longer",
+				Text: "About **400 old URLs** have no target yet. Jonas has the list and needs two more days."},
 		},
 	}
 }
@@ -126,7 +136,8 @@ func demoProduct() demoBoard {
 		name: "Product roadmap", about: "What we build in the next two quarters, and why.",
 		labels: []demoLabel{{"Mobile", "blue"}, {"Sync", "teal"}, {"Editor", "orange"}},
 		lists: []demoList{
-			{name: "Later", cards: []demoCard{{title: "Handwriting to text", labels: []string{"Editor"}}, {title: "Shared notebooks", labels: []string{"Sync"}}}},
+			{name: "Later", cards: []demoCard{{title: "Handwriting to text", labels: []string{"Editor"}},
+				{title: "Shared notebooks", labels: []string{"Sync"}}}},
 			{name: "Next", cards: []demoCard{
 				{title: "Offline for seven days", labels: []string{"Sync", "Mobile"}, who: []string{"Jonas"}, due: 24},
 				{title: "Tables in notes", labels: []string{"Editor"}, who: []string{"Mei"}},
@@ -145,8 +156,10 @@ func demoHiring() demoBoard {
 		name: "Hiring: support engineer", about: "Applicants and the stage they are in.", visibility: board.Private,
 		labels: []demoLabel{{"Remote", "lime"}, {"Lisbon", "pink"}},
 		lists: []demoList{
-			{name: "Applied", cards: []demoCard{{title: "N. Haddad", labels: []string{"Remote"}}, {title: "T. Novak", labels: []string{"Lisbon"}}}},
-			{name: "Interview", cards: []demoCard{{title: "I. Moreau", labels: []string{"Remote"}, who: []string{""}, due: 2, at: "09:30"}}},
+			{name: "Applied", cards: []demoCard{{title: "N. Haddad", labels: []string{"Remote"}},
+				{title: "T. Novak", labels: []string{"Lisbon"}}}},
+			{name: "Interview", cards: []demoCard{{title: "I. Moreau", labels: []string{"Remote"}, who: []string{""}, due: 2,
+				at: "09:30"}}},
 			{name: "Offer"},
 		},
 	}
@@ -157,9 +170,12 @@ func demoInbox() demoBoard {
 		name:   "Support inbox",
 		labels: []demoLabel{{"Billing", "brown"}, {"Bug", "red"}, {"Question", "gray"}},
 		lists: []demoList{
-			{name: "New", cards: []demoCard{{title: "Cannot open the March invoice", labels: []string{"Billing"}}, {title: "Duplicate notes after an import", labels: []string{"Bug"}, who: []string{"Jonas"}}}},
-			{name: "Waiting", cards: []demoCard{{title: "Is there a student price?", labels: []string{"Question"}, who: []string{"Amara"}, due: 7}}},
-			{name: "Answered", cards: []demoCard{{title: "How do I print a notebook?", labels: []string{"Question"}, done: true}}},
+			{name: "New", cards: []demoCard{{title: "Cannot open the March invoice", labels: []string{"Billing"}},
+				{title: "Duplicate notes after an import", labels: []string{"Bug"}, who: []string{"Jonas"}}}},
+			{name: "Waiting", cards: []demoCard{{title: "Is there a student price?", labels: []string{"Question"},
+				who: []string{"Amara"}, due: 7}}},
+			{name: "Answered", cards: []demoCard{{title: "How do I print a notebook?", labels: []string{"Question"},
+				done: true}}},
 		},
 	}
 }

@@ -73,18 +73,21 @@ func (d *demo) fill(ctx context.Context, tx *store.Tx) error {
 		}
 	}
 	for _, f := range demoFilters() {
-		in := app.CreateSavedFilterInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: w.ID}, Name: f.name, Query: f.query, Shared: true}
+		in := app.CreateSavedFilterInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: w.ID}, Name: f.name, Query: f.query,
+			Shared: true}
 		if _, err := app.CreateSavedFilter(ctx, tx, in); err != nil {
 			return err
 		}
 	}
 	name, about := "Launch", "From the first idea to the day after."
-	_, err = app.SaveBoardAsTemplate(ctx, tx, app.SaveBoardAsTemplateInput{BoardInput: app.BoardInput{BoardID: d.first}, Name: &name, Description: &about})
+	_, err = app.SaveBoardAsTemplate(ctx, tx,
+		app.SaveBoardAsTemplateInput{BoardInput: app.BoardInput{BoardID: d.first}, Name: &name, Description: &about})
 	return err
 }
 
 func (d *demo) board(ctx context.Context, tx *store.Tx, in demoBoard) error {
-	b, err := app.CreateBoard(ctx, tx, app.CreateBoardInput{WorkspaceID: d.workspaceID, Name: in.name, Description: in.about, Visibility: in.visibility})
+	b, err := app.CreateBoard(ctx, tx, app.CreateBoardInput{WorkspaceID: d.workspaceID, Name: in.name,
+		Description: in.about, Visibility: in.visibility})
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,8 @@ func (d *demo) board(ctx context.Context, tx *store.Tx, in demoBoard) error {
 		}
 	}
 	for _, name := range in.guests {
-		if _, err := app.ShareBoard(ctx, tx, app.ShareBoardInput{BoardInput: at, UserID: d.people[name], Role: board.RoleCommenter}); err != nil {
+		if _, err := app.ShareBoard(ctx, tx,
+			app.ShareBoardInput{BoardInput: at, UserID: d.people[name], Role: board.RoleCommenter}); err != nil {
 			return err
 		}
 	}
@@ -164,7 +168,8 @@ func (d *demo) card(ctx context.Context, tx *store.Tx, listID string, c demoCard
 		}
 		done := true
 		for _, item := range list.Items[:c.stepsDone] {
-			if _, err := app.UpdateChecklistItem(ctx, tx, app.UpdateChecklistItemInput{ItemInput: app.ItemInput{ItemID: item.ID}, Done: &done}); err != nil {
+			if _, err := app.UpdateChecklistItem(ctx, tx,
+				app.UpdateChecklistItemInput{ItemInput: app.ItemInput{ItemID: item.ID}, Done: &done}); err != nil {
 				return err
 			}
 		}

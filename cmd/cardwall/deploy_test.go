@@ -152,7 +152,8 @@ func TestAlertsAreExplained(t *testing.T) {
 			t.Errorf("docs/operating.md explains %s as %q, it is %q", a.Alert, explained[a.Alert], a.Labels["severity"])
 		}
 		delete(explained, a.Alert)
-		if want := "docs/operating.md#" + strings.ToLower(a.Alert); a.Annotations["runbook"] != want || a.Annotations["summary"] == "" {
+		if want := "docs/operating.md#" + strings.ToLower(a.Alert); a.Annotations["runbook"] != want ||
+			a.Annotations["summary"] == "" {
 			t.Errorf("the annotations of %s are %v, want the runbook %s", a.Alert, a.Annotations, want)
 		}
 	}
@@ -184,7 +185,8 @@ func TestComposeFile(t *testing.T) {
 			continue
 		}
 		servers = append(servers, "server "+name+" "+name+":8080")
-		for _, shared := range []string{"CARDWALL_DATABASE", "CARDWALL_SECRET_KEY", "CARDWALL_BASE_URL", "CARDWALL_TRUSTED_PROXIES"} {
+		for _, shared := range []string{"CARDWALL_DATABASE", "CARDWALL_SECRET_KEY", "CARDWALL_BASE_URL",
+			"CARDWALL_TRUSTED_PROXIES"} {
 			if s.Environment[shared] == "" {
 				t.Errorf("%s does not set %s", name, shared)
 			}
@@ -195,7 +197,8 @@ func TestComposeFile(t *testing.T) {
 	}
 	slices.Sort(servers)
 	var balanced []string
-	for _, line := range regexp.MustCompile(`(?m)^\tserver .*$`).FindAllString(string(readDeploy(t, "compose/haproxy.cfg")), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^\tserver .*$`).FindAllString(string(readDeploy(t,
+		"compose/haproxy.cfg")), -1) {
 		balanced = append(balanced, strings.TrimSpace(line))
 	}
 	if len(servers) != 3 || !slices.Equal(servers, balanced) {
@@ -234,11 +237,13 @@ func TestUnitFile(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), analyze, append([]string{"verify"}, files...)...).CombinedOutput()
 	// systemd before 254 does not know these two, and says so.
 	said := regexp.MustCompile(`(?m)^.*Unknown key( name)? 'Restart(Steps|MaxDelaySec)' in section .?Service.?, ignoring\.\n`).ReplaceAllString(string(out), "")
-	if err != nil || strings.Contains(said, folder+"/cardwall") || strings.Contains(said, "cardwall.service:") || strings.Contains(said, "cardwall-backup") {
+	if err != nil || strings.Contains(said, folder+"/cardwall") || strings.Contains(said, "cardwall.service:") ||
+		strings.Contains(said, "cardwall-backup") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 	for _, file := range files[:2] {
-		if out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=15", file).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=15",
+			file).CombinedOutput(); err != nil {
 			t.Errorf("systemd-analyze security: %v\n%s", err, out)
 		}
 	}
@@ -269,7 +274,8 @@ func TestAlertsFireWhenTheyMust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{"alerts.yaml": readDeploy(t, "prometheus/alerts.yaml"), "cases.yaml": cases} {
+	for name, text := range map[string][]byte{"alerts.yaml": readDeploy(t, "prometheus/alerts.yaml"),
+		"cases.yaml": cases} {
 		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +296,8 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	const account = 65532
 	image := string(readDeploy(t, "Dockerfile"))
 	for _, line := range []string{
-		"CGO_ENABLED=0 go build -trimpath", "FROM scratch", "USER 65532:65532", "ENV CARDWALL_ADDR=:8080 CARDWALL_DATA=/data", "VOLUME /data",
+		"CGO_ENABLED=0 go build -trimpath", "FROM scratch", "USER 65532:65532", "ENV CARDWALL_ADDR=:8080 CARDWALL_DATA=/data",
+		"VOLUME /data",
 		`CMD ["/cardwall", "health"]`, `ENTRYPOINT ["/cardwall"]`, `CMD ["serve"]`, "/out/tmp /tmp",
 	} {
 		if !strings.Contains(image, line) {
@@ -344,11 +351,13 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
 	healthy := false
-	for deadline := time.Now().Add(time.Minute); !healthy && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !healthy &&
+		time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		cmd, out := command("health")
 		healthy = cmd.Run() == nil && strings.TrimSpace(out.String()) == "ready"
 	}
-	if cmd, out := command("user", "add", "--email", "ada@example.com", "--name", "Ada", "--time-zone", "Europe/Berlin"); cmd.Run() != nil {
+	if cmd, out := command("user", "add", "--email", "ada@example.com", "--name", "Ada", "--time-zone",
+		"Europe/Berlin"); cmd.Run() != nil {
 		t.Errorf("an account cannot be added beside the server: %s", out)
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
@@ -367,7 +376,8 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.base, "http://"))
-	for addr, want := range map[string]int{"127.0.0.1:" + port: 0, ":" + port: 0, "0.0.0.0:" + port: 0, "127.0.0.1:1": 1, "nowhere": 1} {
+	for addr, want := range map[string]int{"127.0.0.1:" + port: 0, ":" + port: 0, "0.0.0.0:" + port: 0, "127.0.0.1:1": 1,
+		"nowhere": 1} {
 		var out, problems bytes.Buffer
 		status := run([]string{"health", "--addr", addr}, strings.NewReader(""), &out, &problems)
 		if status != want || (out.String() == "ready\n") != (want == 0) || strings.Count(problems.String(), "\n") != want {

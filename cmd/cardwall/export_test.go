@@ -31,14 +31,16 @@ func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 		t.Fatal(err)
 	}
 	workspace := strings.Fields(c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Large"))[0]
-	if out, err := exec.CommandContext(t.Context(), c.binary, "import", "cardwall", file, "--workspace", workspace, "--data", c.data, "--max-open-cards", "200000").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), c.binary, "import", "cardwall", file, "--workspace", workspace,
+		"--data", c.data, "--max-open-cards", "200000").CombinedOutput(); err != nil {
 		t.Fatalf("import: %v\n%s", err, out)
 	}
 	stop := c.start()
 	defer stop()
 	var boards struct{ Data []struct{ ID string } }
 	c.fetch("/boards?workspaceId="+workspace, &boards)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/api/public/v1/boards/"+boards.Data[0].ID+"/export", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		c.base+"/api/public/v1/boards/"+boards.Data[0].ID+"/export", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,13 +55,15 @@ func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(strings.TrimSpace(end.text), `"complete":true}`) || !strings.Contains(end.text, fmt.Sprintf(`"cards":%d,`, cards)) {
+	if !strings.HasSuffix(strings.TrimSpace(end.text), `"complete":true}`) ||
+		!strings.Contains(end.text, fmt.Sprintf(`"cards":%d,`, cards)) {
 		t.Errorf("the export ends in %q", end.text)
 	}
 	peak := peakMemory(t, c.pid)
 	t.Logf("%.1f MB exported, at most %.1f MB resident", float64(size)/(1<<20), float64(peak)/(1<<20))
 	if size < most || peak > most {
-		t.Errorf("an export of %d bytes made the server come to %d bytes, want at most %d for a larger document", size, peak, most)
+		t.Errorf("an export of %d bytes made the server come to %d bytes, want at most %d for a larger document", size,
+			peak, most)
 	}
 }
 
@@ -105,7 +109,8 @@ func writeLargeBoard(path string, cards int) error {
 		if i > 0 {
 			fmt.Fprint(w, ",")
 		}
-		fmt.Fprintf(w, `{"id":"crd_%d","listId":"lst_x","number":%d,"title":"Card %d","description":%q,%s,"comments":[]}`, i, i+1, i, description, at)
+		fmt.Fprintf(w, `{"id":"crd_%d","listId":"lst_x","number":%d,"title":"Card %d","description":%q,%s,"comments":[]}`, i,
+			i+1, i, description, at)
 	}
 	fmt.Fprintf(w, `],"activity":[],"counts":{"users":0,"labels":0,"lists":1,"cards":%d,"checklists":0,"items":0,"comments":0,"activity":0},"complete":true}`, cards)
 	return w.Flush()

@@ -58,7 +58,8 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 			s := newStation(t, filepath.Join(made, "cardwall.db"), nil)
 			if ended == "killed with a long log" {
 				for range 40 {
-					s.must("POST", "/api/public/v1/cards", map[string]any{"listId": s.list, "title": "Paint", "description": strings.Repeat("hull deck mast ", 1000)})
+					s.must("POST", "/api/public/v1/cards",
+						map[string]any{"listId": s.list, "title": "Paint", "description": strings.Repeat("hull deck mast ", 1000)})
 				}
 			}
 			disk := smallDisk(t, "24m")
@@ -94,7 +95,8 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 				return res.StatusCode
 			}
 			write := func() int {
-				return ask("POST", "/api/public/v1/cards", `{"listId":"`+s.list+`","title":"Rig","description":"`+strings.Repeat("sail ", 3000)+`"}`)
+				return ask("POST", "/api/public/v1/cards",
+					`{"listId":"`+s.list+`","title":"Rig","description":"`+strings.Repeat("sail ", 3000)+`"}`)
 			}
 			if status := ask("GET", "/api/public/v1/workspaces", ""); status != http.StatusOK {
 				t.Errorf("a read is %d:\n%s", status, b.log)

@@ -10,7 +10,8 @@ import (
 
 func TestRoomOfTheHeap(t *testing.T) {
 	t.Parallel()
-	for alive, want := range map[uint64]int{0: 200, 30 << 20: 200, 64 << 20: 200, 128 << 20: 100, 170 << 20: 75, 256 << 20: 50, 8 << 30: 50} {
+	for alive, want := range map[uint64]int{0: 200, 30 << 20: 200, 64 << 20: 200, 128 << 20: 100, 170 << 20: 75,
+		256 << 20: 50, 8 << 30: 50} {
 		if got := gcPercent(alive); got != want {
 			t.Errorf("%d MB alive leave %d percent, want %d", alive>>20, got, want)
 		}

@@ -163,7 +163,8 @@ func (f *fleet) start(i int) (kill func()) {
 	addr := freeAddress(f.t)
 	base := "http://" + addr
 	args := append([]string{"serve", "--addr", addr, "--rate-limits", "off", "--max-open-cards", "200000",
-		"--webhook-allow", "127.0.0.1", "--webhook-pace", "0", "--webhook-retry-pauses", "200ms,200ms,200ms,200ms,200ms,200ms,200ms,200ms"}, f.flags...)
+		"--webhook-allow", "127.0.0.1", "--webhook-pace", "0", "--webhook-retry-pauses",
+		"200ms,200ms,200ms,200ms,200ms,200ms,200ms,200ms"}, f.flags...)
 	cmd := exec.CommandContext(context.Background(), f.binary, args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -227,7 +228,8 @@ func (f *fleet) prepare() {
 // place makes a board with a list and a card.
 func (f *fleet) place(visibility string) (p place) {
 	f.t.Helper()
-	p.board = f.make("/boards", map[string]any{"workspaceId": f.workspace, "name": "Board", "visibility": visibility}).Data.ID
+	p.board = f.make("/boards",
+		map[string]any{"workspaceId": f.workspace, "name": "Board", "visibility": visibility}).Data.ID
 	p.list = f.make("/boards/"+p.board+"/lists", map[string]any{"name": "List"}).Data.ID
 	p.card = f.make("/cards", map[string]any{"listId": p.list, "title": "Card"}).Data.ID
 	return p
@@ -331,7 +333,8 @@ func (f *fleet) keepQuiet() {
 func (f *fleet) compare() {
 	f.t.Helper()
 	if f.calm == 0 || f.turnedDown == 0 || len(f.acknowledged) < 100 {
-		f.t.Errorf("the load was none: %d changes that send nothing, %d refusals, %d acknowledged changes", f.calm, f.turnedDown, len(f.acknowledged))
+		f.t.Errorf("the load was none: %d changes that send nothing, %d refusals, %d acknowledged changes", f.calm,
+			f.turnedDown, len(f.acknowledged))
 	}
 	want := map[arrival]string{}
 	committed := map[change]bool{}
@@ -370,7 +373,8 @@ func (f *fleet) versions(board string, since int64) (pages []page) {
 			Data       page
 			NextCursor string
 		}
-		f.must(f.exchange("GET", fmt.Sprintf("/boards/%s/changes?since=%d&limit=200&cursor=%s", board, since, cursor), "", nil, into(&out)))
+		f.must(f.exchange("GET", fmt.Sprintf("/boards/%s/changes?since=%d&limit=200&cursor=%s", board, since, cursor), "",
+			nil, into(&out)))
 		pages = append(pages, out.Data)
 		if cursor = out.NextCursor; cursor == "" {
 			return pages
@@ -570,7 +574,8 @@ func (r *hookReceiver) await(want map[arrival]string, most time.Duration) {
 	ids := map[string]arrival{}
 	for a, id := range r.ids {
 		if _, ok := want[a]; !ok {
-			say("%s got %s: version %d of %s, a %s that is no change which sends anything", a.webhook, id, a.version, a.board, r.kinds[a])
+			say("%s got %s: version %d of %s, a %s that is no change which sends anything", a.webhook, id, a.version, a.board,
+				r.kinds[a])
 		}
 		if other, twice := ids[id]; twice {
 			say("%s is the id of %v and of %v", id, other, a)

@@ -47,10 +47,16 @@ func emailQueue(db *store.DB) mail.Queue {
 		Next: func(ctx context.Context) (l *board.Email, err error) {
 			due := false
 			// Usually no email is due. A read is cheaper than a write transaction.
-			if err := db.Read(ctx, system, func(v *store.View) (err error) { due, err = v.EmailsDue(ctx); return err }); err != nil || !due {
+			if err := db.Read(ctx, system, func(v *store.View) (err error) {
+				due, err = v.EmailsDue(ctx)
+				return err
+			}); err != nil || !due {
 				return nil, err
 			}
-			err = db.Write(ctx, system, func(tx *store.Tx) (err error) { l, err = app.NextEmail(ctx, tx, mail.Lease); return err })
+			err = db.Write(ctx, system, func(tx *store.Tx) (err error) {
+				l, err = app.NextEmail(ctx, tx, mail.Lease)
+				return err
+			})
 			return l, err
 		},
 		Done: func(ctx context.Context, l board.Email) error {

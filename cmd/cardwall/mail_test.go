@@ -17,7 +17,8 @@ import (
 func TestEmailsGoToTheOutbox(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	g := &globals{clock: time.Now, Data: t.TempDir(), Database: "sqlite", BaseURL: "https://cards.example.com", log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	g := &globals{clock: time.Now, Data: t.TempDir(), Database: "sqlite", BaseURL: "https://cards.example.com",
+		log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	db, err := g.open(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,8 @@ func TestEmailsGoToTheOutbox(t *testing.T) {
 		if err := tx.InsertOrganization(ctx, board.Organization{ID: "org_1", Name: "E", Plan: board.PlanTeam}); err != nil {
 			return err
 		}
-		if err := tx.InsertWorkspace(ctx, &board.Workspace{ID: "wsp_1", OrganizationID: "org_1", Name: "Engines"}); err != nil {
+		if err := tx.InsertWorkspace(ctx,
+			&board.Workspace{ID: "wsp_1", OrganizationID: "org_1", Name: "Engines"}); err != nil {
 			return err
 		}
 		if err := tx.SetMember(ctx, "wsp_1", u.ID, board.WorkspaceOwner); err != nil {

@@ -39,11 +39,13 @@ func TestAccountsFromTheCommandLine(t *testing.T) {
 	if !regexp.MustCompile(`^wsp_[0-9a-hjkmnp-tv-z]{26}$`).MatchString(workspace) {
 		t.Errorf("workspace add printed %q", workspace)
 	}
-	token := c.must("token", "add", "--user", "ada@example.com", "--name", "x", "--scopes", "write", "--workspace", workspace, "--expires-in", "1h")
+	token := c.must("token", "add", "--user", "ada@example.com", "--name", "x", "--scopes", "write", "--workspace",
+		workspace, "--expires-in", "1h")
 	if !regexp.MustCompile(`^cwl_[0-9A-Za-z]{36}$`).MatchString(token) {
 		t.Errorf("token add printed %q", token)
 	}
-	if list := c.must("token", "list", "--user", "ada@example.com"); !strings.Contains(list, "…"+token[len(token)-4:]) || strings.Contains(list, token) {
+	if list := c.must("token", "list", "--user", "ada@example.com"); !strings.Contains(list, "…"+token[len(token)-4:]) ||
+		strings.Contains(list, token) {
 		t.Errorf("token list printed %q", list)
 	}
 	org := strings.Fields(c.must("org", "list"))[0]
@@ -75,7 +77,8 @@ func TestPlanSettingHoldsOnTheCommandLine(t *testing.T) {
 			t.Errorf("%s is not on the plan %s:\n%s", name, plan, list)
 		}
 	}
-	if status, _, problems := c.run("", "org", "list", "--plan", "gold"); status == 0 || !strings.Contains(problems, "free") {
+	if status, _, problems := c.run("", "org", "list", "--plan", "gold"); status == 0 ||
+		!strings.Contains(problems, "free") {
 		t.Errorf("a plan that does not exist was taken: %s", problems)
 	}
 }
@@ -94,7 +97,8 @@ func TestBadInputOnTheCommandLine(t *testing.T) {
 		{"timeZone must be", []string{"user", "add", "--email", "b@example.com", "--name", "B", "--time-zone", "Local"}},
 		{"no account with the email address", []string{"token", "add", "--user", "nobody@example.com", "--name", "x"}},
 		{"not a scope", []string{"token", "add", "--user", "ada@example.com", "--name", "x", "--scopes", "root"}},
-		{"is not a member of a workspace", []string{"token", "add", "--user", "ada@example.com", "--name", "x", "--workspace", "wsp_0"}},
+		{"is not a member of a workspace",
+			[]string{"token", "add", "--user", "ada@example.com", "--name", "x", "--workspace", "wsp_0"}},
 		{"no organization", []string{"org", "plan", "org_0", "team"}},
 		{"must be one of", []string{"org", "plan", "org_0", "gold"}},
 		{"no active token", []string{"token", "revoke", "tok_0"}},
@@ -107,7 +111,8 @@ func TestBadInputOnTheCommandLine(t *testing.T) {
 			t.Errorf("cardwall %v: status %d, printed %q and %q; want one line with %q", bad.args, status, out, line, bad.says)
 		}
 	}
-	if status, _, problems := c.run("short\n", "user", "add", "--email", "c@example.com", "--name", "C", "--password-stdin"); status == 0 || !strings.Contains(problems, "password must have") {
+	if status, _, problems := c.run("short\n", "user", "add", "--email", "c@example.com", "--name", "C",
+		"--password-stdin"); status == 0 || !strings.Contains(problems, "password must have") {
 		t.Errorf("a short password: status %d, %q", status, problems)
 	}
 }

@@ -46,7 +46,8 @@ func TestClientsOfMCP(t *testing.T) {
 					t.Parallel()
 					v := visitor{t: t, mcpServer: s, byConsent: way == "consent"}
 					title := name + ", " + way
-					v.run(node(t, modules, v.token(), append([]string{filepath.Join(scripts, c.script), s.base + "/mcp", title}, c.args...)...))
+					v.run(node(t, modules, v.token(),
+						append([]string{filepath.Join(scripts, c.script), s.base + "/mcp", title}, c.args...)...))
 					seen := v.seen()
 					v.check(seen, title)
 					if seen.Protocol != c.protocol {
@@ -77,7 +78,8 @@ func (s *mcpServer) signIn() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.browser = &http.Client{Jar: jar, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.browser = &http.Client{Jar: jar, Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	s.t.Cleanup(s.browser.CloseIdleConnections)
 	s.page(s.t, "/sign-in", map[string]any{"email": "ada@example.com", "password": mcpPassword})
 }
@@ -126,7 +128,8 @@ func (s *mcpServer) consent(t *testing.T, address string) {
 	if asked["name"] == "" || asked["place"] != "device" && asked["returnsTo"] == "" {
 		t.Errorf("the person is shown %v", asked)
 	}
-	allowed := s.page(t, "/connect/authorization/allow", map[string]any{"query": query, "scopes": []string{"read", "write"}})
+	allowed := s.page(t, "/connect/authorization/allow",
+		map[string]any{"query": query, "scopes": []string{"read", "write"}})
 	to, _ := allowed["redirectTo"].(string)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		back, err := http.Get(to)
@@ -231,17 +234,21 @@ func (v *visitor) check(seen visit, title string) {
 	if v.consented > 0 != v.byConsent {
 		v.t.Errorf("asked for consent %d times", v.consented)
 	}
-	if !slices.Contains(seen.Tools, "create_card") || slices.ContainsFunc(seen.Tools, func(name string) bool { return strings.HasPrefix(name, "test_") }) {
+	if !slices.Contains(seen.Tools, "create_card") || slices.ContainsFunc(seen.Tools, func(name string) bool {
+		return strings.HasPrefix(name, "test_")
+	}) {
 		v.t.Errorf("is offered %q", seen.Tools)
 	}
 	// Consent is given to write, the pasted token has every scope.
 	if admin := slices.Contains(seen.Tools, "trash_board"); admin == v.byConsent {
 		v.t.Errorf("is offered what needs the scope admin: %v", admin)
 	}
-	if seen.Server != "cardwall" && !strings.Contains(seen.Server, "mcp-remote") || len(seen.Templates) != 2 || len(seen.Prompts) != 3 {
+	if seen.Server != "cardwall" && !strings.Contains(seen.Server, "mcp-remote") || len(seen.Templates) != 2 ||
+		len(seen.Prompts) != 3 {
 		v.t.Errorf("saw %+v", seen)
 	}
-	r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, v.base+"/api/public/v1/cards/"+url.PathEscape(seen.Card), nil)
+	r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet,
+		v.base+"/api/public/v1/cards/"+url.PathEscape(seen.Card), nil)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -270,12 +277,14 @@ func (v *visitor) inspect(modules, era string) {
 		v.t.Helper()
 		all := []string{
 			filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"), "--cli",
-			"--server-url", v.base + "/mcp", "--transport", "http", "--protocol-era", era, "--format", "json", "--callback-url", "http://" + freeAddress(v.t) + "/oauth/callback",
+			"--server-url", v.base + "/mcp", "--transport", "http", "--protocol-era", era, "--format", "json", "--callback-url",
+			"http://" + freeAddress(v.t) + "/oauth/callback",
 		}
 		if !v.byConsent {
 			all = append(all, "--header", "Authorization: Bearer "+v.mcpServer.token)
 		}
-		v.run(node(v.t, modules, []string{"HOME=" + home, "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=true"}, append(all, args...)...))
+		v.run(node(v.t, modules, []string{"HOME=" + home, "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=true"},
+			append(all, args...)...))
 		var answer struct{ Result result }
 		if err := json.Unmarshal(v.out, &answer); err != nil {
 			v.t.Fatalf("%v in %s", err, v.out)
@@ -288,7 +297,8 @@ func (v *visitor) inspect(modules, era string) {
 	if strings.Contains(v.problems, "Warning:") {
 		v.t.Errorf("the inspector warns:\n%s", v.problems)
 	}
-	if data := call("--method", "tools/call", "--tool-name", "list_workspaces").StructuredContent.Data; len(data) != 1 || data[0].ID != v.workspace {
+	if data := call("--method", "tools/call", "--tool-name", "list_workspaces").StructuredContent.Data; len(data) != 1 ||
+		data[0].ID != v.workspace {
 		v.t.Errorf("is told of the workspaces %v, want %s", data, v.workspace)
 	}
 	if once := v.consented == 1; once != v.byConsent {

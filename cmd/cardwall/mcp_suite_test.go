@@ -85,7 +85,8 @@ func mcpModules(t *testing.T) string {
 	if _, err := os.Stat(filepath.Join(folder, ".installed")); err == nil {
 		return folder
 	}
-	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..", "tools/mcp/node_modules/.installed").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..",
+		"tools/mcp/node_modules/.installed").CombinedOutput(); err != nil {
 		t.Logf("make: %v\n%s", err, out)
 		missing(t, "what tools/mcp/package.json names")
 	}
@@ -126,7 +127,8 @@ const mcpPassword = "a fine engine of brass"
 func serveMCP(t *testing.T, binary, address, base string) *mcpServer {
 	t.Helper()
 	c := cli{t, t.TempDir()}
-	if status, _, problems := c.run(mcpPassword+"\n", "user", "add", "--email", "ada@example.com", "--name", "Ada", "--password-stdin"); status != 0 {
+	if status, _, problems := c.run(mcpPassword+"\n", "user", "add", "--email", "ada@example.com", "--name", "Ada",
+		"--password-stdin"); status != 0 {
 		t.Fatal(problems)
 	}
 	s := &mcpServer{t: t, base: base}
@@ -204,7 +206,8 @@ func (r *suiteResult) authorization(modules, binary string) {
 	callback := freeAddress(r.t)
 	_, port, _ := strings.Cut(callback, ":")
 	registered, err := s.browser.Post(s.base+"/oauth/register", "application/json", strings.NewReader(
-		`{"client_name":"Conformance suite","redirect_uris":["http://`+callback+`/callback"],"token_endpoint_auth_method":"none"}`))
+		`{"client_name":"Conformance suite","redirect_uris":["http://`+callback+
+			`/callback"],"token_endpoint_auth_method":"none"}`))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -245,7 +248,8 @@ func suiteProgram(modules string) string {
 // required are the scenarios that a revision demands of a server.
 func required(t *testing.T, modules, revision string) (scenarios []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(modules, "@modelcontextprotocol", "conformance", "requirements", revision+".yaml"))
+	text, err := os.ReadFile(filepath.Join(modules, "@modelcontextprotocol", "conformance", "requirements",
+		revision+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +309,8 @@ func (r *suiteResult) compare() {
 	}
 	for key, status := range r.unsupported {
 		if r.outcomes[key].status != status {
-			r.t.Errorf("%s is listed as %s in %s, and is %q: take it off the list", key, status, mcpUnsupported, r.outcomes[key].status)
+			r.t.Errorf("%s is listed as %s in %s, and is %q: take it off the list", key, status, mcpUnsupported,
+				r.outcomes[key].status)
 		}
 	}
 }
@@ -381,7 +386,8 @@ func compareProof(t *testing.T, modules string, listed unsupportedChecks, result
 		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(r.scenarios, ", "), r.text)
 	}
 	b.WriteString("\nThe same tests connect these clients with a token and with a person's consent, and use them as an\nagent would:\n\n| client | version |\n|---|---|\n")
-	for _, name := range []string{"@modelcontextprotocol/inspector", "@modelcontextprotocol/sdk", "@modelcontextprotocol/client", "mcp-remote"} {
+	for _, name := range []string{"@modelcontextprotocol/inspector", "@modelcontextprotocol/sdk",
+		"@modelcontextprotocol/client", "mcp-remote"} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, packageVersion(t, modules, name))
 	}
 	page, err := os.ReadFile(mcpPage)

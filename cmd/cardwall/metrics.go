@@ -12,7 +12,8 @@ import (
 
 // serveMetrics serves /metrics and profiles on a separate address, which must
 // only be reachable by operators. The returned function stops it.
-func serveMetrics(ctx context.Context, addr string, log *slog.Logger, registry *prometheus.Registry) (stop func(), err error) {
+func serveMetrics(ctx context.Context, addr string, log *slog.Logger, registry *prometheus.Registry) (stop func(),
+	err error) {
 	listener, err := listenOn(ctx, log, addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s for metrics: %w", addr, err)

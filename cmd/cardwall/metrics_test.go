@@ -58,7 +58,8 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 			s.send("GET", public+"/boards?"+odd+"=1", nil, "Authorization", "Bearer "+odd)
 			s.send("GET", public+"/cards/"+odd+"?"+odd+"=1", nil, "X-Request-Id", odd)
 			if i < 10 {
-				s.send("POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": odd, "arguments": map[string]any{}}},
+				s.send("POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+					"params": map[string]any{"name": odd, "arguments": map[string]any{}}},
 					"Accept", "application/json, text/event-stream")
 				s.send("ODD7731X"+fmt.Sprint(i), "/"+odd, nil)
 				s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format="+odd, map[string]any{})
@@ -78,8 +79,10 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		}
 		codes := []string{"ok", "cancelled"}
 		for _, c := range []board.Code{
-			board.CodeInvalidRequest, board.CodeUnauthenticated, board.CodeForbidden, board.CodeInsufficientScope, board.CodeNotFound, board.CodeArchived, board.CodeBoardArchived,
-			board.CodeCapacityFull, board.CodePowerupDisabled, board.CodeLimitReached, board.CodePlanLimit, board.CodePlanReadOnly, board.CodeRateLimited, board.CodeUnavailable, board.CodeInternal,
+			board.CodeInvalidRequest, board.CodeUnauthenticated, board.CodeForbidden, board.CodeInsufficientScope,
+			board.CodeNotFound, board.CodeArchived, board.CodeBoardArchived,
+			board.CodeCapacityFull, board.CodePowerupDisabled, board.CodeLimitReached, board.CodePlanLimit,
+			board.CodePlanReadOnly, board.CodeRateLimited, board.CodeUnavailable, board.CodeInternal,
 		} {
 			codes = append(codes, string(c))
 		}
@@ -88,9 +91,12 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 			operations = append(operations, o.Name)
 		}
 		known := map[string][]string{
-			"operation": operations, "outcome": append(codes, "refused", "failed", "sent", "later", "given_up"), "door": {"api", "app", "mcp", "probe", "page"},
-			"status": nil, "kind": {"read", "write", "report", "stream"}, "source": {"cache", "database"}, "limit": {"address", "user", "search", "session", "anybody", "guest", "program"},
-			"format": {"trello", "cardwall"}, "le": nil, "version": {apiVersion()}, "goversion": nil, "done": {"yes", "no"}, "database": {"sqlite", "postgres"}, "class": nil, "reason": {"failures", "gone", "owner", "plan"},
+			"operation": operations, "outcome": append(codes, "refused", "failed", "sent", "later", "given_up"),
+			"door":   {"api", "app", "mcp", "probe", "page"},
+			"status": nil, "kind": {"read", "write", "report", "stream"}, "source": {"cache", "database"},
+			"limit":  {"address", "user", "search", "session", "anybody", "guest", "program"},
+			"format": {"trello", "cardwall"}, "le": nil, "version": {apiVersion()}, "goversion": nil, "done": {"yes", "no"},
+			"database": {"sqlite", "postgres"}, "class": nil, "reason": {"failures", "gone", "owner", "plan"},
 		}
 		got := labelValues(text)
 		for label, values := range got {
@@ -109,11 +115,16 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 			}
 		}
 		for _, want := range []string{
-			`cardwall_operations_total{operation="create_card",outcome="ok"} 2`, `cardwall_operation_seconds_count{operation="create_card"} 2`,
-			`cardwall_imports_total{format="trello",outcome="invalid_request"} 1`, `cardwall_rate_limit_refusals_total{limit="address"}`,
-			`cardwall_http_requests_total{door="api",status="429"}`, `cardwall_credential_lookups_total{source="cache"}`, `cardwall_credential_lookups_total{source="database"}`,
-			`cardwall_transactions_total{kind="write",outcome="ok"}`, `cardwall_commit_seconds_count`, "cardwall_changes_total 3", "cardwall_live_streams 0", "cardwall_letters_waiting 0",
-			"cardwall_http_requests_in_flight 0", `cardwall_build_info{database="` + map[bool]string{true: "postgres", false: "sqlite"}[sqldb.IsPostgres(database)] + `"`,
+			`cardwall_operations_total{operation="create_card",outcome="ok"} 2`,
+			`cardwall_operation_seconds_count{operation="create_card"} 2`,
+			`cardwall_imports_total{format="trello",outcome="invalid_request"} 1`,
+			`cardwall_rate_limit_refusals_total{limit="address"}`,
+			`cardwall_http_requests_total{door="api",status="429"}`, `cardwall_credential_lookups_total{source="cache"}`,
+			`cardwall_credential_lookups_total{source="database"}`,
+			`cardwall_transactions_total{kind="write",outcome="ok"}`, `cardwall_commit_seconds_count`,
+			"cardwall_changes_total 3", "cardwall_live_streams 0", "cardwall_letters_waiting 0",
+			"cardwall_http_requests_in_flight 0", `cardwall_build_info{database="` + map[bool]string{true: "postgres",
+				false: "sqlite"}[sqldb.IsPostgres(database)] + `"`,
 		} {
 			if !strings.Contains(text, "\n"+want) {
 				t.Errorf("the metrics do not say %s", want)
@@ -144,7 +155,8 @@ func metricNames(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		defer seen.stop()
-		db, err := store.Open(t.Context(), store.Options{Database: database, Log: g.log, Metrics: seen.database, Migrate: true})
+		db, err := store.Open(t.Context(),
+			store.Options{Database: database, Log: g.log, Metrics: seen.database, Migrate: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,8 @@ func (c *crash) at(data string, flags ...string) *crash {
 			c.t.Fatal(err)
 		}
 	}
-	return &crash{t: c.t, binary: c.binary, data: data, flags: flags, token: c.token, list: c.list, client: c.client, sent: map[string]bool{}, acknowledged: map[string]string{}}
+	return &crash{t: c.t, binary: c.binary, data: data, flags: flags, token: c.token, list: c.list, client: c.client,
+		sent: map[string]bool{}, acknowledged: map[string]string{}}
 }
 
 // known is a copy of what was acknowledged until now.
@@ -111,7 +112,8 @@ func TestBackupInLoad(t *testing.T) {
 				stop := there.start()
 				cards := there.holds("restored", m.known)
 				if cards < len(m.known) || cards > m.most {
-					t.Errorf("backup %d has %d cards; %d were acknowledged before it, %d sent before it ended", n, cards, len(m.known), m.most)
+					t.Errorf("backup %d has %d cards; %d were acknowledged before it, %d sent before it ended", n, cards,
+						len(m.known), m.most)
 				}
 				if _, err := there.create("and-on-it-goes"); err != nil {
 					t.Errorf("after the restore: %v", err)
@@ -171,7 +173,8 @@ func TestMigrateInLoad(t *testing.T) {
 				return
 			}
 			began := time.Now()
-			if out, err := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data", c.data).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data",
+				c.data).CombinedOutput(); err != nil {
 				t.Errorf("round %d: migrate after a kill (%s): %v\n%s", round, state, err, out)
 			}
 			takes = time.Since(began)
@@ -259,7 +262,8 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 	c.says("there is no database at", "backup", filepath.Join(c.data, "x.backup"))
 	c.must("demo")
 	out := c.must("backup", filepath.Join(c.data, "x.backup"))
-	if !strings.Contains(out, "complete and verified") || !strings.Contains(out, "not in the backup") || strings.Contains(out, c.key()) {
+	if !strings.Contains(out, "complete and verified") || !strings.Contains(out, "not in the backup") ||
+		strings.Contains(out, c.key()) {
 		t.Errorf("backup printed %q", out)
 	}
 	c.says("not empty", "restore", filepath.Join(c.data, "x.backup"))
@@ -274,7 +278,8 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 			args[1] = filepath.Join(c.data, "x.backup")
 		}
 		// The command line trims what it prints; the last line ends in a line feed.
-		if status, _, problems := other.run(text+"\n", args...); status == 0 || !strings.Contains(problems, "key of this backup is missing") {
+		if status, _, problems := other.run(text+"\n", args...); status == 0 ||
+			!strings.Contains(problems, "key of this backup is missing") {
 			t.Errorf("without the key: %d %q", status, problems)
 		}
 	}
@@ -290,17 +295,21 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 	if got := other.must("doctor"); got != "No problems found." {
 		t.Errorf("doctor printed %q", got)
 	}
-	if got := other.must("restore", "--replace", filepath.Join(c.data, "x.backup")); !strings.Contains(got, "before-restore") {
+	if got := other.must("restore", "--replace", filepath.Join(c.data, "x.backup")); !strings.Contains(got,
+		"before-restore") {
 		t.Errorf("restore --replace printed %q", got)
 	}
-	if got := other.must("doctor", "--repair"); !strings.Contains(got, "Backed up to") || !strings.Contains(got, "Repaired 0 problems") {
+	if got := other.must("doctor", "--repair"); !strings.Contains(got, "Backed up to") ||
+		!strings.Contains(got, "Repaired 0 problems") {
 		t.Errorf("doctor --repair printed %q", got)
 	}
 	target := apptest.EmptyPostgresURL(t)
-	if got := c.must("migrate", "--to", target, "--dry-run"); !strings.Contains(got, "To move: ") || !strings.Contains(got, "from a sample") || strings.Contains(got, "Moved") {
+	if got := c.must("migrate", "--to", target, "--dry-run"); !strings.Contains(got, "To move: ") ||
+		!strings.Contains(got, "from a sample") || strings.Contains(got, "Moved") {
 		t.Errorf("migrate --dry-run printed %q", got)
 	}
-	if got := c.must("migrate", "--from", "sqlite", "--to", target); !strings.Contains(got, "row counts and checksums of each table match") {
+	if got := c.must("migrate", "--from", "sqlite", "--to", target); !strings.Contains(got,
+		"row counts and checksums of each table match") {
 		t.Errorf("migrate printed %q", got)
 	}
 	c.says("has moved", "user", "add", "--email", "x@example.com", "--name", "X")

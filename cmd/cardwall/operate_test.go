@@ -27,13 +27,16 @@ func TestInternalErrorsAreSeriesFromTheStart(t *testing.T) {
 	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
 	text := s.scrape()
 	for _, o := range catalog.New(catalog.Parts{}).All() {
-		if !strings.Contains(text, fmt.Sprintf("\ncardwall_operations_total{operation=%q,outcome=\"internal\"} 0\n", o.Name)) {
+		if !strings.Contains(text,
+			fmt.Sprintf("\ncardwall_operations_total{operation=%q,outcome=\"internal\"} 0\n", o.Name)) {
 			t.Errorf("%s has no series of internal errors", o.Name)
 		}
 	}
 	for _, want := range []string{
-		`cardwall_http_requests_total{door="api",status="500"} 0`, `cardwall_transactions_total{kind="write",outcome="unavailable"} 0`,
-		`cardwall_operations_shed_total{class="writes"} 0`, `cardwall_webhooks_switched_off_total{reason="gone"} 0`, "cardwall_ready 1",
+		`cardwall_http_requests_total{door="api",status="500"} 0`,
+		`cardwall_transactions_total{kind="write",outcome="unavailable"} 0`,
+		`cardwall_operations_shed_total{class="writes"} 0`, `cardwall_webhooks_switched_off_total{reason="gone"} 0`,
+		"cardwall_ready 1",
 		"cardwall_backup_last_success_timestamp_seconds 0", "cardwall_data_free_bytes ", "cardwall_data_size_bytes ",
 	} {
 		if !strings.Contains(text, "\n"+want) {
@@ -87,7 +90,8 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 		return problems.String()
 	}
 	command(0, "user", "add", "--email", "ada@example.com", "--name", "Ada")
-	for _, name := range []string{"cardwall-20240101T000000Z.backup", "cardwall-20250101T000000Z.backup", "cardwall-keep.backup", "other.txt"} {
+	for _, name := range []string{"cardwall-20240101T000000Z.backup", "cardwall-20250101T000000Z.backup",
+		"cardwall-keep.backup", "other.txt"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +106,8 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	list := strings.Join(names, " ")
-	if len(names) != 4 || strings.Contains(list, "20240101") || !strings.Contains(list, "20250101") || !strings.Contains(list, "keep") || !strings.Contains(list, "other") {
+	if len(names) != 4 || strings.Contains(list, "20240101") || !strings.Contains(list, "20250101") ||
+		!strings.Contains(list, "keep") || !strings.Contains(list, "other") {
 		t.Errorf("the folder holds %s", list)
 	}
 	if said := command(1, "backup", "--keep", "2", filepath.Join(folder, "a.backup")); !strings.Contains(said, "--keep") {
@@ -134,11 +139,13 @@ func TestProfilesAreOnTheMetricsAddressAlone(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"profile?seconds=1", "heap", "goroutine"} {
-		if status, body := get(base + name); status != http.StatusOK || len(body) < 100 || body[0] != 0x1f || body[1] != 0x8b {
+		if status, body := get(base + name); status != http.StatusOK || len(body) < 100 || body[0] != 0x1f ||
+			body[1] != 0x8b {
 			t.Errorf("%s is %d, %d bytes, and no profile", name, status, len(body))
 		}
 	}
-	if status, body := get(base + "goroutine?debug=1"); status != http.StatusOK || !strings.Contains(string(body), "goroutine profile: total") {
+	if status, body := get(base + "goroutine?debug=1"); status != http.StatusOK ||
+		!strings.Contains(string(body), "goroutine profile: total") {
 		t.Errorf("the goroutines are %d %.80s", status, body)
 	}
 	for path, want := range map[string]int{"nothing": 404, "profile?seconds=0": 400, "profile?seconds=9999": 400} {
@@ -169,7 +176,8 @@ func TestTooManyOpenFilesAreLogged(t *testing.T) {
 			t.Fatal("accepted")
 		}
 	}
-	if log := out.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "too many open files") || !strings.Contains(log, "LimitNOFILE") || !strings.Contains(log, `"level":"WARN"`) {
+	if log := out.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "too many open files") ||
+		!strings.Contains(log, "LimitNOFILE") || !strings.Contains(log, `"level":"WARN"`) {
 		t.Errorf("the log is:\n%s", log)
 	}
 	l.logged = l.logged.Add(-acceptLogEvery)

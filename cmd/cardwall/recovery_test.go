@@ -26,7 +26,8 @@ func TestRecoveryToAPointInTime(t *testing.T) {
 	database := p.address("live")
 	c := &crash{t: t, data: t.TempDir(), flags: []string{"--database", database}}
 	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
-	p.run("pg_basebackup", "-h", p.socket("live"), "-U", "postgres", "-D", p.folder("base"), "--checkpoint=fast", "-X", "stream")
+	p.run("pg_basebackup", "-h", p.socket("live"), "-U", "postgres", "-D", p.folder("base"), "--checkpoint=fast",
+		"-X", "stream")
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Before the mistake")
 
 	moment := p.sql("live", "SELECT clock_timestamp()")
@@ -148,7 +149,8 @@ func (p *archived) append(name, settings string) {
 
 func (p *archived) initialize() {
 	p.t.Helper()
-	p.run("initdb", "-D", p.folder("live"), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	p.run("initdb", "-D", p.folder("live"), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+		"--no-sync")
 	for _, name := range []string{"archive", "live-socket", "base-socket"} {
 		cmd := exec.CommandContext(p.t.Context(), "mkdir", p.folder(name))
 		cmd.SysProcAttr = p.as
@@ -178,7 +180,9 @@ func (p *archived) start(name string) (stop func()) {
 		}
 	}
 	p.t.Cleanup(stop)
-	p.until("the server is ready", func() bool { return p.command("pg_isready", "-q", "-h", p.socket(name)).Run() == nil }, &log)
+	p.until("the server is ready", func() bool {
+		return p.command("pg_isready", "-q", "-h", p.socket(name)).Run() == nil
+	}, &log)
 	return stop
 }
 

@@ -84,7 +84,8 @@ func TestKillThreeWhileRulesRun(t *testing.T) {
 	}
 	for range 3 {
 		b := &hotBoard{place: f.place("workspace")}
-		f.must(f.exchange("PATCH", "/boards/"+b.board, "", map[string]any{"features": map[string]any{"automation": true}}, into(&answer{})))
+		f.must(f.exchange("PATCH", "/boards/"+b.board, "", map[string]any{"features": map[string]any{"automation": true}},
+			into(&answer{})))
 		for _, text := range []string{"Welcome.", "Look at this."} {
 			f.must(f.exchange("POST", "/api/app/v1/boards/"+b.board+"/rules", "", map[string]any{
 				"name": text, "when": map[string]any{"event": "card_created"},
@@ -106,7 +107,8 @@ func TestKillThreeWhileRulesRun(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := f.send("POST", "/cards", map[string]any{"listId": f.boards[(w+n)%3].list, "title": fmt.Sprintf("Card %d of %d", n, w)}); err == nil {
+				if _, err := f.send("POST", "/cards",
+					map[string]any{"listId": f.boards[(w+n)%3].list, "title": fmt.Sprintf("Card %d of %d", n, w)}); err == nil {
 					made.Add(1)
 				}
 			}
@@ -156,7 +158,8 @@ func (f *fleet) member(i int) *member {
 	f.t.Helper()
 	addr := freeAddress(f.t)
 	n := &member{f: f, i: i, base: "http://" + addr}
-	args := append([]string{"serve", "--addr", addr, "--drain", "4s", "--rate-limits", "off", "--max-open-cards", "200000"}, f.flags...)
+	args := append([]string{"serve", "--addr", addr, "--drain", "4s", "--rate-limits", "off", "--max-open-cards",
+		"200000"}, f.flags...)
 	n.cmd = exec.CommandContext(context.Background(), f.binary, args...)
 	n.cmd.Stderr = &n.log
 	if err := n.cmd.Start(); err != nil {
@@ -281,11 +284,12 @@ func newBalancer(t *testing.T, servers int) *balancer {
 				t.Error(err)
 			}
 			connections := 0
-			ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), backendKey{}, to), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-				if connections++; connections > 1 {
-					b.again.Add(1)
-				}
-			}})
+			ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), backendKey{}, to),
+				&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+					if connections++; connections > 1 {
+						b.again.Add(1)
+					}
+				}})
 			proxy.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
@@ -350,7 +354,8 @@ func (l *rollingLoad) start() (stop func()) {
 			for n := 0; ctx.Err() == nil; n++ {
 				if w%2 == 0 {
 					l.ask(client, "GET", "/api/public/v1/boards/"+l.board+"/cards?limit=20", nil, http.StatusOK)
-				} else if l.ask(client, "POST", "/api/public/v1/cards", map[string]any{"listId": l.list, "title": fmt.Sprintf("Card %d of %d", n, w)}, http.StatusCreated) {
+				} else if l.ask(client, "POST", "/api/public/v1/cards",
+					map[string]any{"listId": l.list, "title": fmt.Sprintf("Card %d of %d", n, w)}, http.StatusCreated) {
 					l.made.Add(1)
 				}
 				time.Sleep(5 * time.Millisecond)

@@ -63,7 +63,8 @@ func TestSecretKeyFile(t *testing.T) {
 	// The key of the file serves as well from the environment, and no other.
 	c.must("doctor", "--secret-key", first)
 	c.says("set CARDWALL_SECRET_KEY to that key", "doctor", "--secret-key", seal.NewKey())
-	c.says("CARDWALL_SECRET_KEY: secret key number 1 is not 32 bytes", "doctor", "--secret-key", strings.Repeat("correct-horse-", 4))
+	c.says("CARDWALL_SECRET_KEY: secret key number 1 is not 32 bytes", "doctor", "--secret-key",
+		strings.Repeat("correct-horse-", 4))
 	if err := os.Chmod(c.keyFile(), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func TestRotateKeyFile(t *testing.T) {
 	first := c.key()
 	out := c.must("rotate-key")
 	second := c.key()
-	if second == first || strings.Contains(second, "\n") || !strings.Contains(out, "Re-encrypted 0 secrets") || strings.Contains(out, second) {
+	if second == first || strings.Contains(second, "\n") || !strings.Contains(out, "Re-encrypted 0 secrets") ||
+		strings.Contains(out, second) {
 		t.Errorf("the file holds %q and then %q; it printed %q", first, second, out)
 	}
 	c.says("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", first)
@@ -136,7 +138,8 @@ func TestRotateKeyOfTheEnvironment(t *testing.T) {
 	old, fresh := seal.NewKey(), seal.NewKey()
 	c.must("migrate", "--secret-key", old)
 	c.says("put a new key and a comma before it", "rotate-key", "--secret-key", old)
-	if out := c.must("rotate-key", "--secret-key", fresh+","+old); !strings.Contains(out, "all but the first key") || strings.Contains(out, fresh) {
+	if out := c.must("rotate-key", "--secret-key", fresh+","+old); !strings.Contains(out, "all but the first key") ||
+		strings.Contains(out, fresh) {
 		t.Errorf("it printed %q", out)
 	}
 	c.must("doctor", "--secret-key", fresh)

@@ -69,7 +69,8 @@ func TestSettingsAreListed(t *testing.T) {
 			byDefault = "none"
 		}
 		if !listed || row != [2]string{flag, byDefault} {
-			t.Errorf("docs/operating.md must have a row: | `%s` | `%s` | `%s` | what it is |; it has %v", f.Envs[0], flag, byDefault, row)
+			t.Errorf("docs/operating.md must have a row: | `%s` | `%s` | `%s` | what it is |; it has %v", f.Envs[0], flag,
+				byDefault, row)
 		}
 	})
 	for name := range rows {

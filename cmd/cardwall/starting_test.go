@@ -90,13 +90,15 @@ func (b *booting) waits() {
 	for _, path := range []string{"/readyz", "/api/public/v1/boards", "/api/app/v1/me", "/mcp", "/assets/x.js"} {
 		for _, method := range []string{"GET", "POST"} {
 			status, body, header := b.get(method, path, "application/json")
-			if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, `{"error":{"code":"unavailable"`) {
+			if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" ||
+				!strings.Contains(body, `{"error":{"code":"unavailable"`) {
 				b.t.Errorf("%s %s is %d %q %v", method, path, status, body, header)
 			}
 		}
 	}
 	status, body, header := b.get("GET", "/boards/brd_1", "text/html,*/*")
-	if status != http.StatusServiceUnavailable || !strings.Contains(body, `http-equiv="refresh"`) || header.Get("Retry-After") == "" {
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, `http-equiv="refresh"`) ||
+		header.Get("Retry-After") == "" {
 		b.t.Errorf("a page is %d %q %v", status, body, header)
 	}
 }

@@ -51,9 +51,11 @@ func newStation(t *testing.T, database string, variables map[string]string, flag
 	s.token = s.command("token", "add", "--user", secretEmail, "--name", "x", "--scopes", "read,write,admin")
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
-	args := append(append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--webhook-allow", "127.0.0.1"}, flags...), s.flags...)
+	args := append(append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--webhook-allow",
+		"127.0.0.1"}, flags...), s.flags...)
 	go func() {
-		ended <- runUntil(ctx, func(name string) string { return variables[name] }, args, strings.NewReader(""), io.Discard, s.log)
+		ended <- runUntil(ctx, func(name string) string { return variables[name] }, args, strings.NewReader(""),
+			io.Discard, s.log)
 	}()
 	s.stop = sync.OnceFunc(func() {
 		cancel()

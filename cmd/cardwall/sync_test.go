@@ -28,7 +28,8 @@ func TestNothingIsWrittenAfterAFailedSyncUntilTheDiskIsWell(t *testing.T) {
 	before := c.record("POST", "/cards", "before", map[string]any{"listId": c.list, "title": "Before"})
 	release := c.failSyncs()
 	for _, key := range []string{"in-doubt", "in-doubt-too"} {
-		if body, status, err := c.exchange("POST", "/cards", key, map[string]any{"listId": c.list, "title": "In doubt"}); err != nil || status != http.StatusServiceUnavailable {
+		if body, status, err := c.exchange("POST", "/cards", key,
+			map[string]any{"listId": c.list, "title": "In doubt"}); err != nil || status != http.StatusServiceUnavailable {
 			t.Errorf("a write whose sync failed was answered %d %s, %v; want 503", status, body, err)
 		}
 	}

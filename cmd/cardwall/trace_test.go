@@ -57,7 +57,8 @@ func (c *spanTree) find(so func(*otlp.Span) bool) *otlp.Span {
 // below finds a span by its parent and the beginning of its name.
 func (c *spanTree) below(parent *otlp.Span, name string) *otlp.Span {
 	return c.find(func(s *otlp.Span) bool {
-		return string(s.ParentSpanId) == string(parent.SpanId) && string(s.TraceId) == string(parent.TraceId) && strings.HasPrefix(s.Name, name)
+		return string(s.ParentSpanId) == string(parent.SpanId) && string(s.TraceId) == string(parent.TraceId) &&
+			strings.HasPrefix(s.Name, name)
 	})
 }
 
@@ -90,23 +91,29 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			arrived.Add(1)
 		}))
 		t.Cleanup(receiver.Close)
-		s := newStation(t, database, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at.URL, "OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BSP_MAX_QUEUE_SIZE": "1000000"}, "--log-level", "debug")
+		s := newStation(t, database, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at.URL, "OTEL_BSP_SCHEDULE_DELAY": "50",
+			"OTEL_BSP_MAX_QUEUE_SIZE": "1000000"}, "--log-level", "debug")
 		const public, parent = "/api/public/v1", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		boardID := s.must("POST", public+"/boards", map[string]any{"workspaceId": s.workspace, "name": secretTitle})
 		s.must("PATCH", public+"/boards/"+boardID, map[string]any{"features": map[string]any{"automation": true}})
 		list := s.must("POST", public+"/boards/"+boardID+"/lists", map[string]any{"name": secretTitle})
-		s.must("POST", public+"/webhooks", map[string]any{"boardId": boardID, "url": receiver.URL + "/" + secretPath, "events": []string{"card.created"}})
+		s.must("POST", public+"/webhooks",
+			map[string]any{"boardId": boardID, "url": receiver.URL + "/" + secretPath, "events": []string{"card.created"}})
 		s.must("POST", "/api/app/v1/boards/"+boardID+"/rules", map[string]any{
-			"name": secretTitle, "when": map[string]any{"event": "card_created"}, "then": []any{map[string]any{"operation": "add_comment", "input": map[string]any{"text": secretTitle}}},
+			"name": secretTitle, "when": map[string]any{"event": "card_created"},
+			"then": []any{map[string]any{"operation": "add_comment", "input": map[string]any{"text": secretTitle}}},
 		})
-		s.must("POST", public+"/workspaces/"+s.workspace+"/invitations", map[string]any{"email": "second." + secretEmail, "role": "member"})
+		s.must("POST", public+"/workspaces/"+s.workspace+"/invitations",
+			map[string]any{"email": "second." + secretEmail, "role": "member"})
 		// On PostgreSQL a server takes its share of the webhooks first.
 		s.eventually("the webhook works", func() bool {
 			s.must("POST", public+"/cards", map[string]any{"listId": list, "title": secretTitle})
 			return arrived.Load() > 0
 		})
-		res, _ := s.send("POST", public+"/cards", map[string]any{"listId": list, "title": secretTitle, "description": secretTitle}, "Traceparent", parent, "X-Request-Id", "mine-1")
-		if res.StatusCode != http.StatusCreated || res.Header.Get("X-Request-Id") != "mine-1" || !strings.HasPrefix(res.Header.Get("Traceresponse"), parent[:36]) {
+		res, _ := s.send("POST", public+"/cards", map[string]any{"listId": list, "title": secretTitle,
+			"description": secretTitle}, "Traceparent", parent, "X-Request-Id", "mine-1")
+		if res.StatusCode != http.StatusCreated || res.Header.Get("X-Request-Id") != "mine-1" ||
+			!strings.HasPrefix(res.Header.Get("Traceresponse"), parent[:36]) {
 			t.Fatalf("create_card answered %d with %v", res.StatusCode, res.Header)
 		}
 		s.send("GET", public+"/cards/crd_0?token="+s.token, nil)
@@ -122,7 +129,8 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			})
 			return request != nil
 		})
-		if request.Name != "POST /api/public/v1/cards" || noted(request, "http.route") != "/api/public/v1/cards" || hex.EncodeToString(request.ParentSpanId) != parent[36:52] {
+		if request.Name != "POST /api/public/v1/cards" || noted(request, "http.route") != "/api/public/v1/cards" ||
+			hex.EncodeToString(request.ParentSpanId) != parent[36:52] {
 			t.Errorf("the span of the request is %v", request)
 		}
 		if operation = tree.below(request, "create_card"); operation == nil || noted(operation, "cardwall.outcome") != "ok" {
@@ -144,28 +152,34 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			if part.StartTimeUnixNano < transaction.StartTimeUnixNano || part.EndTimeUnixNano > transaction.EndTimeUnixNano {
 				t.Errorf("%s is outside of its transaction", name)
 			}
-			if strings.HasPrefix(name, "INSERT") && (noted(part, "db.system.name") != system || !strings.Contains(noted(part, "db.query.text"), "$1") || part.Kind != otlp.Span_SPAN_KIND_CLIENT) {
+			if strings.HasPrefix(name, "INSERT") && (noted(part, "db.system.name") != system ||
+				!strings.Contains(noted(part, "db.query.text"), "$1") || part.Kind != otlp.Span_SPAN_KIND_CLIENT) {
 				t.Errorf("the span of a statement is %v", part)
 			}
 		}
 		s.eventually("the delivery is linked to what caused it", func() bool {
 			return tree.find(func(s *otlp.Span) bool {
-				return s.Kind == otlp.Span_SPAN_KIND_CLIENT && noted(s, "cardwall.event.type") == "card.created" && len(s.Links) == 1 &&
+				return s.Kind == otlp.Span_SPAN_KIND_CLIENT && noted(s, "cardwall.event.type") == "card.created" &&
+					len(s.Links) == 1 &&
 					string(s.Links[0].SpanId) == string(transaction.SpanId) && string(s.TraceId) != string(transaction.TraceId)
 			}) != nil
 		})
-		for _, name := range []string{"automation run", "send email", "GET /api/public/v1/cards/{cardId}", "GET /api/public/v1/search"} {
+		for _, name := range []string{"automation run", "send email", "GET /api/public/v1/cards/{cardId}",
+			"GET /api/public/v1/search"} {
 			var found *otlp.Span
 			s.eventually("there is "+name, func() bool {
 				found = tree.find(func(s *otlp.Span) bool { return s.Name == name && len(s.ParentSpanId) == 0 })
 				return found != nil
 			})
-			if !strings.HasPrefix(name, "send") && tree.find(func(s *otlp.Span) bool { return string(s.ParentSpanId) == string(found.SpanId) }) == nil {
+			if !strings.HasPrefix(name, "send") && tree.find(func(s *otlp.Span) bool {
+				return string(s.ParentSpanId) == string(found.SpanId)
+			}) == nil {
 				t.Errorf("nothing is below %s", name)
 			}
 		}
 		s.eventually("the log names the trace", func() bool {
-			return strings.Contains(s.log.String(), `"operation":"create_card","status":201`) && strings.Contains(s.log.String(), `"trace_id":"`+parent[3:35])
+			return strings.Contains(s.log.String(), `"operation":"create_card","status":201`) &&
+				strings.Contains(s.log.String(), `"trace_id":"`+parent[3:35])
 		})
 		if leaked.Load() != nil {
 			t.Errorf("the receiver of a webhook is told of the trace: %s", *leaked.Load())

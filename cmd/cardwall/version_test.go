@@ -17,7 +17,8 @@ func TestVersionIsTheNewestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	releases := regexp.MustCompile(`(?m)^## \[(v\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$`).FindAllStringSubmatch(string(text), -1)
+	releases := regexp.MustCompile(`(?m)^## \[(v\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$`).FindAllStringSubmatch(string(text),
+		-1)
 	if len(releases) == 0 || releases[0][1] != apiVersion() {
 		t.Fatalf("the program is %q, the changelog begins with %v", apiVersion(), releases)
 	}
@@ -39,7 +40,8 @@ func TestVersionIsTheNewestRelease(t *testing.T) {
 func TestVersionCommand(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if status := run([]string{"version"}, strings.NewReader(""), &out, &out); status != 0 || !strings.HasPrefix(out.String(), "cardwall "+apiVersion()) {
+	if status := run([]string{"version"}, strings.NewReader(""), &out, &out); status != 0 ||
+		!strings.HasPrefix(out.String(), "cardwall "+apiVersion()) {
 		t.Errorf("status %d: %s", status, out.String())
 	}
 }
@@ -66,7 +68,8 @@ func TestTourHasAServerOfItsOwn(t *testing.T) {
 	}
 	_, tour, _ := strings.Cut(string(text), "## A tour from the terminal")
 	tour, _, _ = strings.Cut(tour, "\n## ")
-	for _, setting := range []string{"CARDWALL_DATA=tour", "CARDWALL_ADDR=127.0.0.1:8090", "CARDWALL_BASE_URL=http://127.0.0.1:8090"} {
+	for _, setting := range []string{"CARDWALL_DATA=tour", "CARDWALL_ADDR=127.0.0.1:8090",
+		"CARDWALL_BASE_URL=http://127.0.0.1:8090"} {
 		if !strings.Contains(tour, setting) {
 			t.Errorf("the tour does not set %s", setting)
 		}

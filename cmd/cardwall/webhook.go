@@ -61,7 +61,8 @@ func (s webhookSecrets) check(header http.Header, body []byte, now time.Time) (e
 		}
 	}
 	for _, secret := range s.Secret {
-		err = hook.Verify(secret, header.Get(hook.HeaderID), header.Get(hook.HeaderTimestamp), header.Get(hook.HeaderSignature), body, now)
+		err = hook.Verify(secret, header.Get(hook.HeaderID), header.Get(hook.HeaderTimestamp),
+			header.Get(hook.HeaderSignature), body, now)
 		if err == nil {
 			return nil
 		}

@@ -204,13 +204,15 @@ type tour struct {
 func (s *tour) shell() (io.Writer, *output) {
 	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "bash")
 	cmd.Dir = s.folder
-	cmd.Env = withoutSettings("CARDWALL_ADDR="+s.server, "CARDWALL_BASE_URL=http://"+s.server, "CARDWALL_WEBHOOK_LISTEN_ADDR="+s.receiver)
+	cmd.Env = withoutSettings("CARDWALL_ADDR="+s.server, "CARDWALL_BASE_URL=http://"+s.server,
+		"CARDWALL_WEBHOOK_LISTEN_ADDR="+s.receiver)
 	return start(s.t, cmd)
 }
 
 // ours and theirs swap the page's addresses for those of this run, and back.
 func (s *tour) ours(text string) string {
-	return strings.NewReplacer("127.0.0.1:8080", s.server, "127.0.0.1:9000", s.receiver, "make build", "true").Replace(text)
+	return strings.NewReplacer("127.0.0.1:8080", s.server, "127.0.0.1:9000", s.receiver, "make build",
+		"true").Replace(text)
 }
 
 func (s *tour) theirs(text string) string {
@@ -288,7 +290,8 @@ func (s *tour) eventually(what, want string, look func() string) (got string) {
 	updating := os.Getenv("UPDATE_GOLDEN") != ""
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		got = s.theirs(look())
-		if done := unchanging(got) == unchanging(want); done && !updating || updating && regexp.MustCompile(`"delivered"|(?m:^  }$)`).MatchString(got) {
+		if done := unchanging(got) == unchanging(want); done && !updating ||
+			updating && regexp.MustCompile(`"delivered"|(?m:^  }$)`).MatchString(got) {
 			break
 		}
 	}
@@ -337,7 +340,8 @@ func nodeModules(t *testing.T) string {
 	}
 	// The mark of an older installation would keep make from its work.
 	_ = os.Remove(filepath.Join(folder, ".installed"))
-	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..", "tools/node_modules/.installed").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..",
+		"tools/node_modules/.installed").CombinedOutput(); err != nil {
 		t.Logf("make: %v\n%s", err, out)
 		missing(t, "the npm package standardwebhooks")
 	}
@@ -355,7 +359,8 @@ func webhookReceivers(t *testing.T, binary string) {
 	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "hooks", "--scopes", "read,write,admin")
 	server := freeAddress(t)
 	c.base = "http://" + server
-	start(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--data", c.data, "--addr", server, "--webhook-allow", "127.0.0.1"))
+	start(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--data", c.data, "--addr", server,
+		"--webhook-allow", "127.0.0.1"))
 	reachable(t, server)
 	board := c.record("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Hooks"})
 	list := c.record("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
@@ -398,7 +403,8 @@ type pageReceiver struct {
 
 func (r *pageReceiver) subscribe(c *crash, board string) {
 	var answer struct{ Data struct{ ID, Secret string } }
-	body, _ := json.Marshal(map[string]any{"url": "http://" + r.address + "/cardwall", "events": []string{"card.created"}, "boardId": board})
+	body, _ := json.Marshal(map[string]any{"url": "http://" + r.address + "/cardwall", "events": []string{"card.created"},
+		"boardId": board})
 	r.call(c, "POST", "/api/public/v1/webhooks", body, &answer)
 	r.webhook, r.secret = answer.Data.ID, answer.Data.Secret
 }
@@ -479,11 +485,13 @@ func (r *pageReceiver) send(client *http.Client, secret, signed, sent string, at
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+r.address+"/cardwall", strings.NewReader(sent))
+	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+r.address+"/cardwall",
+		strings.NewReader(sent))
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	q.Header = http.Header{hook.HeaderID: {deliveryID}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)}, hook.HeaderSignature: {signature}}
+	q.Header = http.Header{hook.HeaderID: {deliveryID}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)},
+		hook.HeaderSignature: {signature}}
 	answer, err := client.Do(q)
 	if err != nil {
 		r.t.Fatal(err)

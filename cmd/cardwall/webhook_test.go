@@ -106,8 +106,10 @@ func (l *listening) send(secret, id string, at time.Time, body string) (status i
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	q.Header = http.Header{hook.HeaderID: {id}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)}, hook.HeaderSignature: {signed}}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{DisableKeepAlives: true}}
+	q.Header = http.Header{hook.HeaderID: {id}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)},
+		hook.HeaderSignature: {signed}}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(q)
 	if err != nil {
 		return 0
@@ -127,17 +129,22 @@ func TestListenShowsWhatComes(t *testing.T) {
 		at               time.Time
 		shows            string
 	}{
-		{"the first secret", first, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature valid\n"},
-		{"the second secret, again", second, deliveryID, now, "  card.created  " + deliveryID + "  boardVersion 42  signature valid  repeat\n"},
-		{"another secret", testSecret("c"), "other", now, "  other  boardVersion 42  signature invalid: no entry of webhook-signature matches this secret\n"},
-		{"an old delivery", first, "old", now.Add(-time.Hour), "  old  boardVersion 42  signature invalid: webhook-timestamp differs from now by 1h0m"},
+		{"the first secret", first, deliveryID, now,
+			"  card.created  " + deliveryID + "  boardVersion 42  signature valid\n"},
+		{"the second secret, again", second, deliveryID, now,
+			"  card.created  " + deliveryID + "  boardVersion 42  signature valid  repeat\n"},
+		{"another secret", testSecret("c"), "other", now,
+			"  other  boardVersion 42  signature invalid: no entry of webhook-signature matches this secret\n"},
+		{"an old delivery", first, "old", now.Add(-time.Hour),
+			"  old  boardVersion 42  signature invalid: webhook-timestamp differs from now by 1h0m"},
 		{"no id", first, "", now, "  without id  boardVersion 42  signature invalid: webhook-id is missing\n"},
 	} {
 		before := len(l.out.String())
 		if status := l.send(c.secret, c.id, c.at, delivery); status != http.StatusNoContent {
 			t.Errorf("%s: answered %d", c.name, status)
 		}
-		if shown := l.out.String()[before:]; !strings.Contains(shown, c.shows) || !strings.Contains(shown, "\n    \"data\": {\n      \"cardId\": \"crd_1\"\n    }\n  }\n") {
+		if shown := l.out.String()[before:]; !strings.Contains(shown, c.shows) ||
+			!strings.Contains(shown, "\n    \"data\": {\n      \"cardId\": \"crd_1\"\n    }\n  }\n") {
 			t.Errorf("%s: it shows\n%s\nwithout %q", c.name, shown, c.shows)
 		}
 	}
@@ -184,7 +191,8 @@ func TestListenIsSafeForTheTerminal(t *testing.T) {
 			"\U000e0001",
 			"",
 		} {
-			if status := l.send(testSecret("a"), "id\u009b31m\u202e"+strings.Repeat("x", 300), time.Now(), body); status != http.StatusNoContent {
+			if status := l.send(testSecret("a"), "id\u009b31m\u202e"+strings.Repeat("x", 300), time.Now(),
+				body); status != http.StatusNoContent {
 				t.Errorf("%q: answered %d", body, status)
 			}
 		}
@@ -203,7 +211,8 @@ func TestListenIsSafeForTheTerminal(t *testing.T) {
 				t.Errorf("no JSON: %s", line)
 			}
 		}
-		if asJSON && len(lines) != 5 || !strings.Contains(shown, `\u009b31m\u202e`) || !strings.Contains(shown, `\udb40\udc01`) {
+		if asJSON && len(lines) != 5 || !strings.Contains(shown, `\u009b31m\u202e`) ||
+			!strings.Contains(shown, `\udb40\udc01`) {
 			t.Errorf("it shows\n%s", shown)
 		}
 	}
@@ -227,7 +236,8 @@ func TestListenAsJSON(t *testing.T) {
 			t.Fatalf("%v in %s", err, l.out.String())
 		}
 	}
-	if g := got[0]; g.Type != "card.created" || g.ID != deliveryID || g.BoardVersion != 42 || g.Signature != "valid" || g.Repeat || g.At == "" || g.Problem != "" ||
+	if g := got[0]; g.Type != "card.created" || g.ID != deliveryID || g.BoardVersion != 42 || g.Signature != "valid" ||
+		g.Repeat || g.At == "" || g.Problem != "" ||
 		fmt.Sprint(g.Body.(map[string]any)["data"]) != "map[cardId:crd_1]" {
 		t.Errorf("the first is %+v", g)
 	}
@@ -239,7 +249,8 @@ func TestListenAsJSON(t *testing.T) {
 func TestListenIsBounded(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{})
-	if status := l.send(testSecret("a"), "large", time.Now(), strings.Repeat("x", maxBodySize+1)); status != http.StatusRequestEntityTooLarge {
+	if status := l.send(testSecret("a"), "large", time.Now(),
+		strings.Repeat("x", maxBodySize+1)); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large body: answered %d", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked: the body is larger than 1 MiB\n") {
@@ -267,7 +278,8 @@ func TestListenIsBounded(t *testing.T) {
 			t.Fatalf("%d is no repeat", i)
 		}
 	}
-	if len(seen.known) != maxRememberedIDs || len(seen.ring) != maxRememberedIDs || !seen.repeat(strconv.Itoa(maxRememberedIDs)) || seen.repeat(strconv.Itoa(maxRememberedIDs-1)) {
+	if len(seen.known) != maxRememberedIDs || len(seen.ring) != maxRememberedIDs ||
+		!seen.repeat(strconv.Itoa(maxRememberedIDs)) || seen.repeat(strconv.Itoa(maxRememberedIDs-1)) {
 		t.Errorf("it knows %d ids", len(seen.known))
 	}
 }
@@ -276,7 +288,8 @@ func TestListenAnswersLate(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{Status: http.StatusServiceUnavailable, Delay: 300 * time.Millisecond})
 	began := time.Now()
-	if status := l.send(testSecret("a"), "late", time.Now(), "{}"); status != http.StatusServiceUnavailable || time.Since(began) < 300*time.Millisecond {
+	if status := l.send(testSecret("a"), "late", time.Now(), "{}"); status != http.StatusServiceUnavailable ||
+		time.Since(began) < 300*time.Millisecond {
 		t.Errorf("answered %d after %v", status, time.Since(began))
 	}
 	// Ctrl-C does not wait for answers that are due later, nor gives them early.
@@ -311,7 +324,8 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 		append(signed(deliveryID, "1772460000", delivery, secret), "--at", "2026-03-02T15:00:00+01:00"),
 		append(signed(deliveryID, now, delivery, secret), "--secret", testSecret("b")),
 	} {
-		if status, out, problems := c.run(delivery, good...); status != 0 || out != "The signature is valid." || problems != "" {
+		if status, out, problems := c.run(delivery, good...); status != 0 || out != "The signature is valid." ||
+			problems != "" {
 			t.Errorf("cardwall %v: status %d, printed %q and %q", good, status, out, problems)
 		}
 	}
@@ -320,27 +334,38 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 		args       []string
 	}{
 		{"no entry of webhook-signature matches this secret", delivery, signed(deliveryID, now, delivery, testSecret("b"))},
-		{"no entry of webhook-signature matches this secret", strings.Replace(delivery, "crd_1", "crd_2", 1), signed(deliveryID, now, delivery, secret)},
+		{"no entry of webhook-signature matches this secret", strings.Replace(delivery, "crd_1", "crd_2", 1),
+			signed(deliveryID, now, delivery, secret)},
 		{"ends with a line break", delivery + "\n", signed(deliveryID, now, delivery, secret)},
-		{"the limit is 5m0s; the signature itself is valid, so use --at", delivery, signed(deliveryID, "1772460000", delivery, secret)},
+		{"the limit is 5m0s; the signature itself is valid, so use --at", delivery,
+			signed(deliveryID, "1772460000", delivery, secret)},
 		{"the limit is 5m0s", delivery, append(signed(deliveryID, "1772460000", delivery, secret), "--at", "1772459699")},
-		{"belongs to another delivery than --id", strings.Replace(delivery, "v42", "v43", 1), signed(deliveryID, now, delivery, secret)},
-		{"has no entry of the form v1,", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID, "--timestamp", now, "--signature", "abc"}},
-		{"is not a Unix time in seconds", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID, "--timestamp", "soon", "--signature", "v1,abc"}},
-		{"webhook-id is missing", delivery, []string{"webhook", "verify", "--secret", secret, "--id", "", "--timestamp", now, "--signature", "v1,abc"}},
-		{"--secret: a signing secret consists of whsec_ and base64", delivery, append(signed(deliveryID, now, delivery, secret), "--secret", "hunter2")},
+		{"belongs to another delivery than --id", strings.Replace(delivery, "v42", "v43", 1),
+			signed(deliveryID, now, delivery, secret)},
+		{"has no entry of the form v1,", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID,
+			"--timestamp", now, "--signature", "abc"}},
+		{"is not a Unix time in seconds", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID,
+			"--timestamp", "soon", "--signature", "v1,abc"}},
+		{"webhook-id is missing", delivery,
+			[]string{"webhook", "verify", "--secret", secret, "--id", "", "--timestamp", now, "--signature", "v1,abc"}},
+		{"--secret: a signing secret consists of whsec_ and base64", delivery,
+			append(signed(deliveryID, now, delivery, secret), "--secret", "hunter2")},
 		{"needs --secret", delivery, []string{"webhook", "verify", "--id", "x", "--timestamp", now, "--signature", "v1,abc"}},
 		{"--at must be", delivery, append(signed(deliveryID, now, delivery, secret), "--at", "yesterday")},
 		{"larger than 1 MiB", strings.Repeat("x", maxBodySize+1), signed(deliveryID, now, delivery, secret)},
 		{"no such file", delivery, append(signed(deliveryID, now, delivery, secret), t.TempDir()+"/body.json")},
 	} {
 		status, out, problems := c.run(bad.body, bad.args...)
-		if status != 1 || out != "" || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, bad.says) || strings.Contains(problems, "hunter2") {
-			t.Errorf("cardwall %v: status %d, printed %q and %q; want one line with %q", bad.args, status, out, problems, bad.says)
+		if status != 1 || out != "" || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, bad.says) ||
+			strings.Contains(problems, "hunter2") {
+			t.Errorf("cardwall %v: status %d, printed %q and %q; want one line with %q", bad.args, status, out,
+				problems, bad.says)
 		}
 	}
-	for _, bad := range [][]string{{"--status", "99"}, {"--status", "600"}, {"--delay", "-1s"}, {"--delay", "1h"}, {"--secret", "hunter2"}, {"--addr", "256.0.0.1:x"}} {
-		if status, out, problems := c.run("", append([]string{"webhook", "listen"}, bad...)...); status != 1 || out != "" || strings.Count(problems, "\n") != 1 || strings.Contains(problems, "hunter2") {
+	for _, bad := range [][]string{{"--status", "99"}, {"--status", "600"}, {"--delay", "-1s"}, {"--delay", "1h"},
+		{"--secret", "hunter2"}, {"--addr", "256.0.0.1:x"}} {
+		if status, out, problems := c.run("", append([]string{"webhook", "listen"}, bad...)...); status != 1 || out != "" ||
+			strings.Count(problems, "\n") != 1 || strings.Contains(problems, "hunter2") {
 			t.Errorf("webhook listen %v: status %d, printed %q and %q", bad, status, out, problems)
 		}
 	}

@@ -37,18 +37,21 @@ func TestGuessesOfManyNetworksAreBounded(t *testing.T) {
 	until("many networks", guessesAccount.Most, botnet)
 	for what, g := range map[string]guesser{
 		"a network that is known": {caller: at("192.0.2.1", "192.0.2.1"), place: true},
-		"a browser that is known": {caller: board.Caller{Address: "10.0.0.1", Network: "10.0.0.1", Device: []byte("x")}, device: true},
-		"a session":               {caller: board.Caller{Address: "10.0.0.1", Network: "10.0.0.1", SessionID: "ses_1"}},
+		"a browser that is known": {caller: board.Caller{Address: "10.0.0.1", Network: "10.0.0.1", Device: []byte("x")},
+			device: true},
+		"a session": {caller: board.Caller{Address: "10.0.0.1", Network: "10.0.0.1", SessionID: "ses_1"}},
 	} {
 		if err := attempts.Take(db, g.subjects("grace@example.com")...); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := attempts.Take(db, guesser{caller: at("192.0.2.2", "192.0.2.2")}.subjects("grace@example.com")...); err == nil {
+	if err := attempts.Take(db,
+		guesser{caller: at("192.0.2.2", "192.0.2.2")}.subjects("grace@example.com")...); err == nil {
 		t.Error("another new network may guess")
 	}
 	until("made-up networks at many accounts", 10*guessesNetwork.Most, func(i int) (guesser, string) {
-		return guesser{caller: at("192.0.2.3", fmt.Sprintf("10.1.%d.%d via 192.0.2.3", i/200, i%200))}, fmt.Sprintf("p%d@example.com", i)
+		return guesser{caller: at("192.0.2.3", fmt.Sprintf("10.1.%d.%d via 192.0.2.3", i/200, i%200))},
+			fmt.Sprintf("p%d@example.com", i)
 	})
 	until("no networks at many accounts", 10*guessesNetwork.Most, func(i int) (guesser, string) {
 		return guesser{caller: at("192.0.2.4", " via 192.0.2.4")}, fmt.Sprintf("p%d@example.com", i)

@@ -45,7 +45,8 @@ func TestStrangersGuessesKeepNobodyOut(t *testing.T) {
 		b.Must("sign_out", nil)
 		for network := range 20 {
 			for range 10 {
-				if a := tryPassword(from(s, fmt.Sprintf("198.51.100.%d", network)), b.Email, wrong, nil); a.Status != http.StatusUnauthorized {
+				if a := tryPassword(from(s, fmt.Sprintf("198.51.100.%d", network)), b.Email, wrong,
+					nil); a.Status != http.StatusUnauthorized {
 					t.Fatalf("a guess from network %d: %d %s", network, a.Status, a.Raw)
 				}
 			}
@@ -57,7 +58,8 @@ func TestStrangersGuessesKeepNobodyOut(t *testing.T) {
 		// Beside the guesser, in the same network: the browser that is known gets in, at any server.
 		known := b.At(s.Node())
 		known.From = "198.51.100.1:1234"
-		if a := tryPassword(from(s, "198.51.100.1"), b.Email, password, nil); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Message, "Forgot password?") {
+		if a := tryPassword(from(s, "198.51.100.1"), b.Email, password, nil); a.Status != http.StatusTooManyRequests ||
+			!strings.Contains(a.Message, "Forgot password?") {
 			t.Errorf("a browser that is not known, in the guesser's network: %d %s", a.Status, a.Raw)
 		}
 		if a := tryPassword(known, b.Email, password, nil); a.Status != http.StatusOK {
@@ -93,14 +95,16 @@ func TestStrangersBehindAnUnnamedProxyKeepNobodyOut(t *testing.T) {
 				t.Errorf("somebody else behind the proxy (%s): %d %s", header, a.Status, a.Raw)
 			}
 			for i := range 130 { // more than one network may ask in a minute
-				from(s, proxy).CallWith("get_sign_in_options", nil, http.Header{header: {client(fmt.Sprintf("203.0.113.%d", 100+i))}})
+				from(s, proxy).CallWith("get_sign_in_options", nil,
+					http.Header{header: {client(fmt.Sprintf("203.0.113.%d", 100+i))}})
 			}
 			if a := from(s, proxy).CallWith("get_sign_in_options", nil, person); a.Status != http.StatusOK {
 				t.Errorf("a page for somebody else behind the proxy (%s): %d %s", header, a.Status, a.Raw)
 			}
 			s.Clock.Advance(time.Hour)
 		}
-		if n := strings.Count(log.String(), `"neighbor":"10.9.8.7"`); n != 1 || !strings.Contains(log.String(), "CARDWALL_TRUSTED_PROXIES=10.9.8.7") {
+		if n := strings.Count(log.String(), `"neighbor":"10.9.8.7"`); n != 1 ||
+			!strings.Contains(log.String(), "CARDWALL_TRUSTED_PROXIES=10.9.8.7") {
 			t.Errorf("%d warnings: %s", n, log.String())
 		}
 	})
@@ -150,7 +154,9 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 			t.Errorf("the audit log has %q", got)
 		}
 		lines := log.String()
-		if strings.Count(lines, `"msg":"wrong password"`) != 4 || strings.Count(lines, `"request":"guess-1","address":"198.51.100.1"`) != 2 || strings.Contains(lines, "horse") || strings.Contains(lines, "@example.com") {
+		if strings.Count(lines, `"msg":"wrong password"`) != 4 ||
+			strings.Count(lines, `"request":"guess-1","address":"198.51.100.1"`) != 2 || strings.Contains(lines, "horse") ||
+			strings.Contains(lines, "@example.com") {
 			t.Errorf("the log is %s", lines)
 		}
 	})
@@ -225,7 +231,8 @@ func TestChangingThePasswordAsksForTheCurrentOne(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
-		if a := b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": another}); !strings.Contains(a.Message, "currentPassword") {
+		if a := b.Refused(board.CodeInvalidRequest, "change_password",
+			fields{"password": another}); !strings.Contains(a.Message, "currentPassword") {
 			t.Errorf("without the current one: %s", a.Raw)
 		}
 		b.Refused(board.CodeForbidden, "change_password", fields{"password": another, "currentPassword": wrong})
@@ -237,7 +244,8 @@ func TestChangingThePasswordAsksForTheCurrentOne(t *testing.T) {
 		// An account without a password needs a recent sign-in.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, b.ID, "") })
 		old(s)
-		if a := b.Refused(board.CodeForbidden, "change_password", fields{"password": password}); !strings.HasPrefix(a.Message, "Sign in again") {
+		if a := b.Refused(board.CodeForbidden, "change_password", fields{"password": password}); !strings.HasPrefix(a.Message,
+			"Sign in again") {
 			t.Errorf("without a recent sign-in: %s", a.Raw)
 		}
 	})

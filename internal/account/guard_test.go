@@ -28,7 +28,8 @@ func same(t *testing.T, what string, a, b apptest.Answer) {
 		t.Errorf("%s: %d %s, else %d %s", what, a.Status, a.Raw, b.Status, b.Raw)
 	}
 	for name := range a.Header {
-		if name != "X-Request-Id" && !strings.HasPrefix(name, "X-Ratelimit") && !slices.Equal(a.Header[name], b.Header[name]) {
+		if name != "X-Request-Id" && !strings.HasPrefix(name, "X-Ratelimit") &&
+			!slices.Equal(a.Header[name], b.Header[name]) {
 			t.Errorf("%s: the header %s is %q, else %q", what, name, a.Header[name], b.Header[name])
 		}
 	}
@@ -56,8 +57,11 @@ func TestAddressesAreNotToldApart(t *testing.T) {
 			in        func(email string) fields
 			emails    []string
 		}{
-			{"sign_up", func(email string) fields { return fields{"email": email, "name": "X", "password": another} }, []string{"exists " + bare, "exists " + known, "verify " + unknown}},
-			{"request_password_reset", func(email string) fields { return fields{"email": email} }, []string{"reset " + bare, "reset " + known}},
+			{"sign_up", func(email string) fields { return fields{"email": email, "name": "X", "password": another} },
+				[]string{"exists " + bare, "exists " + known, "verify " + unknown}},
+			{"request_password_reset", func(email string) fields {
+				return fields{"email": email}
+			}, []string{"reset " + bare, "reset " + known}},
 			{"sign_in", func(email string) fields { return fields{"email": email, "password": "wrong horse battery"} }, nil},
 		} {
 			first := s.Browser().Call(c.operation, c.in(known))
@@ -68,7 +72,8 @@ func TestAddressesAreNotToldApart(t *testing.T) {
 				t.Errorf("%s wrote the emails %q, want %q", c.operation, got, c.emails)
 			}
 		}
-		if a := s.Browser().Call("sign_in", fields{"email": "no address", "password": "wrong horse battery"}); a.Status != http.StatusUnauthorized {
+		if a := s.Browser().Call("sign_in",
+			fields{"email": "no address", "password": "wrong horse battery"}); a.Status != http.StatusUnauthorized {
 			t.Errorf("an address that is none: %d %s", a.Status, a.Raw)
 		}
 		// An existing account is not touched by signing up again.
@@ -96,7 +101,8 @@ func TestUnknownAddressTakesAsLong(t *testing.T) {
 		}
 	}
 	if !alike() {
-		t.Errorf("an account with a password took %s, one without %s, an address without one %s", best[known], best[bare], best[unknown])
+		t.Errorf("an account with a password took %s, one without %s, an address without one %s", best[known], best[bare],
+			best[unknown])
 	}
 }
 
@@ -140,7 +146,8 @@ func TestLinksInEmailsExpire(t *testing.T) {
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": first, "password": "short"})
 		b.Must("reset_password", fields{"secret": first, "password": another})
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": first, "password": password})
-		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": second, "password": password}) // of before the password
+		// of before the password
+		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": second, "password": password})
 		third := reset()
 		s.Clock.Advance(board.ResetLifetime)
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": third, "password": password})
@@ -180,9 +187,11 @@ func TestSecretsAreHashedAtRest(t *testing.T) {
 	if !bytes.Contains(data, []byte("grace@example.com")) {
 		t.Fatal("the test looks at files that hold nothing")
 	}
-	for what, secret := range map[string]string{"session": b.Secret(), "link of verification": verify, "link of a reset": reset, "password": password, "token": token} {
+	for what, secret := range map[string]string{"session": b.Secret(), "link of verification": verify,
+		"link of a reset": reset, "password": password, "token": token} {
 		raw, err := base64.RawURLEncoding.DecodeString(secret)
-		if secret == "" || bytes.Contains(data, []byte(secret)) || what == "session" && (err != nil || bytes.Contains(data, raw)) {
+		if secret == "" || bytes.Contains(data, []byte(secret)) ||
+			what == "session" && (err != nil || bytes.Contains(data, raw)) {
 			t.Errorf("the %s is in the database", what)
 		}
 	}
@@ -290,8 +299,10 @@ func TestCookiesThatAreNone(t *testing.T) {
 			flipped = "B" + good[1:]
 		}
 		for what, cookie := range map[string]string{
-			"none": "", "an empty one": apptest.Cookie + "=", "another": apptest.Cookie + "=" + flipped, "a cut one": apptest.Cookie + "=" + good[:42],
-			"the name of plain HTTP": "cardwall=" + good, "two": apptest.Cookie + "=" + good + "; " + apptest.Cookie + "=" + flipped,
+			"none": "", "an empty one": apptest.Cookie + "=", "another": apptest.Cookie + "=" + flipped,
+			"a cut one":              apptest.Cookie + "=" + good[:42],
+			"the name of plain HTTP": "cardwall=" + good,
+			"two":                    apptest.Cookie + "=" + good + "; " + apptest.Cookie + "=" + flipped,
 		} {
 			nobody := apptest.Person{Service: s}
 			if a := nobody.CallWith("get_session", nil, http.Header{"Cookie": {cookie}}); a.Status != http.StatusUnauthorized {
@@ -299,7 +310,8 @@ func TestCookiesThatAreNone(t *testing.T) {
 			}
 		}
 		// A header that holds no token is not made up for by a cookie.
-		if a := b.CallWith("get_me", nil, http.Header{"Authorization": {"Bearer nonsense"}}); a.Status != http.StatusUnauthorized {
+		if a := b.CallWith("get_me", nil,
+			http.Header{"Authorization": {"Bearer nonsense"}}); a.Status != http.StatusUnauthorized {
 			t.Errorf("a bad token beside a cookie: %d %s", a.Status, a.Raw)
 		}
 		b.Must("get_me", nil)
@@ -315,7 +327,8 @@ func TestSessionsGrowOld(t *testing.T) {
 		touched := func() { // the use of a session is written beside the request
 			s.T.Helper()
 			for range 1000 {
-				if slices.Contains(s.Column("SELECT 'yes' FROM sessions WHERE user_id = $1 AND last_used_at > $2", busy.ID, board.InstantOf(s.Clock.Now().Add(-day))), "yes") {
+				if slices.Contains(s.Column("SELECT 'yes' FROM sessions WHERE user_id = $1 AND last_used_at > $2", busy.ID,
+					board.InstantOf(s.Clock.Now().Add(-day))), "yes") {
 					return
 				}
 				time.Sleep(20 * time.Millisecond)
@@ -350,12 +363,14 @@ func TestConfirmedSignInIsRecent(t *testing.T) {
 		if a.Status != http.StatusForbidden || !strings.HasPrefix(a.Message, "Sign in again") {
 			t.Errorf("the refusal is %s", a.Raw)
 		}
-		if a := b.Refused(board.CodeForbidden, "confirm_sign_in", fields{"password": "wrong horse battery"}); strings.HasPrefix(a.Message, "Sign in again") {
+		if a := b.Refused(board.CodeForbidden, "confirm_sign_in",
+			fields{"password": "wrong horse battery"}); strings.HasPrefix(a.Message, "Sign in again") {
 			t.Errorf("a wrong password: %s", a.Raw)
 		}
 		b.Refused(board.CodeInvalidRequest, "confirm_sign_in", fields{})
 		b.Refused(board.CodeForbidden, "create_token", in)
-		until, _ := time.Parse(time.RFC3339, b.Must("confirm_sign_in", fields{"password": password}).Text("session.recentUntil"))
+		until, _ := time.Parse(time.RFC3339,
+			b.Must("confirm_sign_in", fields{"password": password}).Text("session.recentUntil"))
 		if wait := until.Sub(s.Clock.Now()); wait < 9*time.Minute || wait > 10*time.Minute {
 			t.Errorf("it is recent for %s", wait)
 		}
@@ -371,7 +386,8 @@ func limitedTo(t *testing.T, most int, call func(i int) apptest.Answer) {
 	for i := range most + 1 {
 		a := call(i)
 		wait, _ := strconv.Atoi(a.Header.Get("Retry-After"))
-		if refused := a.Status == http.StatusTooManyRequests && a.Code == board.CodeRateLimited && wait > 0; refused != (i == most) {
+		if refused := a.Status == http.StatusTooManyRequests && a.Code == board.CodeRateLimited &&
+			wait > 0; refused != (i == most) {
 			t.Fatalf("attempt %d: %d %s", i+1, a.Status, a.Raw)
 		}
 	}
@@ -398,9 +414,13 @@ func TestGuessingIsLimited(t *testing.T) {
 		// An address without an account is limited as one with it.
 		limitedTo(t, 10, func(int) apptest.Answer { return guess("eve@example.com", "198.51.100.3", wrong) })
 		// Of IPv6 a network is a /64.
-		limitedTo(t, 10, func(i int) apptest.Answer { return guess("eve@example.com", fmt.Sprintf("[2001:db8::%x]", i), wrong) })
+		limitedTo(t, 10, func(i int) apptest.Answer {
+			return guess("eve@example.com", fmt.Sprintf("[2001:db8::%x]", i), wrong)
+		})
 		// Many accounts from one network.
-		limitedTo(t, 50, func(i int) apptest.Answer { return guess(fmt.Sprintf("p%d@example.com", i), "198.51.100.4", wrong) })
+		limitedTo(t, 50, func(i int) apptest.Answer {
+			return guess(fmt.Sprintf("p%d@example.com", i), "198.51.100.4", wrong)
+		})
 		s.Clock.Advance(15 * time.Minute)
 		if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
 			t.Errorf("after a quarter of an hour: %d %s", a.Status, a.Raw)
@@ -440,13 +460,17 @@ func TestTokens(t *testing.T) {
 		b := member(s, "grace@example.com")
 		here := b.Must("create_workspace", fields{"name": "Here"}).ID()
 		there := b.Must("create_workspace", fields{"name": "There"}).ID()
-		in := fields{"name": "Deploy", "scopes": []string{"write"}, "workspaceId": here, "expiresAt": board.InstantOf(s.Clock.Now().Add(time.Hour))}
+		in := fields{"name": "Deploy", "scopes": []string{"write"}, "workspaceId": here,
+			"expiresAt": board.InstantOf(s.Clock.Now().Add(time.Hour))}
 		made, again := b.Keyed("k", "create_token", in), b.Keyed("k", "create_token", in)
 		secret := made.Text("secret")
-		if _, ok := board.TokenHash(secret); !ok || made.Status != http.StatusCreated || made.Text("lastFour") != secret[len(secret)-4:] || !bytes.Equal(made.Raw, again.Raw) || again.Header.Get("Idempotent-Replayed") != "true" {
+		if _, ok := board.TokenHash(secret); !ok || made.Status != http.StatusCreated ||
+			made.Text("lastFour") != secret[len(secret)-4:] || !bytes.Equal(made.Raw, again.Raw) ||
+			again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the token is %s, again %s", made.Raw, again.Raw)
 		}
-		if kept := s.Column("SELECT answer FROM idempotency WHERE key = 'k'"); strings.Contains(strings.Join(kept, ""), secret[4:20]) {
+		if kept := s.Column("SELECT answer FROM idempotency WHERE key = 'k'"); strings.Contains(strings.Join(kept, ""),
+			secret[4:20]) {
 			t.Error("the answer that is kept holds the token")
 		}
 		program := &apptest.Person{Service: s, Token: secret}
@@ -457,7 +481,8 @@ func TestTokens(t *testing.T) {
 		program.Must("create_board", fields{"workspaceId": here, "name": "x"})
 		program.Refused(board.CodeInsufficientScope, "list_webhooks", fields{"workspaceId": here})
 		list := b.Must("list_tokens", nil)
-		if strings.Contains(string(list.Raw), secret) || list.Text("0.id") != made.ID() || list.Text("0.workspaceId") != here || list.Get("0.secret") != nil {
+		if strings.Contains(string(list.Raw), secret) || list.Text("0.id") != made.ID() ||
+			list.Text("0.workspaceId") != here || list.Get("0.secret") != nil {
 			t.Errorf("the list is %s", list.Raw)
 		}
 		s.Clock.Advance(time.Hour)
@@ -466,13 +491,16 @@ func TestTokens(t *testing.T) {
 		}
 		b.Must("confirm_sign_in", fields{"password": password})
 		for what, bad := range map[string]fields{
-			"no such scope": {"name": "x", "scopes": []string{"owner"}}, "in the past": {"name": "x", "scopes": []string{}, "expiresAt": "2020-01-01T00:00:00.000Z"}, "no name": {"name": " ", "scopes": []string{}},
+			"no such scope": {"name": "x", "scopes": []string{"owner"}},
+			"in the past":   {"name": "x", "scopes": []string{}, "expiresAt": "2020-01-01T00:00:00.000Z"},
+			"no name":       {"name": " ", "scopes": []string{}},
 		} {
 			if a := b.Call("create_token", bad); a.Code != board.CodeInvalidRequest {
 				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 			}
 		}
-		b.Refused(board.CodeNotFound, "create_token", fields{"name": "x", "scopes": []string{}, "workspaceId": s.Person("Ada").Workspace("Secret", board.PlanFree)})
+		b.Refused(board.CodeNotFound, "create_token",
+			fields{"name": "x", "scopes": []string{}, "workspaceId": s.Person("Ada").Workspace("Secret", board.PlanFree)})
 
 		second := b.Must("create_token", fields{"name": "Read", "scopes": []string{}})
 		member(s, "eve@example.com").Refused(board.CodeNotFound, "revoke_token", fields{"tokenId": second.ID()})
@@ -492,15 +520,21 @@ func TestPasswordsThatAreNone(t *testing.T) {
 		word string
 		own  []string
 	}{
-		"short": {"123456789", nil}, "long": {strings.Repeat("x1", 501), nil}, "common": {"Password123!", nil}, "of the season": {"Summer2026!", nil}, "a run": {"aaaaaaaaaab", nil}, "common, with spaces": {"correct horse battery staple", nil},
-		"the address": {"Grace.Hopper@example.com", []string{"grace.hopper@example.com"}}, "before the @": {"grace.hopper", []string{"grace.hopper@example.com"}},
-		"the name": {"Grace Hopper", []string{"x@example.com", "grace hopper"}}, "one character": {"zzzzzzzzzzzzzz", nil},
+		"short": {"123456789", nil}, "long": {strings.Repeat("x1", 501), nil}, "common": {"Password123!", nil},
+		"of the season": {"Summer2026!", nil}, "a run": {"aaaaaaaaaab", nil},
+		"common, with spaces": {"correct horse battery staple", nil},
+		"the address":         {"Grace.Hopper@example.com", []string{"grace.hopper@example.com"}},
+		"before the @":        {"grace.hopper", []string{"grace.hopper@example.com"}},
+		"the name":            {"Grace Hopper", []string{"x@example.com", "grace hopper"}},
+		"one character":       {"zzzzzzzzzzzzzz", nil},
 	} {
-		if err := account.CheckPassword(c.word, c.own...); !board.IsCode(err, board.CodeInvalidRequest) || !strings.HasPrefix(err.Error(), "invalid_request: password ") {
+		if err := account.CheckPassword(c.word, c.own...); !board.IsCode(err, board.CodeInvalidRequest) ||
+			!strings.HasPrefix(err.Error(), "invalid_request: password ") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, good := range []string{"ten chars!", "tulip harbor 47" + strings.Repeat("x", 985), "пароль из слов", "grace hopper likes boats"} {
+	for _, good := range []string{"ten chars!", "tulip harbor 47" + strings.Repeat("x", 985), "пароль из слов",
+		"grace hopper likes boats"} {
 		if err := account.CheckPassword(good, "grace@example.com", "Grace Hopper"); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}

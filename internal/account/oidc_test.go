@@ -56,7 +56,8 @@ func newIssuer(t *testing.T) *issuer {
 	}
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{
-			"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
+			"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
+			"jwks_uri":                              i.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"RS256"},
 		})
 	})
@@ -74,14 +75,17 @@ func newIssuer(t *testing.T) *issuer {
 		delete(i.codes, r.PostFormValue("code"))
 		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 		id, secret, _ := r.BasicAuth()
-		if id != clientID || secret != url.QueryEscape(clientSecret) || asked == nil || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) || r.PostFormValue("redirect_uri") != asked.Get("redirect_uri") {
+		if id != clientID || secret != url.QueryEscape(clientSecret) || asked == nil ||
+			asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
+			r.PostFormValue("redirect_uri") != asked.Get("redirect_uri") {
 			w.WriteHeader(http.StatusBadRequest)
 			answer(w, map[string]any{"error": "invalid_grant"})
 			return
 		}
 		now := time.Now()
 		claims := map[string]any{
-			"iss": i.URL, "aud": clientID, "sub": "1815", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(), "nonce": asked.Get("nonce"),
+			"iss": i.URL, "aud": clientID, "sub": "1815", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+			"nonce": asked.Get("nonce"),
 			"email": "Grace@example.com", "email_verified": true, "name": "Grace Hopper", "zoneinfo": "America/New_York",
 		}
 		for name, v := range i.claims {
@@ -95,7 +99,8 @@ func newIssuer(t *testing.T) *issuer {
 }
 
 func (i *issuer) sign(claims map[string]any) string {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: i.key}, (&jose.SignerOptions{}).WithHeader("kid", "1"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: i.key},
+		(&jose.SignerOptions{}).WithHeader("kid", "1"))
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -152,7 +157,8 @@ func (i *issuer) depart(b *apptest.Person) (code, state string) {
 	b.T.Helper()
 	to := visit(b, oidcPath+i.query)
 	q := to.Query()
-	if !strings.HasPrefix(to.String(), i.URL+"/authorize?") || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" || q.Get("client_id") != clientID ||
+	if !strings.HasPrefix(to.String(), i.URL+"/authorize?") || q.Get("code_challenge_method") != "S256" ||
+		q.Get("nonce") == "" || q.Get("state") == "" || q.Get("client_id") != clientID ||
 		q.Get("redirect_uri") != apptest.BaseURL+oidcPath+"/callback" {
 		b.T.Errorf("the browser is sent to %s", to)
 	}
@@ -182,7 +188,8 @@ func withIssuer(t *testing.T, fn func(t *testing.T, s *apptest.Service, i *issue
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		i := newIssuer(t)
-		fn(t, apptest.New(t, database, apptest.Options{OIDC: account.OIDC{Issuer: i.URL, ClientID: clientID, ClientSecret: clientSecret, Name: "Example Login"}}), i)
+		fn(t, apptest.New(t, database, apptest.Options{OIDC: account.OIDC{Issuer: i.URL, ClientID: clientID,
+			ClientSecret: clientSecret, Name: "Example Login"}}), i)
 	})
 }
 
@@ -191,7 +198,8 @@ func TestIdentityProviderReturnsToThePage(t *testing.T) {
 	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
 		for next, want := range map[string]string{
 			"/oauth/authorize?client_id=x&state=a%20b": "/oauth/authorize?client_id=x&state=a%20b",
-			"": "/", "//evil.example.com": "/", "https://evil.example.com": "/", `/\evil.example.com`: "/", "/\t/evil.example.com": "/",
+			"": "/", "//evil.example.com": "/", "https://evil.example.com": "/", `/\evil.example.com`: "/",
+			"/\t/evil.example.com":           "/",
 			"/" + strings.Repeat("x", 3_000): "/",
 		} {
 			i.query = "?" + url.Values{"next": {next}}.Encode()
@@ -216,7 +224,8 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			t.Fatalf("the browser ends at %s", to)
 		}
 		first := b.Must("get_session", nil)
-		if first.Text("user.email") != "grace@example.com" || first.Text("user.name") != "Grace Hopper" || first.Text("user.timeZone") != "America/New_York" ||
+		if first.Text("user.email") != "grace@example.com" || first.Text("user.name") != "Grace Hopper" ||
+			first.Text("user.timeZone") != "America/New_York" ||
 			first.Get("user.verified") != true || first.Text("workspaces.0.id") != workspace {
 			t.Errorf("the new account is %s", first.Raw)
 		}
@@ -224,7 +233,8 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			t.Errorf("the browser keeps %v", b.Cookies)
 		}
 		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // it is a recent sign-in
-		if a := s.Browser().Call("sign_in", fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
+		if a := s.Browser().Call("sign_in",
+			fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
 			t.Errorf("an account without a password: %d %s", a.Status, a.Raw)
 		}
 		// The person is known by the provider's name for it, whatever the address is by now.
@@ -232,14 +242,16 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 		if to := i.travel(c, map[string]any{"email": "other@example.com", "email_verified": false}); to != "/" {
 			t.Fatalf("the browser ends at %s", to)
 		}
-		if a := c.Must("get_session", nil); a.Text("user.id") != first.Text("user.id") || a.Text("user.email") != "grace@example.com" {
+		if a := c.Must("get_session", nil); a.Text("user.id") != first.Text("user.id") ||
+			a.Text("user.email") != "grace@example.com" {
 			t.Errorf("signed in as %s", a.Raw)
 		}
 		// An account that is there is known by a verified address, and by no other.
 		eve := member(s, "eve@example.com")
 		for _, unverified := range []any{false, nil, "false", 1} {
 			d := s.Browser()
-			if to := i.travel(d, map[string]any{"sub": "2", "email": "eve@example.com", "email_verified": unverified}); to != "/sign-in?error=oidc_forbidden" || d.Secret() != "" {
+			if to := i.travel(d, map[string]any{"sub": "2", "email": "eve@example.com",
+				"email_verified": unverified}); to != "/sign-in?error=oidc_forbidden" || d.Secret() != "" {
 				t.Errorf("email_verified %v: the browser ends at %s", unverified, to)
 			}
 		}
@@ -268,7 +280,8 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 			}
 		}
 		for what, claims := range map[string]map[string]any{
-			"for another client": {"aud": "another"}, "by another issuer": {"iss": "https://evil.example.com"}, "of another sign-in": {"nonce": "x"}, "expired": {"exp": time.Now().Add(-time.Hour).Unix()},
+			"for another client": {"aud": "another"}, "by another issuer": {"iss": "https://evil.example.com"},
+			"of another sign-in": {"nonce": "x"}, "expired": {"exp": time.Now().Add(-time.Hour).Unix()},
 		} {
 			b := s.Browser()
 			refuse(what, b, i.travel(b, claims))
@@ -317,9 +330,11 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 func TestNoIdentityProvider(t *testing.T) {
 	t.Parallel()
 	for what, o := range map[string]account.OIDC{
-		"plain http": {Issuer: "http://login.example.com", ClientID: "x"}, "no client": {Issuer: "https://login.example.com"}, "no issuer": {ClientID: "x"},
+		"plain http": {Issuer: "http://login.example.com", ClientID: "x"}, "no client": {Issuer: "https://login.example.com"},
+		"no issuer": {ClientID: "x"},
 	} {
-		if _, err := account.New(account.Options{BaseURL: apptest.BaseURL, OIDC: o}); err == nil || !strings.Contains(err.Error(), "CARDWALL_OIDC_ISSUER") {
+		if _, err := account.New(account.Options{BaseURL: apptest.BaseURL, OIDC: o}); err == nil ||
+			!strings.Contains(err.Error(), "CARDWALL_OIDC_ISSUER") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

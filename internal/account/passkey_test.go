@@ -17,7 +17,8 @@ func addPasskey(b *apptest.Person, name string) (a *apptest.Authenticator, id st
 	b.T.Helper()
 	a = &apptest.Authenticator{}
 	begun := b.Must("begin_passkey", nil)
-	made := b.Must("finish_passkey", fields{"challengeId": begun.Text("challengeId"), "credential": a.Create(begun.Get("options")), "name": name})
+	made := b.Must("finish_passkey",
+		fields{"challengeId": begun.Text("challengeId"), "credential": a.Create(begun.Get("options")), "name": name})
 	return a, made.ID()
 }
 
@@ -34,12 +35,14 @@ func TestPasskeys(t *testing.T) {
 		b := member(s, "grace@example.com")
 		begun := b.Must("begin_passkey", nil)
 		if begun.Text("options.rp.id") != "cardwall.example.com" || begun.Text("options.user.name") != b.Email ||
-			begun.Text("options.authenticatorSelection.residentKey") != "required" || begun.Text("options.authenticatorSelection.userVerification") != "required" {
+			begun.Text("options.authenticatorSelection.residentKey") != "required" ||
+			begun.Text("options.authenticatorSelection.userVerification") != "required" {
 			t.Errorf("a device is asked for %s", begun.Raw)
 		}
 		laptop, id := addPasskey(b, "Laptop")
 		phone, _ := addPasskey(b, "Phone")
-		if a := b.Must("list_passkeys", nil); !slices.Equal(a.Each("name"), []string{"Phone", "Laptop"}) || a.Get("1.lastUsedAt") != nil {
+		if a := b.Must("list_passkeys", nil); !slices.Equal(a.Each("name"), []string{"Phone", "Laptop"}) ||
+			a.Get("1.lastUsedAt") != nil {
 			t.Errorf("the passkeys are %s", a.Raw)
 		}
 		if a := b.Must("begin_passkey", nil); len(a.Get("options.excludeCredentials").([]any)) != 2 {
@@ -58,7 +61,8 @@ func TestPasskeys(t *testing.T) {
 		refuse := func(what string, in fields) {
 			t.Helper()
 			d := s.Browser()
-			if a := d.Call("finish_passkey_sign_in", in); a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated || d.Secret() != "" {
+			if a := d.Call("finish_passkey_sign_in", in); a.Status != http.StatusUnauthorized ||
+				a.Code != board.CodeUnauthenticated || d.Secret() != "" {
 				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 			}
 		}
@@ -113,7 +117,8 @@ func TestPasskeys(t *testing.T) {
 		eve.Refused(board.CodeNotFound, "finish_passkey", made)
 		begun = eve.Must("begin_passkey", nil)
 		device.Absent = true
-		eve.Refused(board.CodeInvalidRequest, "finish_passkey", fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))})
+		eve.Refused(board.CodeInvalidRequest, "finish_passkey",
+			fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))})
 		for range 19 {
 			addPasskey(eve, "More")
 		}
@@ -125,7 +130,8 @@ func TestPasskeys(t *testing.T) {
 func TestWherePasskeysWork(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]bool{
-		"https://cards.example.com": true, "http://localhost:8080": true, "http://127.0.0.1:8080": false, "https://192.0.2.7": false, "http://cards.example.com": false,
+		"https://cards.example.com": true, "http://localhost:8080": true, "http://127.0.0.1:8080": false,
+		"https://192.0.2.7": false, "http://cards.example.com": false,
 	} {
 		a, err := account.New(account.Options{BaseURL: base})
 		if err != nil {

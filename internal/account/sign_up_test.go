@@ -27,16 +27,19 @@ func policy(t *testing.T, text string) account.SignUpPolicy {
 func TestSignUpPolicies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, baseURL, want string }{
-		{"", "http://127.0.0.1:8080", "{open []}"}, {"", "http://localhost:8080", "{open []}"}, {"", "http://[::1]:8080", "{open []}"},
+		{"", "http://127.0.0.1:8080", "{open []}"}, {"", "http://localhost:8080", "{open []}"},
+		{"", "http://[::1]:8080", "{open []}"},
 		{"", "https://cards.example.com", "{invited []}"}, {"", "http://192.168.1.2", "{invited []}"},
-		{"open", "https://cards.example.com", "{open []}"}, {"closed", "http://localhost", "{closed []}"}, {" Invited ", "x", "{invited []}"},
+		{"open", "https://cards.example.com", "{open []}"}, {"closed", "http://localhost", "{closed []}"},
+		{" Invited ", "x", "{invited []}"},
 		{"domains:Example.com, example.org", "x", "{domains [example.com example.org]}"},
 	} {
 		if p, err := account.ParseSignUpPolicy(c.text, c.baseURL); err != nil || fmt.Sprint(p) != c.want {
 			t.Errorf("%q at %s: %v %v, want %s", c.text, c.baseURL, p, err, c.want)
 		}
 	}
-	for _, bad := range []string{"everyone", "domains", "domains:", "domains:a@example.com", "domains:*.com", "open:x", "domains:example.com,,"} {
+	for _, bad := range []string{"everyone", "domains", "domains:", "domains:a@example.com", "domains:*.com", "open:x",
+		"domains:example.com,,"} {
 		if p, err := account.ParseSignUpPolicy(bad, "x"); err == nil {
 			t.Errorf("%q is taken as %v", bad, p)
 		}
@@ -58,13 +61,16 @@ func TestSignUpCanBeClosed(t *testing.T) {
 			t.Parallel()
 			apptest.BothWith(t, apptest.Options{SignUp: policy(t, c.policy)}, func(t *testing.T, s *apptest.Service) {
 				ada := s.Person("Ada")
-				ada.Must("create_invitation", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "email": "guest@example.com", "role": "member"})
+				ada.Must("create_invitation", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam),
+					"email": "guest@example.com", "role": "member"})
 				emails(s)
 				b := s.Browser()
-				if a := b.Must("get_sign_in_options", nil); a.Get("signUp") != c.shown || !strings.HasPrefix(c.policy, a.Text("signUpFor")) {
+				if a := b.Must("get_sign_in_options", nil); a.Get("signUp") != c.shown ||
+					!strings.HasPrefix(c.policy, a.Text("signUpFor")) {
 					t.Errorf("the options are %s", a.Raw)
 				}
-				for email, admitted := range map[string]bool{"eve@example.com": c.stranger, "guest@example.com": c.guest, "bob@corp.example": c.colleague, "x@sub.corp.example": c.stranger} {
+				for email, admitted := range map[string]bool{"eve@example.com": c.stranger, "guest@example.com": c.guest,
+					"bob@corp.example": c.colleague, "x@sub.corp.example": c.stranger} {
 					a := b.Call("sign_up", fields{"email": email, "name": "X", "password": password})
 					if c.policy == "closed" {
 						if a.Code != board.CodeForbidden {
@@ -88,7 +94,8 @@ func TestSignUpNeedsTheInvitationStill(t *testing.T) {
 	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "invited")}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		invitation := ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
+		invitation := ada.Must("create_invitation",
+			fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
 		emails(s)
 		b := s.Browser()
 		signUp(s, b, "grace@example.com")
@@ -116,7 +123,8 @@ func TestInvitationProvesTheAddress(t *testing.T) {
 		b.Refused(board.CodeInvalidRequest, "create_account", with(chosen, "password", "grace@example.com"))
 		b.Refused(board.CodeNotFound, "create_account", with(chosen, "secret", "K7Q2M4XW3ZB5N6VD8RJHF9TCGP"))
 		a := b.Must("create_account", chosen)
-		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" || a.Get("user.operator") != false || b.Secret() == "" {
+		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" ||
+			a.Get("user.operator") != false || b.Secret() == "" {
 			t.Errorf("the account is %s", a.Raw)
 		}
 		if n := len(emails(s)); n != 0 {
@@ -141,7 +149,8 @@ func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
 		ada := s.Person("Ada")
 		invite := func(name string) (workspace, id, link string) {
 			workspace = ada.Workspace(name, board.PlanTeam)
-			id = ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
+			id = ada.Must("create_invitation",
+				fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
 			link = emailedSecret(s, board.EmailInvitation, "grace@example.com")
 			s.Clock.Advance(time.Hour) // the next email to the address leaves
 			return workspace, id, link
@@ -152,7 +161,8 @@ func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
 		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": id})
 		_, _, pending := invite("Compilers")
 		for what, link := range map[string]string{"expired": expired, "withdrawn": withdrawn} {
-			a := s.Browser().Refused(board.CodeInvalidRequest, "create_account", fields{"secret": link, "name": "Grace Hopper", "password": password})
+			a := s.Browser().Refused(board.CodeInvalidRequest, "create_account",
+				fields{"secret": link, "name": "Grace Hopper", "password": password})
 			if !strings.Contains(a.Message, "the invitation is "+what) {
 				t.Errorf("%s: the refusal is %s", what, a.Message)
 			}
@@ -166,9 +176,11 @@ func TestInvitationToAnAccountMakesNone(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
-		ada.Must("create_invitation", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "email": bob.Email, "role": "member"})
+		ada.Must("create_invitation",
+			fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "email": bob.Email, "role": "member"})
 		link := emailedSecret(s, board.EmailInvitation, bob.Email)
-		a := s.Browser().Refused(board.CodeInvalidRequest, "create_account", fields{"secret": link, "name": "Eve", "password": password})
+		a := s.Browser().Refused(board.CodeInvalidRequest, "create_account",
+			fields{"secret": link, "name": "Eve", "password": password})
 		if !strings.Contains(a.Message, "Sign in") {
 			t.Errorf("the refusal is %s", a.Message)
 		}
@@ -179,46 +191,48 @@ func TestInvitationToAnAccountMakesNone(t *testing.T) {
 // and makes that person an operator.
 func TestFirstPersonComesInByALink(t *testing.T) {
 	t.Parallel()
-	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "closed"), Operators: []string{"nobody@example.com"}}, func(t *testing.T, s *apptest.Service) {
-		link := func() (link string) {
-			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) (err error) {
-				link, err = account.FirstLink(ctx, tx)
-				return err
-			})
-			return link
-		}
-		one, two := link(), link()
-		if !strings.HasPrefix(one, apptest.BaseURL+"/first#") || one == two {
-			t.Fatalf("the links are %q and %q", one, two)
-		}
-		in := func(link, email string) fields {
-			return fields{"secret": link[strings.Index(link, "#")+1:], "email": email, "name": "Grace Hopper", "password": password}
-		}
-		s.Browser().Refused(board.CodeInvalidRequest, "create_account", in(one, ""))
-		// At once over two servers, with two links: one account.
-		var (
-			wg      sync.WaitGroup
-			answers [2]apptest.Answer
-		)
-		for i, b := range []*apptest.Person{s.Browser(), s.Node().Browser()} {
-			wg.Go(func() {
-				answers[i] = b.Call("create_account", in([]string{one, two}[i], fmt.Sprintf("grace%d@example.com", i)))
-			})
-		}
-		wg.Wait()
-		if (answers[0].Status == http.StatusOK) == (answers[1].Status == http.StatusOK) {
-			t.Fatalf("two people were first:\n%s\n%s", answers[0].Raw, answers[1].Raw)
-		}
-		for _, a := range answers {
-			if a.Status == http.StatusOK && a.Get("user.operator") != true {
-				t.Errorf("the first person is %s", a.Raw)
+	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "closed"), Operators: []string{"nobody@example.com"}},
+		func(t *testing.T, s *apptest.Service) {
+			link := func() (link string) {
+				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) (err error) {
+					link, err = account.FirstLink(ctx, tx)
+					return err
+				})
+				return link
 			}
-		}
-		if got := link(); got != "" {
-			t.Errorf("a server with an account prints %q", got)
-		}
-		s.Browser().Refused(board.CodeForbidden, "create_account", in(two, "eve@example.com"))
-	})
+			one, two := link(), link()
+			if !strings.HasPrefix(one, apptest.BaseURL+"/first#") || one == two {
+				t.Fatalf("the links are %q and %q", one, two)
+			}
+			in := func(link, email string) fields {
+				return fields{"secret": link[strings.Index(link, "#")+1:], "email": email, "name": "Grace Hopper",
+					"password": password}
+			}
+			s.Browser().Refused(board.CodeInvalidRequest, "create_account", in(one, ""))
+			// At once over two servers, with two links: one account.
+			var (
+				wg      sync.WaitGroup
+				answers [2]apptest.Answer
+			)
+			for i, b := range []*apptest.Person{s.Browser(), s.Node().Browser()} {
+				wg.Go(func() {
+					answers[i] = b.Call("create_account", in([]string{one, two}[i], fmt.Sprintf("grace%d@example.com", i)))
+				})
+			}
+			wg.Wait()
+			if (answers[0].Status == http.StatusOK) == (answers[1].Status == http.StatusOK) {
+				t.Fatalf("two people were first:\n%s\n%s", answers[0].Raw, answers[1].Raw)
+			}
+			for _, a := range answers {
+				if a.Status == http.StatusOK && a.Get("user.operator") != true {
+					t.Errorf("the first person is %s", a.Raw)
+				}
+			}
+			if got := link(); got != "" {
+				t.Errorf("a server with an account prints %q", got)
+			}
+			s.Browser().Refused(board.CodeForbidden, "create_account", in(two, "eve@example.com"))
+		})
 }
 
 // with returns the fields with one more, or another value of it.

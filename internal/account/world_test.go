@@ -56,7 +56,8 @@ func emailedSecret(s *apptest.Service, kind board.EmailKind, to string) (secret 
 
 func signUp(s *apptest.Service, b *apptest.Person, email string) apptest.Answer {
 	s.T.Helper()
-	return b.Must("sign_up", fields{"email": email, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"})
+	return b.Must("sign_up",
+		fields{"email": email, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"})
 }
 
 // member is a browser in which somebody with a new account is signed in.
@@ -99,7 +100,8 @@ func TestLifeOfAnAccount(t *testing.T) {
 		emails(s)
 
 		b := s.Browser()
-		if a := b.Must("get_sign_in_options", nil); a.Get("passkeys") != true || a.Get("signUp") != true || a.Get("oidc") != nil {
+		if a := b.Must("get_sign_in_options", nil); a.Get("passkeys") != true || a.Get("signUp") != true ||
+			a.Get("oidc") != nil {
 			t.Errorf("the ways in are %s", a.Raw)
 		}
 		signUp(s, b, " Grace@Example.com ")
@@ -112,12 +114,14 @@ func TestLifeOfAnAccount(t *testing.T) {
 		}
 		secret := emailedSecret(s, board.EmailVerify, "grace@example.com")
 		a := b.Must("verify_email", fields{"secret": secret})
-		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" || a.Text("user.timeZone") != "Europe/London" ||
+		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" ||
+			a.Text("user.timeZone") != "Europe/London" ||
 			a.Get("user.verified") != true || a.Text("user.theme") != "system" || a.Text("workspaces.0.id") != workspace {
 			t.Errorf("the new account is %s", a.Raw)
 		}
 		set := a.Header.Get("Set-Cookie")
-		for _, part := range []string{"__Host-cardwall=", "; Path=/", "; HttpOnly", "; Secure", "; SameSite=Lax", "; Max-Age=7776000"} {
+		for _, part := range []string{"__Host-cardwall=", "; Path=/", "; HttpOnly", "; Secure", "; SameSite=Lax",
+			"; Max-Age=7776000"} {
 			if !strings.Contains(set, part) {
 				t.Errorf("the cookie %s lacks %s", strings.ReplaceAll(set, b.Secret(), "…"), part)
 			}
@@ -130,8 +134,10 @@ func TestLifeOfAnAccount(t *testing.T) {
 		// The same cookie opens the public operations, with all scopes.
 		b.Must("create_board", fields{"workspaceId": workspace, "name": "Mine"})
 		b.Must("list_webhooks", fields{"workspaceId": workspace})
-		changed := b.Must("update_profile", fields{"name": "Grace", "timeZone": "America/New_York", "theme": "dark", "language": "en-us"})
-		if changed.Text("name") != "Grace" || changed.Text("theme") != "dark" || changed.Text("language") != "en-US" || changed.Text("email") != "grace@example.com" {
+		changed := b.Must("update_profile",
+			fields{"name": "Grace", "timeZone": "America/New_York", "theme": "dark", "language": "en-us"})
+		if changed.Text("name") != "Grace" || changed.Text("theme") != "dark" || changed.Text("language") != "en-US" ||
+			changed.Text("email") != "grace@example.com" {
 			t.Errorf("the profile is %s", changed.Raw)
 		}
 		if a := b.Must("get_session", nil); a.Text("user.name") != "Grace" || a.Text("user.timeZone") != "America/New_York" {
@@ -145,12 +151,14 @@ func TestLifeOfAnAccount(t *testing.T) {
 		b.Must("sign_in", fields{"email": "GRACE@example.com", "password": password})
 		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "short", "currentPassword": password})
 		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "1234567890", "currentPassword": password})
-		if a := b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "grace@EXAMPLE.com", "currentPassword": password}); !strings.Contains(a.Message, "address") {
+		if a := b.Refused(board.CodeInvalidRequest, "change_password",
+			fields{"password": "grace@EXAMPLE.com", "currentPassword": password}); !strings.Contains(a.Message, "address") {
 			t.Errorf("one's own address as a password: %s", a.Raw)
 		}
 		b.Must("change_password", fields{"password": another, "currentPassword": password})
 		b.Must("get_session", nil)
-		if a := s.Browser().Call("sign_in", fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
+		if a := s.Browser().Call("sign_in",
+			fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
 			t.Errorf("the old password: %d %s", a.Status, a.Raw)
 		}
 		b.ID, b.Email = a.Text("user.id"), "grace@example.com"
@@ -160,10 +168,12 @@ func TestLifeOfAnAccount(t *testing.T) {
 		if b.Secret() != "" {
 			t.Error("the cookie outlives the account")
 		}
-		if a := s.Browser().Call("sign_in", fields{"email": "grace@example.com", "password": another}); a.Status != http.StatusUnauthorized {
+		if a := s.Browser().Call("sign_in",
+			fields{"email": "grace@example.com", "password": another}); a.Status != http.StatusUnauthorized {
 			t.Errorf("the account signs in still: %d %s", a.Status, a.Raw)
 		}
-		if people := ada.All("list_workspace_members", "id", fields{"workspaceId": workspace}); !slices.Equal(people, []string{ada.ID}) {
+		if people := ada.All("list_workspace_members", "id", fields{"workspaceId": workspace}); !slices.Equal(people,
+			[]string{ada.ID}) {
 			t.Errorf("the workspace still has %v", people)
 		}
 		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": secret}) // for good
@@ -214,7 +224,8 @@ func TestLastOwnerKeepsTheAccount(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b, bob := member(s, "grace@example.com"), s.Person("Bob")
 		workspace := b.Must("create_workspace", fields{"name": "Compilers"})
-		if workspace.Text("role") != "owner" || workspace.Text("plan") != string(board.DefaultPlan) || workspace.Status != http.StatusCreated {
+		if workspace.Text("role") != "owner" || workspace.Text("plan") != string(board.DefaultPlan) ||
+			workspace.Status != http.StatusCreated {
 			t.Errorf("the workspace is %s", workspace.Raw)
 		}
 		b.Must("update_workspace", fields{"workspaceId": workspace.ID(), "name": "Linkers"})
@@ -243,7 +254,8 @@ func TestInvitationByLink(t *testing.T) {
 		look := func(secret, status string) {
 			t.Helper()
 			a := s.Browser().Must("look_at_invitation", fields{"secret": secret})
-			if a.Text("workspace") != "Engines" || a.Text("invitedBy") != "Ada" || a.Text("role") != "guest" || a.Text("status") != status || !strings.HasSuffix(a.Text("email"), "@example.com") {
+			if a.Text("workspace") != "Engines" || a.Text("invitedBy") != "Ada" || a.Text("role") != "guest" ||
+				a.Text("status") != status || !strings.HasSuffix(a.Text("email"), "@example.com") {
 				t.Errorf("the invitation is %s, want %s", a.Raw, status)
 			}
 		}
@@ -275,7 +287,8 @@ func TestInvitationByLink(t *testing.T) {
 		_, late := invite("late@example.com")
 		s.Clock.Advance(board.InvitationLifetime)
 		look(late, "expired")
-		if a := eve.Call("accept_invitation", fields{"secret": late}); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "expired") {
+		if a := eve.Call("accept_invitation", fields{"secret": late}); a.Code != board.CodeInvalidRequest ||
+			!strings.Contains(a.Message, "expired") {
 			t.Errorf("accepted late: %s", a.Raw)
 		}
 	})
@@ -303,13 +316,16 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 		} {
 			for name, in := range map[string]fields{
 				"create_board": {"workspaceId": workspace, "name": "Evil"}, "update_profile": {"name": "Evil"}, "sign_out": nil,
-				"sign_in": {"email": b.Email, "password": password}, "sign_up": {"email": "eve@example.com", "name": "Eve", "password": password},
+				"sign_in": {"email": b.Email, "password": password},
+				"sign_up": {"email": "eve@example.com", "name": "Eve", "password": password},
 			} {
-				if a := request(b, name, in, header); a.Status != http.StatusForbidden || a.Code != board.CodeForbidden || strings.HasPrefix(a.Message, "Sign in again") {
+				if a := request(b, name, in, header); a.Status != http.StatusForbidden || a.Code != board.CodeForbidden ||
+					strings.HasPrefix(a.Message, "Sign in again") {
 					t.Errorf("%s of %s: %d %s", name, what, a.Status, a.Raw)
 				}
 			}
-			if a := request(b, "get_session", nil, header); a.Status != http.StatusOK { // what is read there stays there: no header allows it to be read
+			// what is read there stays there: no header allows it to be read
+			if a := request(b, "get_session", nil, header); a.Status != http.StatusOK {
 				t.Errorf("get_session of %s: %d %s", what, a.Status, a.Raw)
 			}
 		}
@@ -319,7 +335,8 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 		b.Must("create_board", fields{"workspaceId": workspace, "name": "Good"})
 		// A program with a token is of no site.
 		ada := s.Person("Ada")
-		if a := ada.CallWith("create_board", fields{"workspaceId": ada.Workspace("W", board.PlanFree), "name": "x"}, http.Header{"Sec-Fetch-Site": {"cross-site"}}); a.Status != http.StatusCreated {
+		if a := ada.CallWith("create_board", fields{"workspaceId": ada.Workspace("W", board.PlanFree), "name": "x"},
+			http.Header{"Sec-Fetch-Site": {"cross-site"}}); a.Status != http.StatusCreated {
 			t.Errorf("a token: %d %s", a.Status, a.Raw)
 		}
 	})
@@ -330,7 +347,8 @@ func TestGetChangesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
-		tables := []string{"users", "tokens", "passkeys", "sign_ups", "account_secrets", "challenges", "identities", "letters", "audit", "workspaces", "idempotency"}
+		tables := []string{"users", "tokens", "passkeys", "sign_ups", "account_secrets", "challenges", "identities",
+			"letters", "audit", "workspaces", "idempotency"}
 		count := func() (out []string) {
 			for _, table := range tables {
 				out = append(out, table+" "+s.Column("SELECT CAST(count(*) AS TEXT) FROM " + table)[0])

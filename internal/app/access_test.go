@@ -118,7 +118,8 @@ func TestAccess(t *testing.T) {
 					name, _, _ := strings.Cut(operation, ":")
 					a := p.Call(name, in)
 					if got := verdict(a); got != may[operation][column] {
-						t.Errorf("%s of %s on a %s board, as %s there: %s, want %s: %d %s", operation, p.Name, visibility, role, got, may[operation][column], a.Status, a.Raw)
+						t.Errorf("%s of %s on a %s board, as %s there: %s, want %s: %d %s", operation, p.Name, visibility, role, got,
+							may[operation][column], a.Status, a.Raw)
 					}
 					if name == "get_board" && a.Status == 200 && a.Text("role") != role {
 						t.Errorf("%s on a %s board: get_board says %s, want %s", p.Name, visibility, a.Text("role"), role)
@@ -126,7 +127,8 @@ func TestAccess(t *testing.T) {
 					undo()
 					w.tidy(name, in, a)
 				}
-				if a := w.owner.Call("delete_comment", fields{"commentId": own}); a.Status/100 != 2 && a.Code != board.CodeNotFound {
+				if a := w.owner.Call("delete_comment", fields{"commentId": own}); a.Status/100 != 2 &&
+					a.Code != board.CodeNotFound {
 					t.Errorf("tidy up: %d %s", a.Status, a.Raw)
 				}
 			}
@@ -270,7 +272,8 @@ func TestAccessToAccounts(t *testing.T) {
 			}
 			in := w.sample(t, o)
 			a := program.Call(o.Name, in)
-			if o.Audience.NeedsSession() && (a.Status != 403 || a.Code != board.CodeForbidden || strings.HasPrefix(a.Message, "Sign in again")) {
+			if o.Audience.NeedsSession() && (a.Status != 403 || a.Code != board.CodeForbidden ||
+				strings.HasPrefix(a.Message, "Sign in again")) {
 				t.Errorf("%s of a token: %d %s", o.Name, a.Status, a.Raw)
 			}
 			if o.Audience.NeedsNoAccount() {
@@ -289,7 +292,8 @@ func TestAccessToAccounts(t *testing.T) {
 			later := s.Browser()
 			later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
 			s.Clock.Advance(board.RecentFor)
-			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden || !strings.Contains(string(a.Raw), `"reason":"recent_sign_in_required"`) {
+			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden ||
+				!strings.Contains(string(a.Raw), `"reason":"recent_sign_in_required"`) {
 				t.Errorf("%s of who signed in ten minutes ago: %d %s", o.Name, a.Status, a.Raw)
 			}
 			if o.Name == "delete_account" {

@@ -72,7 +72,8 @@ func (w *world) newToken() string {
 func (w *world) newPasskey() (fields, *apptest.Authenticator) {
 	a := &apptest.Authenticator{}
 	begun := w.owner.Must("begin_passkey", nil)
-	return fields{"challengeId": begun.Text("challengeId"), "credential": a.Create(begun.Get("options")), "name": "Laptop"}, a
+	return fields{"challengeId": begun.Text("challengeId"), "credential": a.Create(begun.Get("options")),
+		"name": "Laptop"}, a
 }
 
 func (w *world) twoPasskeys() fields {

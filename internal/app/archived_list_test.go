@@ -22,7 +22,8 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 		today := s.Clock.Now().UTC().Format(board.DateLayout)
 		add := func(list, title string) string {
 			due := fields{"dueDate": today}
-			return ada.Must("create_card", fields{"listId": list, "title": title, "assignees": []string{ada.ID}, "due": due}).ID()
+			return ada.Must("create_card",
+				fields{"listId": list, "title": title, "assignees": []string{ada.ID}, "due": due}).ID()
 		}
 		add(lists[0], "stays")
 		away, own := add(lists[1], "away"), add(lists[1], "own")
@@ -31,7 +32,8 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 		item := ada.Must("add_checklist_item", fields{"checklistId": checklist, "title": "One"}).ID()
 		comment := ada.Must("add_comment", fields{"cardId": away, "text": "Hello."}).ID()
 		filter := ada.Must("create_saved_filter", fields{"workspaceId": workspace, "name": "All", "query": "is:open"}).ID()
-		archivedFilter := ada.Must("create_saved_filter", fields{"workspaceId": workspace, "name": "Archived", "query": "is:archived"}).ID()
+		archivedFilter := ada.Must("create_saved_filter",
+			fields{"workspaceId": workspace, "name": "Archived", "query": "is:archived"}).ID()
 		ada.Must("archive_card", fields{"cardId": own})
 
 		look := func(open, archived []string) {
@@ -79,14 +81,16 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 			}); got != want {
 				t.Errorf("the counts are %s, want %s", got, want)
 			}
-			if got := ada.Must("get_workspace_dashboard", fields{"workspaceId": workspace}).Get("open"); got != float64(len(open)) {
+			if got := ada.Must("get_workspace_dashboard",
+				fields{"workspaceId": workspace}).Get("open"); got != float64(len(open)) {
 				t.Errorf("the dashboard counts %v, want %d", got, len(open))
 			}
 			s.Sound()
 		}
 		why := func(id string, want any) {
 			t.Helper()
-			if a := ada.Must("get_card", fields{"cardId": id}); a.Get("archivedBy") != want || (a.Get("archivedAt") != nil) != (want != nil) {
+			if a := ada.Must("get_card", fields{"cardId": id}); a.Get("archivedBy") != want ||
+				(a.Get("archivedAt") != nil) != (want != nil) {
 				t.Errorf("%s is archived at %v by %v, want %v", a.Text("title"), a.Get("archivedAt"), a.Get("archivedBy"), want)
 			}
 		}
@@ -101,9 +105,11 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 		why(away, "list")
 		why(undated, "list")
 		why(own, "card")
-		for _, c := range ada.Must("list_cards", fields{"boardId": b, "archived": "only", "sort": "title", "view": "compact"}).Data.([]any) {
+		for _, c := range ada.Must("list_cards",
+			fields{"boardId": b, "archived": "only", "sort": "title", "view": "compact"}).Data.([]any) {
 			card := c.(map[string]any)
-			if want := map[string]string{"away": "list", "undated": "list", "own": "card"}[card["title"].(string)]; card["archivedBy"] != want {
+			if want := map[string]string{"away": "list", "undated": "list",
+				"own": "card"}[card["title"].(string)]; card["archivedBy"] != want {
 				t.Errorf("%v is archived by %v, want %s", card["title"], card["archivedBy"], want)
 			}
 		}

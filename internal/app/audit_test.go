@@ -20,7 +20,8 @@ import (
 func entryText(a apptest.Answer, i int) string {
 	at := func(field string) string { return fmt.Sprint(a.Get(fmt.Sprintf("%d.%s", i, field))) }
 	changes, _ := json.Marshal(a.Get(fmt.Sprintf("%d.changes", i)), json.Deterministic(true))
-	return strings.Join([]string{at("operation"), at("actorName"), at("boardName"), at("subjectName"), string(changes)}, " | ")
+	return strings.Join([]string{at("operation"), at("actorName"), at("boardName"), at("subjectName"), string(changes)},
+		" | ")
 }
 
 // The audit says what changed: on a board from the board's own activity,
@@ -42,7 +43,8 @@ func TestAuditTellsDifferences(t *testing.T) {
 		a := w.owner.Must("list_audit_entries", fields{"workspaceId": w.workspace, "limit": 9})
 		want := []string{
 			`create_invitation | Ada | <nil> | <nil> | {"email":{"from":null,"to":"grace@example.com"},"role":{"from":null,"to":"member"}}`,
-			`delete_webhook | Ada | <nil> | <nil> | {"events":{"from":["card.created","card.moved"],"to":[]},"host":{"from":"` + apptest.Receivers + `","to":""},"lastFour":{"from":"hook","to":""},"name":{"from":"Other bot","to":""},"on":{"from":true,"to":false}}`,
+			`delete_webhook | Ada | <nil> | <nil> | {"events":{"from":["card.created","card.moved"],"to":[]},"host":{"from":"` +
+				apptest.Receivers + `","to":""},"lastFour":{"from":"hook","to":""},"name":{"from":"Other bot","to":""},"on":{"from":true,"to":false}}`,
 			`rotate_webhook_secret | Ada | <nil> | <nil> | {"oldSecretUntil":{"from":null,"to":"` + until + `"}}`,
 			`update_webhook | Ada | <nil> | <nil> | {"name":{"from":"Bot","to":"Other bot"}}`,
 			`create_webhook | Ada | <nil> | <nil> | {"events":{"from":[],"to":["card.created","card.moved"]},"host":{"from":"","to":"` + apptest.Receivers + `"},"lastFour":{"from":"","to":"hook"},"name":{"from":"","to":"Bot"},"on":{"from":false,"to":true}}`,
@@ -72,13 +74,16 @@ func TestAuditKeepsPrivateBoardsToThemselves(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		cleo := s.Person("Cleo").Joins(w.workspace, board.WorkspaceMember)
-		secret := cleo.Must("create_board", fields{"workspaceId": w.workspace, "name": "Payroll", "visibility": "private"}).ID()
+		secret := cleo.Must("create_board",
+			fields{"workspaceId": w.workspace, "name": "Payroll", "visibility": "private"}).ID()
 		list := cleo.Must("create_list", fields{"boardId": secret, "name": "Rises"}).ID()
 		cleo.Must("create_card", fields{"listId": list, "title": "Bob gets more"})
-		cleo.Must("create_webhook", fields{"boardId": secret, "url": "https://" + apptest.Receivers + "/payroll", "events": []string{"card.created"}, "name": "Wages"})
+		cleo.Must("create_webhook", fields{"boardId": secret, "url": "https://" + apptest.Receivers + "/payroll",
+			"events": []string{"card.created"}, "name": "Wages"})
 		words := []string{"Payroll", "Rises", "Bob gets more", "Wages", "roll\""}
 		a := w.owner.Must("list_audit_entries", fields{"workspaceId": w.workspace, "actor": cleo.ID})
-		if got := a.Each("operation"); !slices.Equal(got, []string{"create_webhook", "create_card", "create_list", "create_board"}) {
+		if got := a.Each("operation"); !slices.Equal(got,
+			[]string{"create_webhook", "create_card", "create_list", "create_board"}) {
 			t.Errorf("the owner reads %v", got)
 		}
 		for _, export := range []string{"export_audit_csv", "export_audit_ndjson"} {
@@ -115,14 +120,16 @@ func TestAuditFilters(t *testing.T) {
 			in   fields
 			want int
 		}{
-			"a person":             {with(here, "actor", w.other.ID), 1},
-			"no person":            {with(here, "actor", "automation"), 0},
-			"an operation":         {with(here, "operation", "update_list"), 2},
-			"a board":              {with(with(here, "boardId", w.board), "operation", "update_list"), 2},
-			"another board":        {with(with(here, "boardId", w.second), "operation", "update_list"), 0},
-			"one day in a zone":    {with(with(with(here, "from", "2026-06-02"), "to", "2026-06-02"), "timeZone", "Europe/Zurich"), 1},
-			"the same day in UTC":  {with(with(with(here, "from", "2026-06-02"), "to", "2026-06-02"), "timeZone", "UTC"), 0},
-			"until the day before": {with(with(with(here, "operation", "update_list"), "to", "2026-06-01"), "timeZone", "Europe/Zurich"), 1},
+			"a person":      {with(here, "actor", w.other.ID), 1},
+			"no person":     {with(here, "actor", "automation"), 0},
+			"an operation":  {with(here, "operation", "update_list"), 2},
+			"a board":       {with(with(here, "boardId", w.board), "operation", "update_list"), 2},
+			"another board": {with(with(here, "boardId", w.second), "operation", "update_list"), 0},
+			"one day in a zone": {with(with(with(here, "from", "2026-06-02"), "to", "2026-06-02"), "timeZone",
+				"Europe/Zurich"), 1},
+			"the same day in UTC": {with(with(with(here, "from", "2026-06-02"), "to", "2026-06-02"), "timeZone", "UTC"), 0},
+			"until the day before": {with(with(with(here, "operation", "update_list"), "to", "2026-06-01"), "timeZone",
+				"Europe/Zurich"), 1},
 		} {
 			if got := count(c.in); got != c.want {
 				t.Errorf("%s: %d entries, want %d", name, got, c.want)
@@ -191,7 +198,8 @@ func TestAuditExports(t *testing.T) {
 			t.Errorf("the lines are %d entries, the list has %d", len(ids), len(want))
 		}
 		// With nothing to tell the table still has its names.
-		if got := string(w.owner.Must("export_audit_csv", with(in, "operation", "nothing")).Raw); !strings.HasPrefix(got, "id,at,operation,") || strings.Count(got, "\n") != 1 {
+		if got := string(w.owner.Must("export_audit_csv", with(in, "operation", "nothing")).Raw); !strings.HasPrefix(got,
+			"id,at,operation,") || strings.Count(got, "\n") != 1 {
 			t.Errorf("an empty table is %q", got)
 		}
 	})
@@ -207,7 +215,8 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 		browser.Must("sign_in", fields{"email": w.withPassword(), "password": password})
 		browser.Must("create_webhook", w.newWebhook())
 		s.Clock.Advance(board.RecentFor)
-		for name, in := range map[string]fields{"create_webhook": w.newWebhook(), "rotate_webhook_secret": {"webhookId": hook}} {
+		for name, in := range map[string]fields{"create_webhook": w.newWebhook(),
+			"rotate_webhook_secret": {"webhookId": hook}} {
 			if !s.Registry.Named(name).Secret {
 				t.Errorf("%s answers no secret", name)
 			}
@@ -234,7 +243,8 @@ func TestDownloadsAreNamedAfterWhatTheyHold(t *testing.T) {
 		w.owner.Must("update_board", fields{"boardId": w.board, "name": `Büro "A/B"`})
 		day := s.DB.Now().UTC().Format(board.DateLayout)
 		for name, want := range map[string]string{
-			"export_board":        `attachment; filename="B_ro -A-B- ` + day + `.json"; filename*=utf-8''B%C3%BCro%20-A-B-%20` + day + `.json`,
+			"export_board": `attachment; filename="B_ro -A-B- ` + day + `.json"; filename*=utf-8''B%C3%BCro%20-A-B-%20` +
+				day + `.json`,
 			"export_workspace":    `attachment; filename="Engines (workspace) ` + day + `.json"`,
 			"export_audit_csv":    `attachment; filename="Engines audit log ` + day + `.csv"`,
 			"export_audit_ndjson": `attachment; filename="Engines audit log ` + day + `.ndjson"`,

@@ -20,25 +20,30 @@ func TestWorkOnABoard(t *testing.T) {
 		todo := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "To do"}).ID()
 		doing := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "Doing"}).ID()
 		label := ada.Must("create_label", apptest.Fields{"boardId": b.ID(), "name": "Bug", "color": "red"}).ID()
-		card := ada.Must("create_card", apptest.Fields{"listId": todo, "title": " Press release ", "labels": []string{label}, "assignees": []string{ada.ID}})
-		if card.Text("title") != "Press release" || card.Text("labels.0.name") != "Bug" || card.Text("assignees.0.name") != "Ada" {
+		card := ada.Must("create_card", apptest.Fields{"listId": todo, "title": " Press release ", "labels": []string{label},
+			"assignees": []string{ada.ID}})
+		if card.Text("title") != "Press release" || card.Text("labels.0.name") != "Bug" ||
+			card.Text("assignees.0.name") != "Ada" {
 			t.Errorf("the new card is %s", card.Raw)
 		}
 		moved := ada.Must("move_card", apptest.Fields{"cardId": card.ID(), "listId": doing, "position": "top"})
 		if moved.Text("listId") != doing || moved.Version != card.Version+1 {
 			t.Errorf("the moved card is %s", moved.Raw)
 		}
-		if again := ada.Must("move_card", apptest.Fields{"cardId": card.ID(), "listId": doing}); again.Version != moved.Version {
+		if again := ada.Must("move_card",
+			apptest.Fields{"cardId": card.ID(), "listId": doing}); again.Version != moved.Version {
 			t.Errorf("moving a card to where it is made version %d of %d", again.Version, moved.Version)
 		}
 		ada.Must("add_comment", apptest.Fields{"cardId": card.ID(), "text": "Soon."})
 		ada.Must("add_checklist", apptest.Fields{"cardId": card.ID(), "title": "Before", "items": []string{"one", "two"}})
 		got := ada.Must("get_card", apptest.Fields{"cardId": card.ID()})
-		if got.Get("comments") != 1.0 || got.Get("checklistItems.total") != 2.0 || got.Text("checklists.0.items.1.title") != "two" {
+		if got.Get("comments") != 1.0 || got.Get("checklistItems.total") != 2.0 ||
+			got.Text("checklists.0.items.1.title") != "two" {
 			t.Errorf("the card is %s", got.Raw)
 		}
 		ada.Must("update_card", apptest.Fields{"cardId": card.ID(), "done": true, "title": "Two press releases"})
-		if titles := ada.All("list_cards", "title", apptest.Fields{"boardId": b.ID()}); len(titles) != 1 || titles[0] != "Two press releases" {
+		if titles := ada.All("list_cards", "title", apptest.Fields{"boardId": b.ID()}); len(titles) != 1 ||
+			titles[0] != "Two press releases" {
 			t.Errorf("the board holds %v", titles)
 		}
 		ada.Must("get_board", apptest.Fields{"boardId": b.ID()})

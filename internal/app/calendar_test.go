@@ -63,7 +63,8 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 			}
 			first := s.Clock.Now().AddDate(0, 0, rapid.IntRange(-40, 12).Draw(rt, "first"))
 			last := first.AddDate(0, 0, rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 91)).Draw(rt, "days"))
-			in := fields{"workspaceId": w.id, "from": first.Format(board.DateLayout), "to": last.Format(board.DateLayout), "timeZone": zoneName}
+			in := fields{"workspaceId": w.id, "from": first.Format(board.DateLayout), "to": last.Format(board.DateLayout),
+				"timeZone": zoneName}
 			for _, p := range []*apptest.Person{ada, bob, gus} {
 				a := p.Must("get_workspace_calendar", in)
 				var got struct {
@@ -76,7 +77,8 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 					t.Fatal(err)
 				}
 				// The operation writes the cards itself.
-				if want, err := json.Marshal(got.Data.Cards); err != nil || !bytes.Contains(a.Raw, append([]byte(`"cards":`), want...)) {
+				if want, err := json.Marshal(got.Data.Cards); err != nil ||
+					!bytes.Contains(a.Raw, append([]byte(`"cards":`), want...)) {
 					rt.Errorf("the answer is %s, %v, without the cards %s", a.Raw, err, want)
 				}
 				shown := []string{}
@@ -85,7 +87,8 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 				}
 				want, undated := w.calendar(p.ID, in["from"].(string), in["to"].(string), zone)
 				if !slices.Equal(shown, want) || got.Data.UndatedCount != undated {
-					rt.Errorf("%s sees %v and %d undated from %s to %s in %s, want %v and %d", p.Name, shown, got.Data.UndatedCount, in["from"], in["to"], zoneName, want, undated)
+					rt.Errorf("%s sees %v and %d undated from %s to %s in %s, want %v and %d", p.Name, shown, got.Data.UndatedCount,
+						in["from"], in["to"], zoneName, want, undated)
 				}
 			}
 			eve.Refused(board.CodeNotFound, "get_workspace_calendar", in)
@@ -104,17 +107,20 @@ func TestCalendarAcrossZones(t *testing.T) {
 		_, lists, _ := newWall(ada, workspace, 1, 0)
 		const allDay = `all "day" <ü> \ 😀`
 		for _, due := range []string{"00:00", "23:59"} {
-			ada.Must("create_card", fields{"listId": lists[0], "title": due, "due": fields{"dueDate": "2027-03-14", "dueTime": due, "timeZone": "America/St_Johns"}})
+			ada.Must("create_card", fields{"listId": lists[0], "title": due,
+				"due": fields{"dueDate": "2027-03-14", "dueTime": due, "timeZone": "America/St_Johns"}})
 		}
 		ada.Must("create_card", fields{"listId": lists[0], "title": allDay, "due": fields{"dueDate": "2027-03-14"}})
 		for _, c := range []struct {
 			zone, day, want string
 		}{
-			{"America/St_Johns", "2027-03-14", "00:00 23:59 " + allDay}, {"America/St_Johns", "2027-03-13", ""}, {"America/St_Johns", "2027-03-15", ""},
+			{"America/St_Johns", "2027-03-14", "00:00 23:59 " + allDay}, {"America/St_Johns", "2027-03-13", ""},
+			{"America/St_Johns", "2027-03-15", ""},
 			{"Pacific/Kiritimati", "2027-03-14", "00:00 " + allDay}, {"Pacific/Kiritimati", "2027-03-15", "23:59"},
 			{"Pacific/Pago_Pago", "2027-03-13", "00:00"}, {"Pacific/Pago_Pago", "2027-03-14", "23:59 " + allDay},
 		} {
-			a := ada.Must("get_workspace_calendar", fields{"workspaceId": workspace, "from": c.day, "to": c.day, "timeZone": c.zone})
+			a := ada.Must("get_workspace_calendar",
+				fields{"workspaceId": workspace, "from": c.day, "to": c.day, "timeZone": c.zone})
 			var titles []string
 			for _, card := range a.Get("cards").([]any) {
 				titles = append(titles, card.(map[string]any)["title"].(string))
@@ -138,11 +144,15 @@ func TestCalendarWindowsRefused(t *testing.T) {
 			name string
 			in   fields
 		}{
-			{"to", with(in, "to", "2026-04-03")}, {"to", with(in, "to", "2025-12-31")}, {"to", fields{"workspaceId": workspace, "from": "2026-01-01"}},
-			{"from", fields{"workspaceId": workspace, "to": "2026-01-01"}}, {"from", with(in, "from", "2026-02-30")}, {"to", with(in, "to", "tomorrow")},
-			{"to", with(in, "to", "2999-12-31")}, {"timeZone", with(in, "timeZone", "Mars/Olympus")}, {"timeZone", with(in, "timeZone", "Local")},
+			{"to", with(in, "to", "2026-04-03")}, {"to", with(in, "to", "2025-12-31")},
+			{"to", fields{"workspaceId": workspace, "from": "2026-01-01"}},
+			{"from", fields{"workspaceId": workspace, "to": "2026-01-01"}}, {"from", with(in, "from", "2026-02-30")},
+			{"to", with(in, "to", "tomorrow")},
+			{"to", with(in, "to", "2999-12-31")}, {"timeZone", with(in, "timeZone", "Mars/Olympus")},
+			{"timeZone", with(in, "timeZone", "Local")},
 		} {
-			if a := ada.Refused(board.CodeInvalidRequest, "get_workspace_calendar", c.in); !strings.HasPrefix(a.Message, c.name+" ") {
+			if a := ada.Refused(board.CodeInvalidRequest, "get_workspace_calendar", c.in); !strings.HasPrefix(a.Message,
+				c.name+" ") {
 				t.Errorf("%v is refused with %q", c.in, a.Message)
 			}
 		}
@@ -174,7 +184,8 @@ func TestCalendarIsBounded(t *testing.T) {
 				l, err := tx.List(ctx, lists[0], board.Edit)
 				for i := from; i < to && err == nil; i++ {
 					day := "2026-05-01"
-					err = tx.TransferCard(ctx, &board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Rank: ranks[i], Number: i + 1, Title: fmt.Sprint(i), Description: new(string), Due: board.Due{DueDate: &day}})
+					err = tx.TransferCard(ctx, &board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Rank: ranks[i],
+						Number: i + 1, Title: fmt.Sprint(i), Description: new(string), Due: board.Due{DueDate: &day}})
 				}
 				return err
 			})

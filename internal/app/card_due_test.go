@@ -31,9 +31,12 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 				in   fields
 				want string // dueDate, dueAt, startDate, startAt, timeZone
 			}{
-				{fields{"dueDate": "2026-12-24", "dueTime": "17:00", "startDate": "2026-12-20", "startTime": "23:30", "timeZone": "Europe/Berlin"}, "2026-12-24 2026-12-24T16:00:00.000Z 2026-12-20 2026-12-20T22:30:00.000Z Europe/Berlin"},
+				{fields{"dueDate": "2026-12-24", "dueTime": "17:00", "startDate": "2026-12-20", "startTime": "23:30",
+					"timeZone": "Europe/Berlin"},
+					"2026-12-24 2026-12-24T16:00:00.000Z 2026-12-20 2026-12-20T22:30:00.000Z Europe/Berlin"},
 				{fields{"dueDate": "2026-12-26"}, "2026-12-26 - 2026-12-20 2026-12-20T22:30:00.000Z Europe/Berlin"},
-				{fields{"dueDate": "2026-12-25", "dueTime": "09:00", "timeZone": "Asia/Tokyo"}, "2026-12-25 2026-12-25T00:00:00.000Z 2026-12-21 2026-12-20T22:30:00.000Z Asia/Tokyo"},
+				{fields{"dueDate": "2026-12-25", "dueTime": "09:00", "timeZone": "Asia/Tokyo"},
+					"2026-12-25 2026-12-25T00:00:00.000Z 2026-12-21 2026-12-20T22:30:00.000Z Asia/Tokyo"},
 				{fields{"startDate": "2026-12-22"}, "2026-12-25 2026-12-25T00:00:00.000Z 2026-12-22 - Asia/Tokyo"},
 				{fields{"startDate": nil}, "2026-12-25 2026-12-25T00:00:00.000Z - - Asia/Tokyo"},
 				{fields{"startDate": "2026-12-01", "dueDate": nil}, "- - 2026-12-01 - -"},
@@ -49,7 +52,8 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 				}
 			}
 			for field, in := range map[string]fields{
-				"startDate, or null": {"dueDate": "2026-11-30"}, "dueDate, or null": {"startDate": "2026-12-24"}, "dueDate or startDate is required": {"timeZone": "UTC"},
+				"startDate, or null": {"dueDate": "2026-11-30"}, "dueDate, or null": {"startDate": "2026-12-24"},
+				"dueDate or startDate is required": {"timeZone": "UTC"},
 				"dueDate is required with dueTime": {"dueTime": "10:00", "startDate": "2026-12-02", "timeZone": "UTC"},
 			} {
 				if a := set(in); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, field) {

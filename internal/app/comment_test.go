@@ -39,7 +39,8 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		if got := holds(second); len(got) < 3 { // the comment, its words, the answer
 			t.Fatalf("what the comment says is stored in %v only", got)
 		}
-		if a := w.owner.Keyed("add", "add_comment", add); a.Text("text") != edit["text"] || a.ID() != added.ID() || a.Version != added.Version || a.Header.Get("Idempotent-Replayed") != "true" {
+		if a := w.owner.Keyed("add", "add_comment", add); a.Text("text") != edit["text"] || a.ID() != added.ID() ||
+			a.Version != added.Version || a.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the replay of an edited comment is %s", a.Raw)
 		}
 		if told := w.other.Must("list_notifications", nil); !strings.Contains(string(told.Raw), second) {
@@ -58,7 +59,8 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			name string
 			in   fields
 		}{"add": {"add_comment", add}, "edit": {"edit_comment", edit}} {
-			if a := w.owner.Keyed(key, call.name, call.in); a.ID() != added.ID() || a.Text("text") != "" || a.Text("author.id") != w.owner.ID {
+			if a := w.owner.Keyed(key, call.name, call.in); a.ID() != added.ID() || a.Text("text") != "" ||
+				a.Text("author.id") != w.owner.ID {
 				t.Errorf("the replay of %s is %s", call.name, a.Raw)
 			}
 		}

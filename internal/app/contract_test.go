@@ -58,7 +58,8 @@ func TestStrangerIsToldNothing(t *testing.T) {
 		w := newWorld(s)
 		eve := s.Person("Eve")
 		elsewhere := eve.Workspace("Elsewhere", board.PlanTeam)
-		strangers := map[string]*apptest.Person{"a stranger": eve, "a token limited to another workspace": w.owner.Within(w.owner.Workspace("Third", board.PlanTeam))}
+		strangers := map[string]*apptest.Person{"a stranger": eve,
+			"a token limited to another workspace": w.owner.Within(w.owner.Workspace("Third", board.PlanTeam))}
 		named := 0
 		for _, o := range s.Registry.All() {
 			in := w.sample(t, o)
@@ -77,8 +78,10 @@ func TestStrangerIsToldNothing(t *testing.T) {
 					continue // no token may, whatever it is limited to
 				}
 				there, absent := p.Call(o.Name, in), p.Call(o.Name, random)
-				if there.Status != http.StatusNotFound || there.Code != board.CodeNotFound || !bytes.Equal(there.Raw, absent.Raw) || absent.Status != there.Status {
-					t.Errorf("%s of %s: %d %s for what is there, %d %s for what is not", o.Name, who, there.Status, there.Raw, absent.Status, absent.Raw)
+				if there.Status != http.StatusNotFound || there.Code != board.CodeNotFound || !bytes.Equal(there.Raw, absent.Raw) ||
+					absent.Status != there.Status {
+					t.Errorf("%s of %s: %d %s for what is there, %d %s for what is not", o.Name, who, there.Status, there.Raw,
+						absent.Status, absent.Raw)
 				}
 			}
 			if w.state() != before {
@@ -98,12 +101,15 @@ func TestStrangerIsToldNothing(t *testing.T) {
 			value           func(id string) any
 		}{
 			{"move_card", "listId", w.list, fields{"cardId": card}, text},
-			{"move_card", "position", w.card, fields{"cardId": card, "listId": list}, func(id string) any { return fields{"after": id} }},
+			{"move_card", "position", w.card, fields{"cardId": card, "listId": list}, func(id string) any {
+				return fields{"after": id}
+			}},
 			{"move_card_to_board", "listId", w.list, fields{"cardId": card}, text},
 			{"move_list_to_board", "boardId", w.board, fields{"listId": list}, text},
 			{"copy_card", "listId", w.list, fields{"cardId": card}, text},
 			{"copy_board", "workspaceId", w.workspace, fields{"boardId": b, "name": "x"}, text},
-			{"create_board_from_template", "templateId", w.make("save_board_as_template", fields{"boardId": w.board}), fields{"workspaceId": elsewhere}, text},
+			{"create_board_from_template", "templateId", w.make("save_board_as_template", fields{"boardId": w.board}),
+				fields{"workspaceId": elsewhere}, text},
 			{"create_card", "labels", w.label, fields{"listId": list, "title": "x"}, list1},
 			{"create_card", "assignees", w.owner.ID, fields{"listId": list, "title": "x"}, list1},
 			{"set_card_labels", "add", w.label, fields{"cardId": card}, list1},
@@ -117,7 +123,8 @@ func TestStrangerIsToldNothing(t *testing.T) {
 			y := eve.Call(second.name, with(second.in, second.field, second.value(absent)))
 			yRaw := bytes.ReplaceAll(y.Raw, []byte(absent), []byte(second.id))
 			if x.Status != y.Status || x.Status/100 == 5 || x.Code != "" && !bytes.Equal(x.Raw, yRaw) {
-				t.Errorf("%s.%s: %d %s for what is there, %d %s for what is not", second.name, second.field, x.Status, x.Raw, y.Status, y.Raw)
+				t.Errorf("%s.%s: %d %s for what is there, %d %s for what is not", second.name, second.field, x.Status, x.Raw,
+					y.Status, y.Raw)
 			}
 		}
 	})
@@ -135,7 +142,8 @@ func TestScopes(t *testing.T) {
 			board.ScopeAdmin: {w.owner.With(board.ScopeRead), w.owner.With(board.ScopeRead, board.ScopeWrite)},
 		}
 		enough := map[board.Scope]*apptest.Person{
-			board.ScopeRead: w.owner.With(board.ScopeRead), board.ScopeWrite: w.owner.With(board.ScopeRead, board.ScopeWrite), board.ScopeAdmin: w.owner.With(board.ScopeRead, board.ScopeAdmin),
+			board.ScopeRead: w.owner.With(board.ScopeRead), board.ScopeWrite: w.owner.With(board.ScopeRead, board.ScopeWrite),
+			board.ScopeAdmin: w.owner.With(board.ScopeRead, board.ScopeAdmin),
 		}
 		nobody := *w.owner
 		nobody.Token = ""
@@ -152,13 +160,15 @@ func TestScopes(t *testing.T) {
 						header.Set("Idempotency-Key", key)
 					}
 					a := p.CallWith(o.Name, in, header)
-					if a.Status != http.StatusForbidden || a.Code != board.CodeInsufficientScope || !strings.Contains(a.Message, string(o.Scope)) {
+					if a.Status != http.StatusForbidden || a.Code != board.CodeInsufficientScope ||
+						!strings.Contains(a.Message, string(o.Scope)) {
 						t.Errorf("%s without %s: %d %s", o.Name, o.Scope, a.Status, a.Raw)
 					}
 				}
 			}
 			a := nobody.Call(o.Name, in)
-			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") ||
+			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
+				!strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") ||
 				!strings.Contains(a.Header.Get("WWW-Authenticate"), `resource_metadata="`+apptest.BaseURL) {
 				t.Errorf("%s without a token: %d %s %v", o.Name, a.Status, a.Raw, a.Header)
 			}
@@ -174,9 +184,12 @@ func TestScopes(t *testing.T) {
 // specification's table.
 var administrative = []string{
 	"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
-	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",
-	"rotate_webhook_secret", "list_deliveries", "send_deliveries_again", "get_delivery", "send_delivery_again", "get_delivery_quota",
-	"list_audit_entries", "export_audit_csv", "export_audit_ndjson", "get_public_page", "update_public_page", "renew_public_page",
+	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "update_webhook",
+	"pause_webhook", "switch_on_webhook", "test_webhook",
+	"rotate_webhook_secret", "list_deliveries", "send_deliveries_again", "get_delivery", "send_delivery_again",
+	"get_delivery_quota",
+	"list_audit_entries", "export_audit_csv", "export_audit_ndjson", "get_public_page", "update_public_page",
+	"renew_public_page",
 	"create_rule", "update_rule", "delete_rule", "switch_on_rule", "switch_off_rule",
 }
 
@@ -188,7 +201,9 @@ func TestScopesAreThoseOfTheTable(t *testing.T) {
 		switch {
 		case slices.Contains(administrative, o.Name):
 			want = board.ScopeAdmin
-		case o.Method == http.MethodGet, o.Name == "look_at_invitation", o.Name == "look_at_authorization", o.Name == "look_at_device", o.Name == "dry_run_rule", strings.HasPrefix(o.Name, "look_at_public_"): // what they take may not stand in an address
+			// what they take may not stand in an address
+		case o.Method == http.MethodGet, o.Name == "look_at_invitation", o.Name == "look_at_authorization",
+			o.Name == "look_at_device", o.Name == "dry_run_rule", strings.HasPrefix(o.Name, "look_at_public_"):
 			want = board.ScopeRead
 		}
 		if o.Scope != want || o.ReadOnly != (want == board.ScopeRead || o.Method == http.MethodGet) {
@@ -212,14 +227,16 @@ func TestArchivedBoardTakesNoWrites(t *testing.T) {
 		before := w.state()
 		for _, o := range s.Registry.All() {
 			switch {
-			case slices.Contains([]string{"create_board", "create_board_from_template", "copy_board"}, o.Name): // these make another board
+			// these make another board
+			case slices.Contains([]string{"create_board", "create_board_from_template", "copy_board"}, o.Name):
 			case o.Name == "restore_board": // comes last
 			case o.Audience.NeedsSession() || o.Audience.NeedsNoAccount(): // about people, not about boards
 			case o.ReadOnly || slices.Contains(aboutNoBoard, o.Name):
 				w.owner.Must(o.Name, in[o.Name])
 			default:
 				for _, header := range []http.Header{nil, {"Idempotency-Key": {"archived-" + o.Name}}} {
-					if a := w.owner.CallWith(o.Name, in[o.Name], header); a.Status != http.StatusConflict || a.Code != board.CodeBoardArchived {
+					if a := w.owner.CallWith(o.Name, in[o.Name], header); a.Status != http.StatusConflict ||
+						a.Code != board.CodeBoardArchived {
 						t.Errorf("%s on an archived board: %d %s", o.Name, a.Status, a.Raw)
 					}
 				}
@@ -265,12 +282,14 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 			effects := w.effects()
 			repeat := func() apptest.Answer { return w.owner.Keyed(key, o.Name, in) }
 			again[o.Name] = repeat
-			if a := repeat(); a.Status != first.Status || !bytes.Equal(a.Raw, first.Raw) || a.Header.Get("Idempotent-Replayed") != "true" {
+			if a := repeat(); a.Status != first.Status || !bytes.Equal(a.Raw, first.Raw) ||
+				a.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s again: %d %s %v, was %d %s", o.Name, a.Status, a.Raw, a.Header, first.Status, first.Raw)
 			}
 			refusal := func(what, name string, in fields) {
 				a := w.owner.Keyed(key, name, in)
-				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "Idempotency-Key") || a.Header.Get("Idempotent-Replayed") != "" {
+				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
+					!strings.Contains(a.Message, "Idempotency-Key") || a.Header.Get("Idempotent-Replayed") != "" {
 					t.Errorf("%s with the key for %s: %d %s", o.Name, what, a.Status, a.Raw)
 				}
 			}
@@ -288,7 +307,8 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 			refused, replayed := w.owner.Keyed("bad-"+key, o.Name, bad), w.owner.Keyed("bad-"+key, o.Name, bad)
 			if refused.Status/100 != 4 || refused.Header.Get("Idempotent-Replayed") != "" || replayed.Status != refused.Status ||
 				!bytes.Equal(replayed.Raw, refused.Raw) || replayed.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s refused: %d %s, again %d %s %v", o.Name, refused.Status, refused.Raw, replayed.Status, replayed.Raw, replayed.Header)
+				t.Errorf("%s refused: %d %s, again %d %s %v", o.Name, refused.Status, refused.Raw, replayed.Status, replayed.Raw,
+					replayed.Header)
 			}
 		}
 		last := s.Clock.Now()

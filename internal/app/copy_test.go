@@ -21,21 +21,25 @@ func TestCopyCard(t *testing.T) {
 		v, sent := p.version(p.from), len(s.Outbox(p.from))
 		a := p.bob.Must("copy_card", fields{"cardId": p.card, "position": "top"})
 		c := p.ada.Must("get_card", fields{"cardId": a.ID()})
-		if a.Version != v+1 || a.ID() == p.card || c.Text("listId") != p.here || c.Get("number") != 2.0 || c.Get("done") != false || c.Text("createdBy") != p.bob.ID || c.Get("comments") != 0.0 {
+		if a.Version != v+1 || a.ID() == p.card || c.Text("listId") != p.here || c.Get("number") != 2.0 ||
+			c.Get("done") != false || c.Text("createdBy") != p.bob.ID || c.Get("comments") != 0.0 {
 			t.Errorf("the copy is %s, version %d after %d", c.Raw, a.Version, v)
 		}
-		for _, field := range []string{"title", "description", "labels", "assignees", "dueDate", "dueAt", "startDate", "timeZone", "checklists.0.title", "checklists.0.items.0.title", "checklists.0.items.1.title"} {
+		for _, field := range []string{"title", "description", "labels", "assignees", "dueDate", "dueAt", "startDate",
+			"timeZone", "checklists.0.title", "checklists.0.items.0.title", "checklists.0.items.1.title"} {
 			if got, want := fmt.Sprint(c.Get(field)), fmt.Sprint(first.Get(field)); got != want {
 				t.Errorf("%s is %s, want %s", field, got, want)
 			}
 		}
-		if c.Get("checklists.0.items.0.done") != false || c.Get("checklistItems.done") != 0.0 || c.Get("checklistItems.total") != 2.0 || c.Text("checklists.0.id") == first.Text("checklists.0.id") {
+		if c.Get("checklists.0.items.0.done") != false || c.Get("checklistItems.done") != 0.0 ||
+			c.Get("checklistItems.total") != 2.0 || c.Text("checklists.0.id") == first.Text("checklists.0.id") {
 			t.Errorf("the copy's checklists are %s", c.Raw)
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.from}); !slices.Equal(got, []string{a.ID(), p.card}) {
 			t.Errorf("the order is %v", got)
 		}
-		if got, want := s.Outbox(p.from)[sent:], []string{fmt.Sprintf(`card.created {"cardId":"%s","listId":"%s"}`, a.ID(), p.here)}; !slices.Equal(got, want) {
+		if got, want := s.Outbox(p.from)[sent:], []string{fmt.Sprintf(`card.created {"cardId":"%s","listId":"%s"}`, a.ID(),
+			p.here)}; !slices.Equal(got, want) {
 			t.Errorf("the copy sent %v, want %v", got, want)
 		}
 		if p.last(p.from)["changes"].(map[string]any)["checklists"] == nil {
@@ -44,14 +48,18 @@ func TestCopyCard(t *testing.T) {
 		if again := p.ada.Must("get_card", fields{"cardId": p.card}); string(again.Raw) != string(first.Raw) {
 			t.Errorf("the original became %s", again.Raw)
 		}
-		bare := p.ada.Must("copy_card", fields{"cardId": p.card, "title": " Another ", "includeLabels": false, "includeAssignees": false, "includeDue": false, "includeChecklists": false, "includeComments": true})
-		if bare.Text("title") != "Another" || fmt.Sprint(bare.Get("labels"), bare.Get("assignees"), bare.Get("dueDate"), bare.Get("startAt"), bare.Get("checklistItems.total"), bare.Get("comments")) != "[] [] <nil> <nil> 0 1" {
+		bare := p.ada.Must("copy_card", fields{"cardId": p.card, "title": " Another ", "includeLabels": false,
+			"includeAssignees": false, "includeDue": false, "includeChecklists": false, "includeComments": true})
+		if bare.Text("title") != "Another" || fmt.Sprint(bare.Get("labels"), bare.Get("assignees"), bare.Get("dueDate"),
+			bare.Get("startAt"), bare.Get("checklistItems.total"), bare.Get("comments")) != "[] [] <nil> <nil> 0 1" {
 			t.Errorf("the bare copy is %s", bare.Raw)
 		}
-		if said := p.ada.Must("list_comments", fields{"cardId": bare.ID()}); said.Text("0.text") != "A quagga says hello." || said.Text("0.author.id") != p.bob.ID {
+		if said := p.ada.Must("list_comments", fields{"cardId": bare.ID()}); said.Text("0.text") != "A quagga says hello." ||
+			said.Text("0.author.id") != p.bob.ID {
 			t.Errorf("the copied comments are %s", said.Raw)
 		}
-		for word, want := range map[string][]string{"okapi": {a.ID(), p.card}, "quagga": {p.card, bare.ID()}, "zebras": {a.ID(), p.card, bare.ID()}} {
+		for word, want := range map[string][]string{"okapi": {a.ID(), p.card}, "quagga": {p.card, bare.ID()},
+			"zebras": {a.ID(), p.card, bare.ID()}} {
 			if got := p.ada.All("list_cards", "id", fields{"boardId": p.from, "q": word}); !slices.Equal(got, want) {
 				t.Errorf("%s is found in %v, want %v", word, got, want)
 			}
@@ -68,7 +76,8 @@ func TestCopyCardToAnotherBoard(t *testing.T) {
 		v, w, told := p.version(p.from), p.version(p.to), len(s.Outbox(p.to))
 		p.Refused(t, "forbidden", p.bob, "copy_card", fields{"cardId": p.card})
 		a := p.bob.Must("copy_card", fields{"cardId": p.card, "listId": p.there, "position": "top"})
-		if a.Text("boardId") != p.to || a.Get("number") != 3.0 || a.Version != w+1 || p.version(p.from) != v || a.Text("labels.0.id") != p.bugThere || a.Get("labels.1") != nil ||
+		if a.Text("boardId") != p.to || a.Get("number") != 3.0 || a.Version != w+1 || p.version(p.from) != v ||
+			a.Text("labels.0.id") != p.bugThere || a.Get("labels.1") != nil ||
 			a.Text("assignees.0.id") != p.ada.ID || a.Text("assignees.1.id") != p.bob.ID || a.Get("assignees.2") != nil {
 			t.Errorf("the copy is %s", a.Raw)
 		}
@@ -95,17 +104,21 @@ func TestCopyList(t *testing.T) {
 		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 1, "wipMode": "hard"})
 		v, sent := p.version(p.from), len(s.Outbox(p.from))
 		a := p.ada.Must("copy_list", fields{"listId": p.here})
-		if a.Text("name") != "Here" || a.Get("openCards") != 2.0 || a.Get("wipLimit") != 1.0 || a.Text("wipMode") != "hard" || a.Version != v+3 {
+		if a.Text("name") != "Here" || a.Get("openCards") != 2.0 || a.Get("wipLimit") != 1.0 || a.Text("wipMode") != "hard" ||
+			a.Version != v+3 {
 			t.Errorf("the copy is %s, version %d after %d", a.Raw, a.Version, v)
 		}
 		named := p.ada.Must("copy_list", fields{"listId": p.here, "name": "Named", "position": "bottom"})
-		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from}); !slices.Equal(got, []string{p.here, a.ID(), end, named.ID()}) {
+		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from}); !slices.Equal(got,
+			[]string{p.here, a.ID(), end, named.ID()}) {
 			t.Errorf("the lists are %v", got)
 		}
-		if got := p.ada.All("list_cards", "title", fields{"boardId": p.from, "list": a.ID(), "archived": "true"}); !slices.Equal(got, []string{"Second", "Press release"}) {
+		if got := p.ada.All("list_cards", "title", fields{"boardId": p.from, "list": a.ID(),
+			"archived": "true"}); !slices.Equal(got, []string{"Second", "Press release"}) {
 			t.Errorf("the cards of the copy are %v", got)
 		}
-		if done := p.ada.All("list_cards", "done", fields{"boardId": p.from, "list": a.ID()}); !slices.Equal(done, []string{"false", "false"}) {
+		if done := p.ada.All("list_cards", "done", fields{"boardId": p.from, "list": a.ID()}); !slices.Equal(done,
+			[]string{"false", "false"}) {
 			t.Errorf("the cards of the copy are done: %v", done)
 		}
 		kinds := ""
@@ -123,7 +136,8 @@ func TestCopyBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
-		p.ada.Must("update_board", fields{"boardId": p.from, "description": "What for", "features": fields{"publicPage": true, "calendar": false}})
+		p.ada.Must("update_board",
+			fields{"boardId": p.from, "description": "What for", "features": fields{"publicPage": true, "calendar": false}})
 		p.make("create_label", fields{"boardId": p.from, "name": "Bug", "color": "red"}) // looks like the first
 		p.make("create_card", fields{"listId": p.here, "title": "On top", "position": "top"})
 		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Put away"})})
@@ -133,29 +147,36 @@ func TestCopyBoard(t *testing.T) {
 		v := p.version(p.from)
 
 		empty := p.ada.Must("copy_board", fields{"boardId": p.from, "name": "Without"})
-		if empty.Get("openCards") != 0.0 || len(empty.Get("lists").([]any)) != 2 || len(empty.Get("labels").([]any)) != 3 || empty.Get("lists.1.wipLimit") != 3.0 || empty.Text("lists.1.wipMode") != "hard" {
+		if empty.Get("openCards") != 0.0 || len(empty.Get("lists").([]any)) != 2 || len(empty.Get("labels").([]any)) != 3 ||
+			empty.Get("lists.1.wipLimit") != 3.0 || empty.Text("lists.1.wipMode") != "hard" {
 			t.Errorf("the copy without cards is %s", empty.Raw)
 		}
 		a := p.ada.Must("copy_board", fields{"boardId": p.from, "name": "With", "includeCards": true})
-		if a.Text("name") != "With" || a.Text("description") != "What for" || a.Text("visibility") != "private" || a.Get("features.publicPage") != false || a.Get("features.calendar") != false ||
-			a.Text("role") != "admin" || a.Get("openCards") != 3.0 || float64(a.Version) != a.Get("version") || a.Version != 1+3+2+3 {
+		if a.Text("name") != "With" || a.Text("description") != "What for" || a.Text("visibility") != "private" ||
+			a.Get("features.publicPage") != false || a.Get("features.calendar") != false ||
+			a.Text("role") != "admin" || a.Get("openCards") != 3.0 || float64(a.Version) != a.Get("version") ||
+			a.Version != 1+3+2+3 {
 			t.Errorf("the copy is %s", a.Raw)
 		}
 		if got := p.ada.All("list_board_members", "id", fields{"boardId": a.ID()}); !slices.Equal(got, []string{p.ada.ID}) {
 			t.Errorf("the copy's members are %v", got)
 		}
-		if got := p.ada.All("list_cards", "title", fields{"boardId": a.ID(), "archived": "true"}); !slices.Equal(got, []string{"On top", "Press release", "Begun"}) {
+		if got := p.ada.All("list_cards", "title", fields{"boardId": a.ID(), "archived": "true"}); !slices.Equal(got,
+			[]string{"On top", "Press release", "Begun"}) {
 			t.Errorf("the copy's cards are %v", got)
 		}
-		c := p.ada.Must("get_card", fields{"cardId": p.ada.All("list_cards", "id", fields{"boardId": a.ID(), "q": "zebras okapi"})[0]})
-		if c.Get("done") != true || c.Get("checklistItems.done") != 1.0 || c.Get("comments") != 0.0 || c.Text("dueDate") != "2026-12-01" || len(c.Get("labels").([]any)) != 2 ||
+		c := p.ada.Must("get_card",
+			fields{"cardId": p.ada.All("list_cards", "id", fields{"boardId": a.ID(), "q": "zebras okapi"})[0]})
+		if c.Get("done") != true || c.Get("checklistItems.done") != 1.0 || c.Get("comments") != 0.0 ||
+			c.Text("dueDate") != "2026-12-01" || len(c.Get("labels").([]any)) != 2 ||
 			c.Text("assignees.0.id") != p.ada.ID || c.Get("assignees.1") != nil {
 			t.Errorf("the copied card is %s", c.Raw)
 		}
 		if got := append(s.Outbox(a.ID()), s.Outbox(empty.ID())...); len(got) != 0 {
 			t.Errorf("the copies sent %v", got)
 		}
-		if got := p.ada.All("list_board_activity", "type", fields{"boardId": a.ID()}); len(got) != 9 || got[8] != "board.created" {
+		if got := p.ada.All("list_board_activity", "type", fields{"boardId": a.ID()}); len(got) != 9 ||
+			got[8] != "board.created" {
 			t.Errorf("the copy's activity is %v", got)
 		}
 		if p.version(p.from) != v {
@@ -163,7 +184,8 @@ func TestCopyBoard(t *testing.T) {
 		}
 		p.ada.Must("update_board", fields{"boardId": p.from, "visibility": "confidential"})
 		elsewhere := p.ada.Workspace("Elsewhere", board.PlanTeam)
-		other := p.ada.Must("copy_board", fields{"boardId": p.from, "name": "Elsewhere", "workspaceId": elsewhere, "includeCards": true})
+		other := p.ada.Must("copy_board",
+			fields{"boardId": p.from, "name": "Elsewhere", "workspaceId": elsewhere, "includeCards": true})
 		if other.Text("visibility") != "confidential" || other.Text("workspaceId") != elsewhere {
 			t.Errorf("the copy elsewhere is %s", other.Raw)
 		}
@@ -185,7 +207,8 @@ func TestCopiesKeepTheLimits(t *testing.T) {
 		}
 		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.here}) // six cards
 		p.make("create_list", fields{"boardId": p.from, "name": "Second"})
-		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.make("create_list", fields{"boardId": p.to, "name": "Second there"})})
+		p.Refused(t, "limit_reached", p.ada, "copy_list",
+			fields{"listId": p.make("create_list", fields{"boardId": p.to, "name": "Second there"})})
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			readOnly := true
 			w, err := tx.Workspace(ctx, p.workspace, board.ViewWorkspace)
@@ -196,13 +219,16 @@ func TestCopiesKeepTheLimits(t *testing.T) {
 		})
 		for name, in := range map[string]fields{
 			"copy_card": {"cardId": p.card}, "copy_list": {"listId": p.here}, "copy_board": {"boardId": p.from, "name": "x"},
-			"move_card_to_board": {"cardId": p.card, "listId": p.there}, "move_list_to_board": {"listId": p.here, "boardId": p.to},
-			"save_board_as_template": {"boardId": p.from}, "create_board_from_template": {"templateId": board.BuiltInTemplates()[0].ID, "workspaceId": p.workspace},
+			"move_card_to_board":         {"cardId": p.card, "listId": p.there},
+			"move_list_to_board":         {"listId": p.here, "boardId": p.to},
+			"save_board_as_template":     {"boardId": p.from},
+			"create_board_from_template": {"templateId": board.BuiltInTemplates()[0].ID, "workspaceId": p.workspace},
 		} {
 			p.Refused(t, "plan_read_only", p.ada, name, in)
 		}
 		elsewhere := p.ada.Workspace("Elsewhere", board.PlanTeam)
-		p.ada.Must("copy_board", fields{"boardId": p.from, "name": "Elsewhere", "workspaceId": elsewhere, "includeCards": true})
+		p.ada.Must("copy_board",
+			fields{"boardId": p.from, "name": "Elsewhere", "workspaceId": elsewhere, "includeCards": true})
 		s.Sound()
 	})
 }
@@ -218,20 +244,23 @@ func BenchmarkCopyBoard(b *testing.B) {
 			}
 			s := apptest.New(b, database, apptest.Options{})
 			ada := s.Person("Ada")
-			source := ada.Must("create_board", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Large"}).ID()
+			source := ada.Must("create_board",
+				fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Large"}).ID()
 			label := ada.Must("create_label", fields{"boardId": source, "name": "Bug", "color": "red"}).ID()
 			for range 10 {
 				list := ada.Must("create_list", fields{"boardId": source, "name": "List"}).ID()
 				for i := range 500 {
-					id := ada.Must("create_card", fields{"listId": list, "title": fmt.Sprint("Write the press release ", i), "labels": []string{label},
-						"description": "Two paragraphs, one picture, and the names of all who helped. The printer wants it by Friday."}).ID()
+					id := ada.Must("create_card",
+						fields{"listId": list, "title": fmt.Sprint("Write the press release ", i), "labels": []string{label},
+							"description": "Two paragraphs, one picture, and the names of all who helped. The printer wants it by Friday."}).ID()
 					if i%5 == 0 {
 						ada.Must("add_checklist", fields{"cardId": id, "title": "Before", "items": []string{"Check the names", "Print"}})
 					}
 				}
 			}
 			for b.Loop() {
-				if a := ada.Must("copy_board", fields{"boardId": source, "name": "Copy", "includeCards": true}); a.Get("openCards") != 5000.0 {
+				if a := ada.Must("copy_board",
+					fields{"boardId": source, "name": "Copy", "includeCards": true}); a.Get("openCards") != 5000.0 {
 					b.Fatal(a.Get("openCards"))
 				}
 			}

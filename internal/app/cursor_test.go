@@ -41,7 +41,8 @@ func TestCursors(t *testing.T) {
 		t := w.T
 		refuse := func(what string, in fields) {
 			t.Helper()
-			if a := w.owner.Call(o.Name, in); a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "cursor") {
+			if a := w.owner.Call(o.Name, in); a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
+				!strings.Contains(a.Message, "cursor") {
 				t.Errorf("%s with %s: %d %s", o.Name, what, a.Status, a.Raw)
 			}
 		}
@@ -67,7 +68,8 @@ func TestCursors(t *testing.T) {
 				refuse("another last character", with(in, "cursor", cursor))
 			}
 		}
-		for _, cursor := range []string{"x", "====", first.Next + "=", first.Next[:8], first.Next + "A", "\n" + first.Next, first.Next + "\r\n", strings.Repeat("A", 2049), strings.Repeat("A", 2000)} {
+		for _, cursor := range []string{"x", "====", first.Next + "=", first.Next[:8], first.Next + "A", "\n" + first.Next,
+			first.Next + "\r\n", strings.Repeat("A", 2049), strings.Repeat("A", 2000)} {
 			refuse("a cursor that is none", with(in, "cursor", cursor))
 		}
 		for _, other := range w.Registry.All() {
@@ -126,7 +128,8 @@ func TestCursorsOfOtherFilters(t *testing.T) {
 func TestLimits(t *testing.T) {
 	pagedOperations(t, func(w *world, o *op.Operation, in fields, _ apptest.Answer) {
 		for _, bad := range []string{"0", "201", "-1", "x", "", "1.0", "1e1", "9223372036854775808", " 1"} {
-			if a := w.owner.Call(o.Name, with(in, "limit", bad)); a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "limit") {
+			if a := w.owner.Call(o.Name, with(in, "limit", bad)); a.Status != http.StatusBadRequest ||
+				a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "limit") {
 				w.T.Errorf("%s with limit %q: %d %s", o.Name, bad, a.Status, a.Raw)
 			}
 		}

@@ -97,7 +97,8 @@ func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Locatio
 			return
 		}
 		d.Open++
-		for is, figure := range map[*int]bool{&d.Overdue: plainOverdue(c, now, zone), &d.DueIn7Days: plainSoon(c, now, zone), &d.Unassigned: len(c.Assignees) == 0, &d.Undated: c.DueDate == nil} {
+		for is, figure := range map[*int]bool{&d.Overdue: plainOverdue(c, now, zone), &d.DueIn7Days: plainSoon(c, now, zone),
+			&d.Unassigned: len(c.Assignees) == 0, &d.Undated: c.DueDate == nil} {
 			if figure {
 				*is++
 			}
@@ -109,7 +110,8 @@ func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Locatio
 	for _, b := range w.boards {
 		for _, l := range b.lists {
 			if b.Features.WIPLimits && l.WIPLimit != nil && held[l] > *l.WIPLimit {
-				d.Breaches.Lists = append(d.Breaches.Lists, board.Breach{ListID: l.ID, BoardID: b.ID, Name: l.Name, OpenCards: held[l], WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
+				d.Breaches.Lists = append(d.Breaches.Lists, board.Breach{ListID: l.ID, BoardID: b.ID, Name: l.Name,
+					OpenCards: held[l], WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
 			}
 		}
 	}
@@ -125,10 +127,18 @@ func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Locatio
 	for _, c := range staleCards[:min(5, len(staleCards))] {
 		stale = append(stale, c.ID)
 	}
-	d.ByBoard.Top, d.ByBoard.Rest = plainTop(valuesByKey(boards), func(r board.BoardTally) board.Tally { return r.Tally }, func(r board.BoardTally) string { return r.Name })
-	d.ByList.Top, d.ByList.Rest = plainTop(valuesByKey(lists), func(r board.ListTally) board.Tally { return r.Tally }, func(r board.ListTally) string { return r.Name })
-	d.ByMember.Top, d.ByMember.Rest = plainTop(valuesByKey(members), func(r board.MemberTally) board.Tally { return r.Tally }, func(r board.MemberTally) string { return r.Name })
-	d.ByLabel.Top, d.ByLabel.Rest = plainTop(valuesByKey(labels), func(r board.LabelTally) board.Tally { return r.Tally }, func(r board.LabelTally) string { return r.Name })
+	d.ByBoard.Top, d.ByBoard.Rest = plainTop(valuesByKey(boards), func(r board.BoardTally) board.Tally {
+		return r.Tally
+	}, func(r board.BoardTally) string { return r.Name })
+	d.ByList.Top, d.ByList.Rest = plainTop(valuesByKey(lists), func(r board.ListTally) board.Tally {
+		return r.Tally
+	}, func(r board.ListTally) string { return r.Name })
+	d.ByMember.Top, d.ByMember.Rest = plainTop(valuesByKey(members), func(r board.MemberTally) board.Tally {
+		return r.Tally
+	}, func(r board.MemberTally) string { return r.Name })
+	d.ByLabel.Top, d.ByLabel.Rest = plainTop(valuesByKey(labels), func(r board.LabelTally) board.Tally {
+		return r.Tally
+	}, func(r board.LabelTally) string { return r.Name })
 	w.flow(userID, now, zone, &d)
 	return d, stale
 }
@@ -262,7 +272,8 @@ func TestCycleTimeBeginsWithTheFirstMove(t *testing.T) {
 			s.Clock.Advance(time.Hour)
 			ada.Must("update_card", fields{"cardId": card, "done": true})
 			d := ada.Must("get_workspace_dashboard", fields{"workspaceId": workspace})
-			if lead, cycle := d.Get("leadTime.medianSeconds"), d.Get("cycleTime.medianSeconds"); lead != 4*3600.0 || cycle != 2*3600.0 {
+			if lead, cycle := d.Get("leadTime.medianSeconds"), d.Get("cycleTime.medianSeconds"); lead != 4*3600.0 ||
+				cycle != 2*3600.0 {
 				t.Errorf("%s first: lead time %v, cycle time %v; want 4 h and 2 h", first, lead, cycle)
 			}
 		}

@@ -109,7 +109,9 @@ func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
 			continue
 		}
 		// The fields of the filter say their words in their descriptions.
-		_, filter := reflect.TypeFor[query.Filter]().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, f.Name) })
+		_, filter := reflect.TypeFor[query.Filter]().FieldByNameFunc(func(name string) bool {
+			return strings.EqualFold(name, f.Name)
+		})
 		if !hasExample(doc, schema) && !filter {
 			t.Errorf("%s: the field %s has no example; add `example:\"…\"` to its tag", o.Name, f.Name)
 		}
@@ -152,7 +154,8 @@ func documentedAnswers(t *testing.T, doc node, o *op.Operation, entry node) {
 	if o.Creates {
 		success = "201"
 	}
-	if !o.Streams() && under(doc, entry, "responses", success, "content", "application/json", "schema", "properties", "data") == nil {
+	if !o.Streams() && under(doc, entry, "responses", success, "content", "application/json", "schema", "properties",
+		"data") == nil {
 		t.Errorf("%s: the answer %s has no data", o.Name, success)
 	}
 	want := []string{"400", "401", "403", "404", "429", "500", "503"}

@@ -65,7 +65,8 @@ func TestEventsAreWhatTheDocumentSays(t *testing.T) {
 	}
 	hook := w.make("create_webhook", fields{"url": receiver, "events": all, "workspaceId": w.workspace})
 	card := w.make("create_card", fields{"listId": w.list, "title": "New"})
-	item := w.make("add_checklist_item", fields{"checklistId": w.make("add_checklist", fields{"cardId": card, "title": "Before"}), "title": "Check"})
+	item := w.make("add_checklist_item",
+		fields{"checklistId": w.make("add_checklist", fields{"cardId": card, "title": "Before"}), "title": "Check"})
 	for _, call := range []struct {
 		name string
 		in   fields
@@ -75,7 +76,8 @@ func TestEventsAreWhatTheDocumentSays(t *testing.T) {
 		{"move_card", fields{"cardId": card, "listId": w.doing}},
 		{"set_card_assignees", fields{"cardId": card, "add": []string{w.owner.ID}}},
 		{"set_card_labels", fields{"cardId": card, "add": []string{w.label}}},
-		{"set_card_due", fields{"cardId": card, "dueDate": "2026-12-24", "dueTime": "17:00", "timeZone": "Europe/Zurich", "startDate": "2026-12-20"}},
+		{"set_card_due", fields{"cardId": card, "dueDate": "2026-12-24", "dueTime": "17:00", "timeZone": "Europe/Zurich",
+			"startDate": "2026-12-20"}},
 		{"set_card_due", fields{"cardId": card, "dueDate": "2026-12-25"}},
 		{"clear_card_due", fields{"cardId": card}},
 		{"add_comment", fields{"cardId": card, "text": "Soon."}},

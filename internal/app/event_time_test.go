@@ -50,7 +50,8 @@ func TestTimesOfABoardNeverRunBackwards(t *testing.T) {
 			last = event.OccurredAt
 		}
 		var before int64
-		for _, at := range s.Column("SELECT at FROM activity WHERE board_id = $1 AND version > $2 ORDER BY version", w.board, from) {
+		for _, at := range s.Column("SELECT at FROM activity WHERE board_id = $1 AND version > $2 ORDER BY version",
+			w.board, from) {
 			n, err := strconv.ParseInt(at, 10, 64)
 			if err != nil || n < before {
 				t.Errorf("the activity goes back from %d to %s (%v)", before, at, err)

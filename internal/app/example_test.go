@@ -117,7 +117,8 @@ func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
 		t.Fatal(err)
 	}
 	e := stableIDs{}
-	e.stable(strings.Join(path, " ")) // what the address names comes first: it has the id that the parameter's own example has
+	// what the address names comes first: it has the id that the parameter's own example has
+	e.stable(strings.Join(path, " "))
 	out := record{}
 	if o.Input.Body != nil {
 		out["request"] = jsontext.Value(e.stable(string(sent)))

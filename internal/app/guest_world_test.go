@@ -8,7 +8,8 @@ import (
 // publicKey is the key of the public page of the world's board, which takes
 // comments and cards.
 func (w *world) publicKey() string {
-	return path.Base(w.owner.Must("update_public_page", fields{"boardId": w.board, "on": true, "mode": "submit", "comments": true}).Text("url"))
+	return path.Base(w.owner.Must("update_public_page",
+		fields{"boardId": w.board, "on": true, "mode": "submit", "comments": true}).Text("url"))
 }
 
 // asGuest is what a guest writes who has looked at the page for a while.

@@ -24,7 +24,8 @@ func TestHomeShowsWhatTheCallerSees(t *testing.T) {
 			b := b.(map[string]any)
 			seen = append(seen, fmt.Sprint(b["id"], " ", b["starred"], " ", b["lastSeenAt"] != nil))
 		}
-		if want := []string{w.board + " false true", w.second + " true true"}; !slices.Equal(seen, want) || home.Get("workspaces.1") != nil {
+		if want := []string{w.board + " false true", w.second + " true true"}; !slices.Equal(seen, want) ||
+			home.Get("workspaces.1") != nil {
 			t.Errorf("Bob's home is %s; want %v, and not %s", home.Raw, want, secret)
 		}
 		if a := w.other.Must("unstar_board", fields{"boardId": w.second}); a.Get("starred") != false {
@@ -54,10 +55,12 @@ func TestOpenBoardIsTheWholeBoard(t *testing.T) {
 				t.Errorf("a card has its description: %v", c)
 			}
 		}
-		if want := w.owner.All("list_cards", "id", fields{"boardId": w.board}); slices.Contains(ids, hidden) || !slices.Equal(ids, slices.DeleteFunc(want, func(id string) bool { return id == hidden })) {
+		if want := w.owner.All("list_cards", "id", fields{"boardId": w.board}); slices.Contains(ids, hidden) ||
+			!slices.Equal(ids, slices.DeleteFunc(want, func(id string) bool { return id == hidden })) {
 			t.Errorf("the cards are %v, want %v without %s", ids, want, hidden)
 		}
-		if open.Get("version") != w.owner.Must("get_board", fields{"boardId": w.board}).Get("version") || len(open.Get("members").([]any)) != 2 || len(open.Get("lists").([]any)) != 2 {
+		if open.Get("version") != w.owner.Must("get_board", fields{"boardId": w.board}).Get("version") ||
+			len(open.Get("members").([]any)) != 2 || len(open.Get("lists").([]any)) != 2 {
 			t.Errorf("the board is %s", open.Raw)
 		}
 	})
@@ -99,7 +102,8 @@ func TestCollapsedListsAreAPersonsOwn(t *testing.T) {
 		}
 		version := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version")
 		elsewhere := w.away
-		a := w.owner.Must("set_collapsed_lists", fields{"boardId": w.board, "listIds": []string{w.doing, elsewhere, "lst_nothing"}})
+		a := w.owner.Must("set_collapsed_lists",
+			fields{"boardId": w.board, "listIds": []string{w.doing, elsewhere, "lst_nothing"}})
 		if ids := a.Get("listIds").([]any); len(ids) != 1 || ids[0] != w.doing {
 			t.Errorf("collapsed: %v", ids)
 		}

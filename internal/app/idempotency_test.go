@@ -38,7 +38,8 @@ func TestSixteenCopiesHaveOneEffect(t *testing.T) {
 			)
 			for i := range answers {
 				wg.Go(func() {
-					answers[i] = at[i%2].Keyed(fmt.Sprint("round-", round), "create_card", fields{"listId": lists[0], "title": fmt.Sprint("Round ", round)})
+					answers[i] = at[i%2].Keyed(fmt.Sprint("round-", round), "create_card",
+						fields{"listId": lists[0], "title": fmt.Sprint("Round ", round)})
 				})
 			}
 			wg.Wait()
@@ -80,15 +81,16 @@ func newSlow() *slow { return &slow{make(chan error, 16), make(chan error, 16)} 
 func (o *slow) registry() *op.Registry {
 	r := app.Operations()
 	r.In("Tests", "What only a test calls.")
-	op.Command(r, "wait", "POST /boards/{boardId}/wait", "Wait until the test says so.", func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
-		b, err := tx.Board(ctx, in.BoardID, board.Edit)
-		if err != nil {
-			return app.Deleted{}, err
-		}
-		tx.Emit(b.ID, board.BoardEvent("board.updated", board.Changes{}))
-		o.begun <- nil
-		return app.Deleted{ID: b.ID}, <-o.end
-	})
+	op.Command(r, "wait", "POST /boards/{boardId}/wait", "Wait until the test says so.",
+		func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
+			b, err := tx.Board(ctx, in.BoardID, board.Edit)
+			if err != nil {
+				return app.Deleted{}, err
+			}
+			tx.Emit(b.ID, board.BoardEvent("board.updated", board.Changes{}))
+			o.begun <- nil
+			return app.Deleted{ID: b.ID}, <-o.end
+		})
 	return r
 }
 
@@ -140,7 +142,8 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 			t.Errorf("the first got %d %s", first.Status, first.Raw)
 		}
 		for _, who := range []*apptest.Person{ada, elsewhere} {
-			if a := who.Keyed("key", "wait", in); !bytes.Equal(a.Raw, first.Raw) || a.Header.Get("Idempotent-Replayed") != "true" {
+			if a := who.Keyed("key", "wait", in); !bytes.Equal(a.Raw, first.Raw) ||
+				a.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("after it had ended a copy got %d %s", a.Status, a.Raw)
 			}
 		}
@@ -212,7 +215,8 @@ func TestFailuresAreNotStored(t *testing.T) {
 		// A refusal undoes what was done before it, and is stored.
 		o.end <- board.Refuse(board.CodeLimitReached, "Enough.")
 		for _, replayed := range []string{"", "true"} {
-			if a := ada.Keyed("refused", "wait", in); a.Code != board.CodeLimitReached || a.Header.Get("Idempotent-Replayed") != replayed {
+			if a := ada.Keyed("refused", "wait", in); a.Code != board.CodeLimitReached ||
+				a.Header.Get("Idempotent-Replayed") != replayed {
 				t.Errorf("got %d %s, replayed %q", a.Status, a.Raw, a.Header.Get("Idempotent-Replayed"))
 			}
 		}
@@ -236,7 +240,8 @@ func TestReplayAuthorizesAgain(t *testing.T) {
 			t.Fatalf("%d %s", first.Status, first.Raw)
 		}
 		gone := func(what string, p *apptest.Person) {
-			if a := p.Keyed("key", "create_card", in); a.Code != board.CodeNotFound || a.Header.Get("Idempotent-Replayed") != "" {
+			if a := p.Keyed("key", "create_card", in); a.Code != board.CodeNotFound ||
+				a.Header.Get("Idempotent-Replayed") != "" {
 				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 			}
 		}
@@ -271,7 +276,8 @@ func TestKeysThatAreNone(t *testing.T) {
 			t.Error("a call with a bad key changed something")
 		}
 		long := strings.Repeat("~", 255)
-		if a, b := w.owner.Keyed(long, "create_label", in), w.owner.Keyed(long, "create_label", in); a.Status != 201 || !bytes.Equal(a.Raw, b.Raw) {
+		if a, b := w.owner.Keyed(long, "create_label", in), w.owner.Keyed(long, "create_label", in); a.Status != 201 ||
+			!bytes.Equal(a.Raw, b.Raw) {
 			t.Errorf("the longest key: %d %s, %s", a.Status, a.Raw, b.Raw)
 		}
 	})

@@ -155,8 +155,11 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 func TestEmptyTextIsRefused(t *testing.T) {
 	t.Parallel()
 	mayBeEmpty := map[string]bool{
-		"create_saved_filter query": true, "look_at_authorization query": true, "allow_authorization query": true, // a query of no terms
-		"look_at_public_page key": true, "look_at_public_card key": true, "submit_guest_card key": true, "add_guest_comment key": true, // not found
+		// a query of no terms
+		"create_saved_filter query": true, "look_at_authorization query": true, "allow_authorization query": true,
+		// not found
+		"look_at_public_page key": true, "look_at_public_card key": true, "submit_guest_card key": true,
+		"add_guest_comment key": true,
 	}
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -173,7 +176,8 @@ func TestEmptyTextIsRefused(t *testing.T) {
 					continue
 				}
 				tried++
-				if a := w.as(o).Call(o.Name, with(good, f.Name, empty)); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, f.Name) ||
+				if a := w.as(o).Call(o.Name, with(good, f.Name, empty)); a.Code != board.CodeInvalidRequest ||
+					!strings.Contains(a.Message, f.Name) ||
 					!strings.Contains(a.Message, "must not be empty") {
 					t.Errorf("%s with an empty text in %s: %d %s", o.Name, f.Name, a.Status, a.Raw)
 				}
@@ -196,7 +200,8 @@ func TestLongestTextIsTaken(t *testing.T) {
 		if a.Text("title") != title || a.Text("description") != description {
 			t.Errorf("the card has %d and %d bytes", len(a.Text("title")), len(a.Text("description")))
 		}
-		if got := w.owner.Must("get_card", fields{"cardId": a.ID()}); got.Text("title") != title || got.Text("description") != description {
+		if got := w.owner.Must("get_card", fields{"cardId": a.ID()}); got.Text("title") != title ||
+			got.Text("description") != description {
 			t.Error("the stored text is another")
 		}
 		w.owner.Must("add_comment", fields{"cardId": a.ID(), "text": description})
@@ -209,7 +214,8 @@ func TestNamesAreOneLine(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		for _, c := range []struct{ operation, field string }{
-			{"create_board", "name"}, {"update_board", "name"}, {"create_list", "name"}, {"update_list", "name"}, {"create_card", "title"},
+			{"create_board", "name"}, {"update_board", "name"}, {"create_list", "name"}, {"update_list", "name"},
+			{"create_card", "title"},
 			{"update_card", "title"}, {"add_checklist", "title"}, {"update_checklist", "title"}, {"add_checklist_item", "title"},
 			{"update_checklist_item", "title"}, {"create_label", "name"}, {"update_label", "name"},
 		} {
@@ -231,20 +237,24 @@ func TestPositionsThatAreNone(t *testing.T) {
 		w := newWorld(s)
 		other := w.make("create_card", fields{"listId": w.doing, "title": "Elsewhere"})
 		for _, bad := range []any{
-			"middle", "TOP", "", 1, []string{}, fields{}, fields{"before": w.card, "after": w.card}, fields{"before": ""}, fields{"after": nil},
-			fields{"before": 3}, fields{"Before": w.card}, fields{"before": w.card, "x": 1}, fields{"before": "crd_none"}, fields{"after": other},
+			"middle", "TOP", "", 1, []string{}, fields{}, fields{"before": w.card, "after": w.card}, fields{"before": ""},
+			fields{"after": nil},
+			fields{"before": 3}, fields{"Before": w.card}, fields{"before": w.card, "x": 1}, fields{"before": "crd_none"},
+			fields{"after": other},
 			fields{"after": w.archivedCard}, fields{"before": w.list}, fields{"before": strings.Repeat("x", 65)},
 		} {
 			for _, c := range []struct {
 				operation string
 				in        fields
-			}{{"create_card", fields{"listId": w.list, "title": "x"}}, {"move_card", fields{"cardId": w.card, "listId": w.list}}} {
+			}{{"create_card", fields{"listId": w.list, "title": "x"}},
+				{"move_card", fields{"cardId": w.card, "listId": w.list}}} {
 				a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(c.in, "position", bad))
 				if !strings.Contains(a.Message, "position") {
 					t.Errorf("%s at %v: %s", c.operation, bad, a.Message)
 				}
 			}
 		}
-		w.owner.Refused(board.CodeInvalidRequest, "move_card", fields{"cardId": w.card, "listId": w.list, "position": fields{"before": w.card}})
+		w.owner.Refused(board.CodeInvalidRequest, "move_card",
+			fields{"cardId": w.card, "listId": w.list, "position": fields{"before": w.card}})
 	})
 }

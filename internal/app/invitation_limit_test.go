@@ -20,7 +20,8 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 		ada := s.Person("Ada")
 		spaces := []string{ada.Workspace("One", board.PlanFree), ada.Workspace("Two", board.PlanFree)}
 		invite := func(i int) apptest.Answer {
-			return ada.Call("create_invitation", fields{"workspaceId": spaces[i%2], "email": fmt.Sprintf("person%d@example.com", i), "role": "member"})
+			return ada.Call("create_invitation",
+				fields{"workspaceId": spaces[i%2], "email": fmt.Sprintf("person%d@example.com", i), "role": "member"})
 		}
 		for i := range 50 {
 			a := invite(i)
@@ -34,7 +35,8 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 		refuse := func(a apptest.Answer) {
 			t.Helper()
 			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-			if a.Status != http.StatusTooManyRequests || err != nil || seconds < 1 || seconds > 86400 || !strings.Contains(a.Message, "50 invitations") {
+			if a.Status != http.StatusTooManyRequests || err != nil || seconds < 1 || seconds > 86400 ||
+				!strings.Contains(a.Message, "50 invitations") {
 				t.Errorf("one too many: %d %v %s", a.Status, a.Header, a.Raw)
 			}
 		}
@@ -45,7 +47,8 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 		ada.Must("list_invitations", fields{"workspaceId": spaces[0]})
 		refuse(invite(51))
 		// A larger plan lets the same person send more, and so does the next day.
-		if a := ada.Call("create_invitation", fields{"workspaceId": ada.Workspace("Three", board.PlanTeam), "email": "more@example.com", "role": "member"}); a.Status != http.StatusCreated {
+		if a := ada.Call("create_invitation", fields{"workspaceId": ada.Workspace("Three", board.PlanTeam),
+			"email": "more@example.com", "role": "member"}); a.Status != http.StatusCreated {
 			t.Errorf("on team: %d %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)
@@ -61,14 +64,16 @@ func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		invite := func(i int) apptest.Answer {
 			p := s.Person(fmt.Sprint("person-", i))
-			return p.Call("create_invitation", fields{"workspaceId": p.Workspace("W", board.PlanBusiness), "email": "victim@example.com", "role": "member"})
+			return p.Call("create_invitation",
+				fields{"workspaceId": p.Workspace("W", board.PlanBusiness), "email": "victim@example.com", "role": "member"})
 		}
 		for i := range 3 {
 			if a := invite(i); a.Status != http.StatusCreated {
 				t.Fatalf("invitation %d: %d %s", i, a.Status, a.Raw)
 			}
 		}
-		if a := invite(3); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Message, "victim@example.com has received 3 invitations") {
+		if a := invite(3); a.Status != http.StatusTooManyRequests ||
+			!strings.Contains(a.Message, "victim@example.com has received 3 invitations") {
 			t.Errorf("the fourth: %d %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)

@@ -65,7 +65,8 @@ func TestInvitation(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		in := fields{"workspaceId": workspace, "email": " Grace@Example.com ", "role": "member"}
 		made := ada.Must("create_invitation", in)
-		if made.Text("email") != "grace@example.com" || made.Text("status") != "pending" || made.Text("invitedBy.name") != "Ada" || !strings.HasPrefix(made.ID(), "inv_") {
+		if made.Text("email") != "grace@example.com" || made.Text("status") != "pending" ||
+			made.Text("invitedBy.name") != "Ada" || !strings.HasPrefix(made.ID(), "inv_") {
 			t.Errorf("the invitation is %s", made.Raw)
 		}
 		created, _ := time.Parse(time.RFC3339, made.Text("createdAt"))
@@ -74,7 +75,8 @@ func TestInvitation(t *testing.T) {
 			t.Errorf("it is good for %v", expires.Sub(created))
 		}
 		sent := emails(s)
-		if len(sent) != 1 || sent[0].To != "grace@example.com" || sent[0].Invitation.Workspace != "Engines" || sent[0].Invitation.InvitedBy != "Ada" ||
+		if len(sent) != 1 || sent[0].To != "grace@example.com" || sent[0].Invitation.Workspace != "Engines" ||
+			sent[0].Invitation.InvitedBy != "Ada" ||
 			!strings.HasPrefix(sent[0].Link, apptest.BaseURL+"/invitation#") || len(secret(sent[0])) < 26 {
 			t.Fatalf("the emails are %+v", sent)
 		}
@@ -96,7 +98,8 @@ func TestInvitation(t *testing.T) {
 		if open := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); len(open) != 0 {
 			t.Errorf("an accepted invitation is open: %v", open)
 		}
-		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message, "grace@example.com") {
+		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message,
+			"grace@example.com") {
 			t.Errorf("a member's address: %s", a.Raw)
 		}
 		in["email"] = "no address"
@@ -150,7 +153,8 @@ func TestInvitationEnds(t *testing.T) {
 		s.Clock.Advance(14 * 24 * time.Hour)
 		_, err = accept(grace, secret(sent[0]))
 		refused(t, err, board.CodeInvalidRequest, "expired on")
-		if a := ada.Must("list_invitations", fields{"workspaceId": workspace}); len(a.Each("id")) != 1 || a.Text("0.status") != "expired" {
+		if a := ada.Must("list_invitations", fields{"workspaceId": workspace}); len(a.Each("id")) != 1 ||
+			a.Text("0.status") != "expired" {
 			t.Errorf("an expired invitation: %s", a.Raw)
 		}
 
@@ -201,12 +205,14 @@ func TestWhoMayInviteWhom(t *testing.T) {
 		tom.Refused(board.CodeForbidden, "create_invitation", in("x@example.com", "guest"))
 		another := ada.Workspace("Another", board.PlanTeam)
 		ada.Refused(board.CodeNotFound, "withdraw_invitation", fields{"workspaceId": another, "invitationId": admin})
-		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace, "limit": 1}); !slices.Equal(ids, []string{owner, admin}) {
+		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace, "limit": 1}); !slices.Equal(ids,
+			[]string{owner, admin}) {
 			t.Errorf("the invitations are %v", ids)
 		}
 		// An invitation does not outlive the right to give it.
 		s.Write(board.Person(ada.ID, board.ScopeAdmin), func(ctx context.Context, tx *store.Tx) error {
-			_, err := app.ChangeMember(ctx, tx, app.ChangeMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace}, UserID: bob.ID, Role: board.WorkspaceMember})
+			_, err := app.ChangeMember(ctx, tx, app.ChangeMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace},
+				UserID: bob.ID, Role: board.WorkspaceMember})
 			return err
 		})
 		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); !slices.Equal(ids, []string{owner}) {
@@ -226,7 +232,8 @@ func TestInvitationsHaveALimit(t *testing.T) {
 		for i := range board.MaxInvitations {
 			ada.Must("create_invitation", in(i))
 		}
-		if a := ada.Refused(board.CodeLimitReached, "create_invitation", in(board.MaxInvitations)); !strings.Contains(a.Message, "200") {
+		if a := ada.Refused(board.CodeLimitReached, "create_invitation",
+			in(board.MaxInvitations)); !strings.Contains(a.Message, "200") {
 			t.Errorf("the refusal is %s", a.Raw)
 		}
 		ada.Must("create_invitation", in(7)) // renewed, not one more
@@ -244,7 +251,8 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 			id := ada.Workspace(name, board.PlanTeam)
 			workspaces = append(workspaces, id)
 			s.Clock.Advance(24 * time.Hour) // an address gets three invitations a day
-			invitation := ada.Must("create_invitation", fields{"workspaceId": id, "email": "grace@example.com", "role": "member"}).ID()
+			invitation := ada.Must("create_invitation",
+				fields{"workspaceId": id, "email": "grace@example.com", "role": "member"}).ID()
 			if name == "Withdrawn" {
 				ada.Must("withdraw_invitation", fields{"workspaceId": id, "invitationId": invitation})
 			}
@@ -291,7 +299,8 @@ func TestSecretIsOnlyInTheEmail(t *testing.T) {
 	s := apptest.New(t, file, apptest.Options{})
 	ada, grace := s.Person("Ada"), s.Person("Grace")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
-	answer := ada.Keyed("k", "create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
+	answer := ada.Keyed("k", "create_invitation",
+		fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
 	token := secret(emails(s)[0])
 	if _, err := accept(grace, token); err != nil {
 		t.Fatal(err)

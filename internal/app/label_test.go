@@ -31,7 +31,8 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 			t.Errorf("version %d after %d", a.Version, v)
 		}
 		event := func(card string) string {
-			return fmt.Sprintf(`card.labels_changed {"cardId":"%s","listId":"%s","added":[],"removed":["%s"]}`, card, p.here, p.bug)
+			return fmt.Sprintf(`card.labels_changed {"cardId":"%s","listId":"%s","added":[],"removed":["%s"]}`, card,
+				p.here, p.bug)
 		}
 		got := strings.Join(s.Outbox(p.from)[sent:], "\n")
 		if want := event(p.card) + "\n" + event(second); got != want {
@@ -44,7 +45,8 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 		if from, to := fmt.Sprint(changes.Get("0.changes.labels.from")), fmt.Sprint(changes.Get("0.changes.labels.to")); from != fmt.Sprint([]string{p.bug, p.idea}) || to != fmt.Sprint([]string{p.idea}) {
 			t.Errorf("the labels were %s and are %s", from, to)
 		}
-		if c := p.ada.Must("get_card", fields{"cardId": p.card}); fmt.Sprint(c.Get("labels.0.id"), c.Get("labels.1")) != p.idea+"<nil>" || c.Text("updatedAt") != changes.Text("0.at") {
+		if c := p.ada.Must("get_card", fields{"cardId": p.card}); fmt.Sprint(c.Get("labels.0.id"),
+			c.Get("labels.1")) != p.idea+"<nil>" || c.Text("updatedAt") != changes.Text("0.at") {
 			t.Errorf("the card is %s", c.Raw)
 		}
 		if c := p.ada.Must("get_card", fields{"cardId": old}); c.Get("labels.0") != nil {
@@ -96,7 +98,8 @@ func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
 			t.Errorf("the replay is %s", again.Raw)
 		}
 		slices := s.Column("SELECT details FROM audit WHERE operation = 'delete_label' ORDER BY id")
-		if got := strings.Join(slices, " "); len(slices) != 3 || strings.Count(got, `"events":200`) != 2 || !strings.Contains(got, `"events":51`) {
+		if got := strings.Join(slices, " "); len(slices) != 3 || strings.Count(got, `"events":200`) != 2 ||
+			!strings.Contains(got, `"events":51`) {
 			t.Errorf("the audit has %s", got)
 		}
 		if left := s.Column("SELECT card_id FROM card_labels"); len(left) > 0 {

@@ -41,7 +41,8 @@ func TestLogTellsNoSecrets(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		var out logBuffer
-		s := apptest.New(t, database, apptest.Options{Log: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		s := apptest.New(t, database,
+			apptest.Options{Log: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		w := newWorld(s)
 		secrets := []string{w.owner.Token, w.other.Token, "whsec_", "@example.com", apptest.Receivers + "/"}
 		var texts func(v any)
@@ -79,7 +80,8 @@ func TestLogTellsNoSecrets(t *testing.T) {
 				}
 				if json.Unmarshal(a.Raw, &made) == nil {
 					for name, v := range made.Data {
-						if text, ok := v.(string); ok && len(text) > 16 && (strings.Contains(strings.ToLower(name), "secret") || strings.Contains(name, "token") || strings.Contains(name, "url")) {
+						if text, ok := v.(string); ok && len(text) > 16 && (strings.Contains(strings.ToLower(name), "secret") ||
+							strings.Contains(name, "token") || strings.Contains(name, "url")) {
 							secrets = append(secrets, text)
 						}
 					}
@@ -95,7 +97,8 @@ func TestLogTellsNoSecrets(t *testing.T) {
 			}
 		}
 		secrets = append(secrets, "Broken wording 7731", "path-7731")
-		for _, path := range []string{"/p/path-7731", "/ical/path-7731.ics", "/api/public/v1/path-7731?token=path-7731", "/reset#path-7731", "/unsubscribe?t=path-7731", "/api/app/v1/path-7731/x"} {
+		for _, path := range []string{"/p/path-7731", "/ical/path-7731.ics", "/api/public/v1/path-7731?token=path-7731",
+			"/reset#path-7731", "/unsubscribe?t=path-7731", "/api/app/v1/path-7731/x"} {
 			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Header.Set("Cookie", "__Host-session=path-7731")
 			r.Header.Set("X-Request-Id", "not plain path-7731")
@@ -129,7 +132,8 @@ func TestLogTellsNoSecrets(t *testing.T) {
 		}
 		for _, o := range s.Registry.All() {
 			l := lines["walk-"+o.Name]
-			if l.Operation != o.Name || l.Method != o.Method || !strings.HasSuffix(l.Route, o.Path) || l.Status < 200 || l.Status > 299 {
+			if l.Operation != o.Name || l.Method != o.Method || !strings.HasSuffix(l.Route, o.Path) || l.Status < 200 ||
+				l.Status > 299 {
 				t.Errorf("the line of %s is %+v", o.Name, l)
 			}
 		}

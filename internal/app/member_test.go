@@ -17,7 +17,8 @@ import (
 // changeMember and removeMember are operations that no route leads to yet.
 func changeMember(by *apptest.Person, workspace, userID string, role board.WorkspaceRole) (m board.Member, err error) {
 	err = by.DB.Write(context.Background(), board.Person(by.ID, board.ScopeAdmin), func(tx *store.Tx) (err error) {
-		m, err = app.ChangeMember(context.Background(), tx, app.ChangeMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace}, UserID: userID, Role: role})
+		m, err = app.ChangeMember(context.Background(), tx,
+			app.ChangeMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace}, UserID: userID, Role: role})
 		return err
 	})
 	return m, err
@@ -25,7 +26,8 @@ func changeMember(by *apptest.Person, workspace, userID string, role board.Works
 
 func removeMember(by *apptest.Person, workspace, userID string) error {
 	return by.DB.Write(context.Background(), board.Person(by.ID, board.ScopeAdmin), func(tx *store.Tx) error {
-		_, err := app.RemoveMember(context.Background(), tx, app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace}, UserID: userID})
+		_, err := app.RemoveMember(context.Background(), tx,
+			app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace}, UserID: userID})
 		return err
 	})
 }

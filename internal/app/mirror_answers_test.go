@@ -39,8 +39,9 @@ func answers(p *apptest.Person, boardID string) record {
 		return 0
 	})
 	return record{
-		"get_board": p.Must("get_board", on).Data, "list_lists": lists, "list_cards": open, "get_card": wholes, "list_comments": comments,
-		"list_labels": records(p, "list_labels", on), "list_board_members": records(p, "list_board_members", on),
+		"get_board": p.Must("get_board", on).Data, "list_lists": lists, "list_cards": open, "get_card": wholes,
+		"list_comments": comments,
+		"list_labels":   records(p, "list_labels", on), "list_board_members": records(p, "list_board_members", on),
 		"list_status_updates": records(p, "list_status_updates", on),
 	}
 }

@@ -26,8 +26,9 @@ type mirror struct {
 	p     *apptest.Person
 	id    string
 	board record
-	kept  map[string]record // lists, cards, checklists, items (with their card), comments, labels, people and status updates by id
-	order wall              // the open lists of the board, the open cards of each list, the items of each checklist
+	// lists, cards, checklists, items (with their card), comments, labels, people and status updates by id
+	kept  map[string]record
+	order wall // the open lists of the board, the open cards of each list, the items of each checklist
 
 	named   map[string]bool   // what to read anew
 	whole   map[string]bool   // the cards that came with all that hangs on them
@@ -40,7 +41,8 @@ type mirror struct {
 func newMirror(t failer, p *apptest.Person, a record) *mirror {
 	m := &mirror{
 		t: t, p: p, board: maps.Clone(a["get_board"].(record)), kept: map[string]record{}, order: wall{},
-		named: map[string]bool{}, whole: map[string]bool{}, told: map[string]record{}, on: map[string]string{}, gone: map[string]bool{},
+		named: map[string]bool{}, whole: map[string]bool{}, told: map[string]record{}, on: map[string]string{},
+		gone: map[string]bool{},
 	}
 	m.id = m.board["id"].(string)
 	for _, name := range []string{"list_lists", "list_labels", "list_board_members", "list_status_updates"} {
@@ -151,13 +153,15 @@ func (m *mirror) answers() record {
 	lists, labels, members := m.inOrder(m.id), sorted(m.of("lbl_"), byName), sorted(m.of("usr_"), byID)
 	given := slices.DeleteFunc(slices.Clone(members), func(r record) bool { return r["given"] == nil })
 	b, limits := maps.Clone(m.board), maps.Clone(m.board["limits"].(record))
-	for name, n := range map[string]int{"openCards": openCards, "allCards": len(wholes), "openLists": len(lists), "labels": len(labels), "members": len(given)} {
+	for name, n := range map[string]int{"openCards": openCards, "allCards": len(wholes), "openLists": len(lists),
+		"labels": len(labels), "members": len(given)} {
 		limits[name] = with(limits[name].(record), "count", n)
 	}
 	b["lists"], b["labels"], b["limits"], b["openCards"] = lists, labels, limits, openCards
 	return record{
-		"get_board": b, "list_lists": slices.Concat(lists, away), "list_cards": open, "get_card": wholes, "list_comments": comments,
-		"list_labels": labels, "list_board_members": members, "list_status_updates": sorted(m.of("sts_"), newestFirst),
+		"get_board": b, "list_lists": slices.Concat(lists, away), "list_cards": open, "get_card": wholes,
+		"list_comments": comments,
+		"list_labels":   labels, "list_board_members": members, "list_status_updates": sorted(m.of("sts_"), newestFirst),
 	}
 }
 
@@ -341,7 +345,8 @@ func (m *mirror) readAnew() {
 	on := fields{"boardId": m.id}
 	if m.named[m.id] {
 		b := m.p.Must("get_board", on).Data.(record)
-		for _, field := range []string{"name", "description", "color", "visibility", "features", "role", "archivedAt", "trashedAt"} {
+		for _, field := range []string{"name", "description", "color", "visibility", "features", "role", "archivedAt",
+			"trashedAt"} {
 			m.board[field] = b[field]
 		}
 	}
@@ -414,6 +419,7 @@ func arrives(t failer, p *apptest.Person, before, after record, size int) {
 	m := newMirror(t, p, before)
 	m.catchUp(size)
 	if d := difference("", plain(t, m.answers()), plain(t, after)); d != "" {
-		t.Fatalf("the changes after version %v of %s do not lead to the board as it is: %s", before["get_board"].(record)["version"], m.id, d)
+		t.Fatalf("the changes after version %v of %s do not lead to the board as it is: %s",
+			before["get_board"].(record)["version"], m.id, d)
 	}
 }

@@ -8,10 +8,11 @@ import (
 // tellable are the fields of which the changes tell what they were and are.
 func tellable(noun string) []string {
 	return map[string][]string{
-		"board":          {"name", "description", "color", "visibility", "features", "archivedAt", "trashedAt"},
-		"board_member":   {"role"},
-		"list":           {"name", "wipLimit", "wipMode", "archivedAt"},
-		"card":           {"title", "description", "number", "listId", "done", "archivedAt", "labels", "assignees", "dueDate", "dueAt", "startDate", "startAt", "timeZone"},
+		"board":        {"name", "description", "color", "visibility", "features", "archivedAt", "trashedAt"},
+		"board_member": {"role"},
+		"list":         {"name", "wipLimit", "wipMode", "archivedAt"},
+		"card": {"title", "description", "number", "listId", "done", "archivedAt", "labels", "assignees", "dueDate",
+			"dueAt", "startDate", "startAt", "timeZone"},
 		"checklist":      {"title"},
 		"checklist_item": {"title", "done"},
 		"label":          {"name", "color"},

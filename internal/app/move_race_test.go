@@ -50,10 +50,13 @@ func TestMovedIsItself(t *testing.T) {
 				if rt.Failed() {
 					rt.FailNow()
 				}
-				if got, want := namesOf(after[i]["labels"]), slices.DeleteFunc(namesOf(before[i]["labels"]), func(n string) bool { return n != "Bug" }); !slices.Equal(got, want) {
+				if got, want := namesOf(after[i]["labels"]), slices.DeleteFunc(namesOf(before[i]["labels"]), func(n string) bool {
+					return n != "Bug"
+				}); !slices.Equal(got, want) {
 					rt.Fatalf("labels %v, want %v", got, want)
 				}
-				if got, want := namesOf(after[i]["assignees"]), slices.DeleteFunc(namesOf(before[i]["assignees"]), func(n string) bool { return n == "Cyd" }); !slices.Equal(got, want) {
+				if got, want := namesOf(after[i]["assignees"]), slices.DeleteFunc(namesOf(before[i]["assignees"]),
+					func(n string) bool { return n == "Cyd" }); !slices.Equal(got, want) {
 					rt.Fatalf("assignees %v, want %v", got, want)
 				}
 			}
@@ -71,7 +74,8 @@ func namesOf(v any) (out []string) {
 
 // cardsIn are the cards of a list with all that hangs on them, archived ones too.
 func cardsIn(p *pair, boardID, list string) (out []map[string]any) {
-	for _, id := range p.ada.All("list_cards", "id", fields{"boardId": boardID, "list": list, "archived": "true", "limit": 200}) {
+	for _, id := range p.ada.All("list_cards", "id",
+		fields{"boardId": boardID, "list": list, "archived": "true", "limit": 200}) {
 		c := p.ada.Must("get_card", fields{"cardId": id}).Data.(map[string]any)
 		c["said"] = p.ada.All("list_comments", "text", fields{"cardId": id})
 		out = append(out, c)
@@ -80,7 +84,8 @@ func cardsIn(p *pair, boardID, list string) (out []map[string]any) {
 }
 
 func drawCardOn(rt *rapid.T, p *pair, list string) {
-	in := fields{"listId": list, "title": rapid.StringMatching(`[A-Za-z]{1,12}`).Draw(rt, "title"), "description": rapid.StringMatching(`[a-z ]{0,20}`).Draw(rt, "description")}
+	in := fields{"listId": list, "title": rapid.StringMatching(`[A-Za-z]{1,12}`).Draw(rt, "title"),
+		"description": rapid.StringMatching(`[a-z ]{0,20}`).Draw(rt, "description")}
 	pick := func(of []string, what string) []string {
 		return slices.DeleteFunc(slices.Clone(of), func(string) bool { return rapid.Bool().Draw(rt, what) })
 	}
@@ -130,7 +135,8 @@ func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
 					if a := p.ada.Call("add_comment", fields{"cardId": card, "text": "Hello."}); a.Status != http.StatusCreated {
 						t.Errorf("comment: %d %s", a.Status, a.Raw)
 					}
-					if a := p.ada.Call("update_card", fields{"cardId": card, "title": fmt.Sprint("Card ", mover, " ", i)}); a.Status != http.StatusOK {
+					if a := p.ada.Call("update_card",
+						fields{"cardId": card, "title": fmt.Sprint("Card ", mover, " ", i)}); a.Status != http.StatusOK {
 						t.Errorf("update: %d %s", a.Status, a.Raw)
 					}
 				}

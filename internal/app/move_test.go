@@ -55,7 +55,8 @@ func (p *pair) full(title string) string {
 	id := p.make("create_card", fields{"listId": p.here, "title": title, "description": "Two paragraphs about zebras.",
 		"labels": []string{p.bug, p.idea}, "assignees": []string{p.cyd.ID, p.bob.ID, p.ada.ID},
 		"due": fields{"dueDate": "2026-12-01", "dueTime": "09:30", "startDate": "2026-11-20", "timeZone": "Europe/Berlin"}})
-	k := p.ada.Must("add_checklist", fields{"cardId": id, "title": "Before", "items": []string{"Check the okapi", "Print"}})
+	k := p.ada.Must("add_checklist",
+		fields{"cardId": id, "title": "Before", "items": []string{"Check the okapi", "Print"}})
 	p.ada.Must("update_checklist_item", fields{"itemId": k.Text("items.0.id"), "done": true})
 	p.bob.Must("add_comment", fields{"cardId": id, "text": "A quagga says hello."})
 	p.ada.Must("update_card", fields{"cardId": id, "done": true})
@@ -78,15 +79,19 @@ func TestMoveCardToBoard(t *testing.T) {
 		before := p.ada.Must("get_card", fields{"cardId": p.card})
 		said := p.ada.Must("list_comments", fields{"cardId": p.card})
 		v, w := p.version(p.from), p.version(p.to)
-		a := p.bob.Must("move_card_to_board", fields{"cardId": p.card, "listId": p.there, "position": fields{"after": p.listed}})
+		a := p.bob.Must("move_card_to_board",
+			fields{"cardId": p.card, "listId": p.there, "position": fields{"after": p.listed}})
 		if a.Text("card.boardId") != p.to || a.Text("card.listId") != p.there || a.Get("card.number") != 3.0 {
 			t.Errorf("the moved card is %s", a.Raw)
 		}
-		if len(a.Get("card.labels").([]any)) != 1 || a.Text("card.labels.0.id") != p.bugThere || a.Text("droppedLabels.0.id") != p.idea || a.Get("droppedLabels.1") != nil {
+		if len(a.Get("card.labels").([]any)) != 1 || a.Text("card.labels.0.id") != p.bugThere ||
+			a.Text("droppedLabels.0.id") != p.idea || a.Get("droppedLabels.1") != nil {
 			t.Errorf("the labels of the moved card: %s", a.Raw)
 		}
-		if a.Text("card.assignees.0.id") != p.ada.ID || a.Text("card.assignees.1.id") != p.bob.ID || a.Get("card.assignees.2") != nil ||
-			a.Text("droppedAssignees.0.id") != p.cyd.ID || a.Text("droppedAssignees.0.name") != "Cyd" || a.Get("droppedAssignees.1") != nil {
+		if a.Text("card.assignees.0.id") != p.ada.ID || a.Text("card.assignees.1.id") != p.bob.ID ||
+			a.Get("card.assignees.2") != nil ||
+			a.Text("droppedAssignees.0.id") != p.cyd.ID || a.Text("droppedAssignees.0.name") != "Cyd" ||
+			a.Get("droppedAssignees.1") != nil {
 			t.Errorf("the assignees of the moved card: %s", a.Raw)
 		}
 		if p.version(p.from) != v+1 || p.version(p.to) != w+1 || a.Version != w+1 {
@@ -97,7 +102,8 @@ func TestMoveCardToBoard(t *testing.T) {
 		if before, after := strings.ReplaceAll(string(said.Raw), p.from, p.to), string(after.Raw); before != after {
 			t.Errorf("the comments are %s, were %s", after, before)
 		}
-		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got, []string{p.listed, p.card, p.behind}) {
+		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got,
+			[]string{p.listed, p.card, p.behind}) {
 			t.Errorf("the order is %v", got)
 		}
 		for _, word := range []string{"zebras", "okapi", "quagga"} {
@@ -109,14 +115,17 @@ func TestMoveCardToBoard(t *testing.T) {
 			t.Errorf("the board that it left has %v", got)
 		}
 		ids := fmt.Sprintf(`card.moved {"cardId":"%s",`, p.card)
-		if got, want := lastOf(s.Outbox(p.from)), ids+fmt.Sprintf(`"listId":null,"previousListId":"%s","boardId":"%s"}`, p.here, p.to); got != want {
+		if got, want := lastOf(s.Outbox(p.from)), ids+fmt.Sprintf(`"listId":null,"previousListId":"%s","boardId":"%s"}`,
+			p.here, p.to); got != want {
 			t.Errorf("the board that it left sends %s\nwant %s", got, want)
 		}
-		if got, want := lastOf(s.Outbox(p.to)), ids+fmt.Sprintf(`"listId":"%s","previousListId":null,"boardId":"%s"}`, p.there, p.from); got != want {
+		if got, want := lastOf(s.Outbox(p.to)), ids+fmt.Sprintf(`"listId":"%s","previousListId":null,"boardId":"%s"}`,
+			p.there, p.from); got != want {
 			t.Errorf("the board that it came to sends %s\nwant %s", got, want)
 		}
 		entry := p.last(p.to)
-		for _, field := range []string{"title", "number", "description", "labels", "assignees", "dueDate", "done", "checklists", "comments", "position", "boardId"} {
+		for _, field := range []string{"title", "number", "description", "labels", "assignees", "dueDate", "done",
+			"checklists", "comments", "position", "boardId"} {
 			if entry["changes"].(map[string]any)[field] == nil {
 				t.Errorf("the change of the board that it came to does not tell %s: %v", field, entry["changes"])
 			}
@@ -180,7 +189,8 @@ func TestMoveBetweenConfidentialBoards(t *testing.T) {
 			if got := s.Outbox(side.other); len(got) != told+4 {
 				t.Errorf("the other board sent %v", got[told:])
 			}
-			for _, line := range append(s.Outbox(side.other)[told:], s.Column("SELECT changes FROM activity WHERE board_id = $1 AND version > $2", side.other, since)...) {
+			for _, line := range append(s.Outbox(side.other)[told:],
+				s.Column("SELECT changes FROM activity WHERE board_id = $1 AND version > $2", side.other, since)...) {
 				if strings.Contains(line, side.secret) || strings.Contains(line, here[side.secret]) {
 					t.Errorf("the other board names the confidential one: %s", line)
 				}
@@ -260,10 +270,12 @@ func TestMoveListToBoard(t *testing.T) {
 		before := p.ada.Must("list_cards", fields{"boardId": p.from, "archived": "true"}).Data.([]any)
 		v, w := p.version(p.from), p.version(p.to)
 		a := p.bob.Must("move_list_to_board", fields{"listId": p.here, "boardId": p.to, "position": "top"})
-		if a.Text("list.id") != p.here || a.Text("list.boardId") != p.to || a.Get("list.openCards") != 2.0 || a.Get("list.wipLimit") != 1.0 {
+		if a.Text("list.id") != p.here || a.Text("list.boardId") != p.to || a.Get("list.openCards") != 2.0 ||
+			a.Get("list.wipLimit") != 1.0 {
 			t.Errorf("the moved list is %s", a.Raw)
 		}
-		if a.Text("droppedLabels.0.id") != p.idea || a.Get("droppedLabels.1") != nil || a.Text("droppedAssignees.0.id") != p.cyd.ID || a.Get("droppedAssignees.1") != nil {
+		if a.Text("droppedLabels.0.id") != p.idea || a.Get("droppedLabels.1") != nil ||
+			a.Text("droppedAssignees.0.id") != p.cyd.ID || a.Get("droppedAssignees.1") != nil {
 			t.Errorf("what was dropped: %s", a.Raw)
 		}
 		if p.version(p.from) != v+4 || p.version(p.to) != w+4 || a.Version != w+4 { // the list and three cards
@@ -277,7 +289,8 @@ func TestMoveListToBoard(t *testing.T) {
 				t.Errorf("card %d is %v", i, card)
 			}
 		}
-		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got, []string{p.card, last, p.listed, p.behind}) {
+		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got,
+			[]string{p.card, last, p.listed, p.behind}) {
 			t.Errorf("the order is %v", got)
 		}
 		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from, "includeArchived": true}); len(got) != 0 {
@@ -286,7 +299,8 @@ func TestMoveListToBoard(t *testing.T) {
 		for _, b := range []struct{ id, side string }{{p.from, `"listId":null,`}, {p.to, `"previousListId":null,`}} {
 			sent := s.Outbox(b.id)
 			for i, id := range []string{p.card, put, last} {
-				if got := sent[len(sent)-3+i]; !strings.HasPrefix(got, `card.moved {"cardId":"`+id) || !strings.Contains(got, b.side) {
+				if got := sent[len(sent)-3+i]; !strings.HasPrefix(got, `card.moved {"cardId":"`+id) ||
+					!strings.Contains(got, b.side) {
 					t.Errorf("board %s sends %s for card %s", b.id, got, id)
 				}
 			}

@@ -48,7 +48,8 @@ func BenchmarkChangesThatTell(b *testing.B) {
 		for b.Loop() {
 			n++
 			write(b, func(ctx context.Context, tx *store.Tx) error {
-				_, err := app.AddComment(ctx, tx, app.AddCommentInput{CardInput: app.CardInput{CardID: card}, Text: fmt.Sprint("Comment ", n)})
+				_, err := app.AddComment(ctx, tx,
+					app.AddCommentInput{CardInput: app.CardInput{CardID: card}, Text: fmt.Sprint("Comment ", n)})
 				return err
 			})
 		}

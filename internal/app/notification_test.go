@@ -73,7 +73,8 @@ func TestNotificationsOfEachKind(t *testing.T) {
 			return toldTo(p)[:n]
 		}
 
-		card := o.card(ada, fields{"title": "Press release", "assignees": []string{bob.ID, ada.ID}, "description": "@Bob knows, @Ada too"})
+		card := o.card(ada, fields{"title": "Press release", "assignees": []string{bob.ID, ada.ID},
+			"description": "@Bob knows, @Ada too"})
 		same(t, "a card made for Bob that mentions him", unread(bob), "mention card.created Ada")
 		same(t, "its maker", unread(ada))
 		clear()
@@ -102,7 +103,8 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		same(t, "a description that mentioned him before", unread(bob))
 		clear()
 
-		private := ada.Must("create_board", fields{"workspaceId": o.workspace, "name": "Secret", "visibility": "private"}).ID()
+		private := ada.Must("create_board",
+			fields{"workspaceId": o.workspace, "name": "Secret", "visibility": "private"}).ID()
 		ada.Must("share_board", fields{"boardId": private, "userId": bob.ID, "role": "viewer"})
 		same(t, "a board shared", unread(bob), "invitation board_member.added Ada")
 		clear()
@@ -123,7 +125,8 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		other := o.card(bob, fields{"title": "Watched"})
 		bob.Must("add_comment", fields{"cardId": other, "text": "So"})
 		bob.Must("archive_card", fields{"cardId": other})
-		same(t, "a board watched", unread(ada), "watched card.archived Bob", "comment comment.added Bob", "watched card.created Bob")
+		same(t, "a board watched", unread(ada), "watched card.archived Bob", "comment comment.added Bob",
+			"watched card.created Bob")
 		ada.Must("unwatch_board", fields{"boardId": o.board})
 		o.card(bob, fields{"title": "Unwatched"})
 		if n := len(unread(ada)); n != 3 {
@@ -175,7 +178,8 @@ func TestNotificationSettings(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		o := newOffice(s)
-		if a := o.bob.Must("get_notification_settings", nil); a.Text("ways.mention") != "mail" || a.Get("digestHour") != float64(8) || a.Get("quietFrom") != nil {
+		if a := o.bob.Must("get_notification_settings", nil); a.Text("ways.mention") != "mail" ||
+			a.Get("digestHour") != float64(8) || a.Get("quietFrom") != nil {
 			t.Errorf("the defaults: %s", a.Raw)
 		}
 		o.bob.Must("set_notification_settings", notificationSettings(fields{"assignment": "off"}))
@@ -187,7 +191,8 @@ func TestNotificationSettings(t *testing.T) {
 		} {
 			o.bob.Refused(board.CodeInvalidRequest, "set_notification_settings", notificationSettings(change))
 		}
-		if a := o.bob.Must("get_notification_settings", nil); a.Text("quietFrom") != "22:00" || a.Get("remindHour") != float64(6) || a.Text("reminders.0") != "hour" {
+		if a := o.bob.Must("get_notification_settings", nil); a.Text("quietFrom") != "22:00" ||
+			a.Get("remindHour") != float64(6) || a.Text("reminders.0") != "hour" {
 			t.Errorf("the settings: %s", a.Raw)
 		}
 	})
@@ -255,7 +260,8 @@ func TestNotificationEmails(t *testing.T) {
 		same(t, "a day of nothing", post())
 
 		// Quiet hours hold what would leave at once.
-		o.bob.Must("set_notification_settings", notificationSettings(fields{"assignment": "mail", "quietFrom": "08:00", "quietUntil": "20:00"}))
+		o.bob.Must("set_notification_settings",
+			notificationSettings(fields{"assignment": "mail", "quietFrom": "08:00", "quietUntil": "20:00"}))
 		o.card(o.ada, fields{"title": "Quiet", "assignees": []string{o.bob.ID}})
 		s.Clock.Advance(time.Hour)
 		same(t, "in quiet hours", post())
@@ -274,7 +280,10 @@ func TestNotificationEmails(t *testing.T) {
 
 		// One click ends it; the rest goes on.
 		var token string
-		s.Write(board.System(), func(_ context.Context, tx *store.Tx) error { token = tx.UnsubscribeToken(o.bob.ID); return nil })
+		s.Write(board.System(), func(_ context.Context, tx *store.Tx) error {
+			token = tx.UnsubscribeToken(o.bob.ID)
+			return nil
+		})
 		o.card(o.ada, fields{"title": "Last", "assignees": []string{o.bob.ID}})
 		s.Browser().Must("unsubscribe", fields{"token": token})
 		s.Browser().Refused(board.CodeInvalidRequest, "unsubscribe", fields{"token": token[1:]})
@@ -322,8 +331,10 @@ func TestNobodyIsToldOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		o := newOffice(s)
-		people := []*apptest.Person{o.ada, o.bob, s.Person("Cleo").Joins(o.workspace, board.WorkspaceGuest), s.Person("Dan").Joins(o.workspace, board.WorkspaceMember), s.Person("Eve")}
-		boards := []string{o.board, o.ada.Must("create_board", fields{"workspaceId": o.workspace, "name": "Other", "visibility": "private"}).ID()}
+		people := []*apptest.Person{o.ada, o.bob, s.Person("Cleo").Joins(o.workspace, board.WorkspaceGuest),
+			s.Person("Dan").Joins(o.workspace, board.WorkspaceMember), s.Person("Eve")}
+		boards := []string{o.board,
+			o.ada.Must("create_board", fields{"workspaceId": o.workspace, "name": "Other", "visibility": "private"}).ID()}
 		lists := []string{o.list, o.ada.Must("create_list", fields{"boardId": boards[1], "name": "Else"}).ID()}
 		var cards []string
 		for _, l := range lists {
@@ -345,7 +356,8 @@ func TestNobodyIsToldOfWhatIsHidden(t *testing.T) {
 				case 3:
 					o.ada.Call("remove_board_member", fields{"boardId": boards[n], "userId": whom.ID})
 				case 4:
-					o.ada.Call("update_board", fields{"boardId": boards[n], "visibility": rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(r, "visibility")})
+					o.ada.Call("update_board", fields{"boardId": boards[n],
+						"visibility": rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(r, "visibility")})
 				case 5:
 					by.Call("watch_board", fields{"boardId": boards[n]})
 				case 6:

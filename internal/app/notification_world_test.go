@@ -23,8 +23,10 @@ func (w *world) mentioned() string {
 
 // notificationSettings are settings with one field changed.
 func notificationSettings(change fields) fields {
-	ways := fields{"mention": "mail", "assignment": "digest", "invitation": "mail", "due": "mail", "comment": "application", "watched": "off"}
-	in := fields{"ways": ways, "mail": true, "quietFrom": "22:00", "quietUntil": "07:00", "digestHour": 7, "reminders": []string{"hour"}, "remindHour": 6}
+	ways := fields{"mention": "mail", "assignment": "digest", "invitation": "mail", "due": "mail",
+		"comment": "application", "watched": "off"}
+	in := fields{"ways": ways, "mail": true, "quietFrom": "22:00", "quietUntil": "07:00", "digestHour": 7,
+		"reminders": []string{"hour"}, "remindHour": 6}
 	for k, v := range change {
 		if _, ok := ways[k]; ok {
 			ways[k] = v

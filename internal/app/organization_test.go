@@ -35,11 +35,14 @@ func TestOrganizationTellsItsPlanAndWhatItUses(t *testing.T) {
 		w.failed()
 		in := fields{"organizationId": w.organization()}
 		a := w.owner.Must("get_organization", in)
-		if a.Text("plan") != "team" || a.Get("readOnly") != false || a.Get("owned") != true || a.Get("webhooks.max") != 25.0 || a.Get("deliveries.max") != 10_000.0 ||
-			a.Get("deliveries.warnAt") != 9_000.0 || a.Text("plans.0.plan") != "free" || a.Get("plans.0.webhooks") != 2.0 || a.Get("plans.2.requestsPerMinute") != 1200.0 {
+		if a.Text("plan") != "team" || a.Get("readOnly") != false || a.Get("owned") != true ||
+			a.Get("webhooks.max") != 25.0 || a.Get("deliveries.max") != 10_000.0 ||
+			a.Get("deliveries.warnAt") != 9_000.0 || a.Text("plans.0.plan") != "free" || a.Get("plans.0.webhooks") != 2.0 ||
+			a.Get("plans.2.requestsPerMinute") != 1200.0 {
 			t.Errorf("the organization is %s", a.Raw)
 		}
-		if a.Get("webhooks.count") != 3.0 || a.Text("workspaces.0.id") != w.workspace || a.Get("workspaces.1") != nil || a.Get("workspaces.0.members") != 2.0 {
+		if a.Get("webhooks.count") != 3.0 || a.Text("workspaces.0.id") != w.workspace || a.Get("workspaces.1") != nil ||
+			a.Get("workspaces.0.members") != 2.0 {
 			t.Errorf("it uses %s", a.Raw)
 		}
 		if !strings.HasSuffix(a.Text("renewsAt"), "T00:00:00.000Z") {
@@ -50,10 +53,12 @@ func TestOrganizationTellsItsPlanAndWhatItUses(t *testing.T) {
 		}
 		// Members see the plan, of the workspaces only their own.
 		second := beside(w.owner, w.workspace, "Second")
-		if a := w.other.Must("get_organization", in); a.Get("owned") != false || a.Get("workspaces.1") != nil || a.Text("workspaces.0.role") != "member" {
+		if a := w.other.Must("get_organization", in); a.Get("owned") != false || a.Get("workspaces.1") != nil ||
+			a.Text("workspaces.0.role") != "member" {
 			t.Errorf("a member sees %s", a.Raw)
 		}
-		if a := w.owner.Must("get_organization", in); a.Text("workspaces.1.id") != second || a.Text("workspaces.1.role") != "owner" {
+		if a := w.owner.Must("get_organization", in); a.Text("workspaces.1.id") != second ||
+			a.Text("workspaces.1.role") != "owner" {
 			t.Errorf("the owner of both sees %s", a.Raw)
 		}
 		w.owner.Must("delete_workspace", fields{"workspaceId": second})
@@ -78,13 +83,15 @@ func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
 		if names := a.Each("name"); !slices.Equal(names, []string{"Ada", "Bob", "Eve", "Carol"}) {
 			t.Errorf("the people are %v", names)
 		}
-		if a.Text("2.workspaces.0.role") != "admin" || a.Text("2.workspaces.1.role") != "owner" || a.Text("2.workspaces.1.name") != "Second" {
+		if a.Text("2.workspaces.0.role") != "admin" || a.Text("2.workspaces.1.role") != "owner" ||
+			a.Text("2.workspaces.1.name") != "Second" {
 			t.Errorf("Eve is %s", a.Raw)
 		}
 		if a.Text("2.email") != "eve@example.com" || a.Get("3.email") != nil {
 			t.Errorf("the addresses of who is in no workspace that the caller manages: %s", a.Raw)
 		}
-		if a := eve.Must("list_organization_members", in); a.Text("3.email") != "carol@example.com" || a.Text("0.email") != "ada@example.com" {
+		if a := eve.Must("list_organization_members", in); a.Text("3.email") != "carol@example.com" ||
+			a.Text("0.email") != "ada@example.com" {
 			t.Errorf("Eve manages both, and sees %s", a.Raw)
 		}
 		w.other.Refused(board.CodeForbidden, "list_organization_members", in)
@@ -152,7 +159,8 @@ func TestOperatorFindsOrganizations(t *testing.T) {
 			}
 		}
 		one := ada.Must("list_organizations", fields{"q": "linkers"})
-		if one.Get("0.workspaces") != 1.0 || one.Get("0.members") != 2.0 || one.Text("0.owners.0.email") != "grace@example.com" || one.Get("0.owners.1") != nil {
+		if one.Get("0.workspaces") != 1.0 || one.Get("0.members") != 2.0 ||
+			one.Text("0.owners.0.email") != "grace@example.com" || one.Get("0.owners.1") != nil {
 			t.Errorf("the organization is %s", one.Raw)
 		}
 		org := grace.Must("get_workspace", fields{"workspaceId": second}).Text("organizationId")
@@ -170,10 +178,12 @@ func TestOperatorChangesPlanAndWriting(t *testing.T) {
 		second := beside(grace, workspace, "Linkers")
 		org := grace.Must("get_workspace", fields{"workspaceId": workspace}).Text("organizationId")
 		a := ada.Must("update_organization", fields{"organizationId": org, "plan": "business", "readOnly": true})
-		if a.Text("plan") != "business" || a.Get("readOnly") != true || a.Get("workspaces") != 2.0 || a.Text("owners.0.name") != "Grace" {
+		if a.Text("plan") != "business" || a.Get("readOnly") != true || a.Get("workspaces") != 2.0 ||
+			a.Text("owners.0.name") != "Grace" {
 			t.Errorf("the organization is %s", a.Raw)
 		}
-		if a := grace.Must("get_workspace", fields{"workspaceId": second}); a.Text("plan") != "business" || a.Get("readOnly") != true {
+		if a := grace.Must("get_workspace", fields{"workspaceId": second}); a.Text("plan") != "business" ||
+			a.Get("readOnly") != true {
 			t.Errorf("the workspace is %s", a.Raw)
 		}
 		grace.Refused(board.CodePlanReadOnly, "create_board", fields{"workspaceId": workspace, "name": "x"})
@@ -189,7 +199,8 @@ func TestOperatorChangesPlanAndWriting(t *testing.T) {
 		for _, id := range []string{workspace, second} {
 			log := grace.Must("list_audit_entries", fields{"workspaceId": id, "operation": "update_organization"})
 			if len(log.Each("id")) != 2 || log.Text("1.actorName") != "Ada" || log.Text("1.subject") != org ||
-				log.Text("1.changes.plan.from") != "free" || log.Text("1.changes.plan.to") != "business" || log.Get("1.changes.readOnly.to") != true || log.Get("0.changes.plan") != nil {
+				log.Text("1.changes.plan.from") != "free" || log.Text("1.changes.plan.to") != "business" ||
+				log.Get("1.changes.readOnly.to") != true || log.Get("0.changes.plan") != nil {
 				t.Errorf("the audit of %s has %s", id, log.Raw)
 			}
 		}

@@ -50,7 +50,8 @@ func TestOverview(t *testing.T) {
 		add("of bob", "2027-01-13", "", bob)
 		ada.Must("update_card", fields{"cardId": add("done", "2027-01-13", "", ada), "done": true})
 		ada.Must("archive_card", fields{"cardId": add("archived", "2027-01-13", "", ada)})
-		ada.Must("create_card", fields{"listId": lists[1], "title": "away", "assignees": []string{ada.ID}, "due": fields{"dueDate": "2027-01-13"}})
+		ada.Must("create_card", fields{"listId": lists[1], "title": "away", "assignees": []string{ada.ID},
+			"due": fields{"dueDate": "2027-01-13"}})
 		ada.Must("archive_list", fields{"listId": lists[1]})
 		check := func(zone, group, titles string, count int) {
 			t.Helper()
@@ -81,7 +82,8 @@ func TestOverview(t *testing.T) {
 		s.Clock.Advance(time.Second)
 		ada.Must("update_board", fields{"boardId": b, "description": "Last."})
 		a := ada.Must("get_my_overview", nil)
-		if a.Get("boards.count") != 6.0 || len(a.Get("boards.boards").([]any)) != 5 || a.Text("boards.boards.0.id") != b || a.Get("boards.boards.0.status") != nil || a.Text("boards.boards.1.name") != "Board 4" {
+		if a.Get("boards.count") != 6.0 || len(a.Get("boards.boards").([]any)) != 5 || a.Text("boards.boards.0.id") != b ||
+			a.Get("boards.boards.0.status") != nil || a.Text("boards.boards.1.name") != "Board 4" {
 			t.Errorf("the boards are %v", a.Get("boards"))
 		}
 		if a := bob.Must("get_my_overview", nil); a.Get("boards.count") != 1.0 || titlesOf(a, "dueToday") != "of bob" {
@@ -92,7 +94,8 @@ func TestOverview(t *testing.T) {
 			t.Errorf("who does not see the board sees %s", a.Raw)
 		}
 		elsewhere := ada.Within(ada.Workspace("Elsewhere", board.PlanTeam))
-		if a := elsewhere.Must("get_my_overview", nil); a.Get("boards.count") != 0.0 || a.Get("recentlyAssigned.count") != 0.0 || a.Get("overdue.count") != 0.0 {
+		if a := elsewhere.Must("get_my_overview", nil); a.Get("boards.count") != 0.0 ||
+			a.Get("recentlyAssigned.count") != 0.0 || a.Get("overdue.count") != 0.0 {
 			t.Errorf("a token of another workspace sees %s", a.Raw)
 		}
 		s.Clock.Advance(8 * 24 * time.Hour)

@@ -129,14 +129,15 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 					slices.Reverse(want)
 				}
 				writers := crowdOf(noise.write)
-				seen := walk(ada, "list_cards", fields{"boardId": boardID, "limit": limit, "sort": sort, "view": "compact"}, stable, func(page int) {
-					if sort == "position" && page%5 == 1 && page < 30 {
-						rankAnew(ada, lists[page%3])
-					}
-					if page > 40 { // the walker must get to the end
-						noise.rest()
-					}
-				})
+				seen := walk(ada, "list_cards", fields{"boardId": boardID, "limit": limit, "sort": sort, "view": "compact"}, stable,
+					func(page int) {
+						if sort == "position" && page%5 == 1 && page < 30 {
+							rankAnew(ada, lists[page%3])
+						}
+						if page > 40 { // the walker must get to the end
+							noise.rest()
+						}
+					})
 				writers.leave()
 				noise.clear()
 				if !slices.Equal(seen, want) {
@@ -194,7 +195,8 @@ func (n *noise) write(random *rand.Rand) {
 		n.cards = slices.DeleteFunc(n.cards, func(c string) bool { return c == card })
 		n.mu.Unlock()
 	case open < 10 || random.IntN(3) == 0:
-		if a = n.p.Call("create_card", fields{"listId": list, "title": fmt.Sprint("noise ", random.IntN(100)), "position": position}); a.Status == 201 {
+		if a = n.p.Call("create_card", fields{"listId": list, "title": fmt.Sprint("noise ", random.IntN(100)),
+			"position": position}); a.Status == 201 {
 			n.mu.Lock()
 			n.cards = append(n.cards, a.ID())
 			n.mu.Unlock()
@@ -226,8 +228,11 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 		boards := []string{boardID}
 		var mine []string
 		for i := range 8 {
-			boards = append(boards, ada.Must("create_board", fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i)}).ID())
-			mine = append(mine, ada.Must("create_card", fields{"listId": lists[0], "title": "Mine", "assignees": []string{ada.ID}, "due": fields{"dueDate": fmt.Sprintf("2026-12-%02d", i+1)}}).ID())
+			boards = append(boards,
+				ada.Must("create_board", fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i)}).ID())
+			mine = append(mine, ada.Must("create_card",
+				fields{"listId": lists[0], "title": "Mine", "assignees": []string{ada.ID},
+					"due": fields{"dueDate": fmt.Sprintf("2026-12-%02d", i+1)}}).ID())
 			ada.Must("add_comment", fields{"cardId": card, "text": fmt.Sprint("Comment ", i)})
 		}
 		stable := map[string][]string{
@@ -236,7 +241,9 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 			"list_board_activity": ada.All("list_board_activity", "id", fields{"boardId": boardID, "limit": 200}),
 			"list_board_changes":  ada.All("list_board_changes", "id", fields{"boardId": boardID, "limit": 200}),
 		}
-		in := map[string]fields{"list_boards": {"workspaceId": workspace}, "list_my_cards": {}, "list_comments": {"cardId": card}, "list_board_activity": {"boardId": boardID}, "list_board_changes": {"boardId": boardID}}
+		in := map[string]fields{"list_boards": {"workspaceId": workspace}, "list_my_cards": {},
+			"list_comments": {"cardId": card}, "list_board_activity": {"boardId": boardID},
+			"list_board_changes": {"boardId": boardID}}
 		var budget sync.Mutex
 		for limit := 1; limit <= 7; limit++ {
 			for name, want := range stable {
@@ -257,7 +264,8 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 						}
 					case "list_my_cards":
 						due := fields{"dueDate": fmt.Sprintf("2026-12-%02d", 1+random.IntN(31))}
-						if a = ada.Call("create_card", fields{"listId": lists[0], "title": "noise", "assignees": []string{ada.ID}, "due": due}); a.Status == 201 {
+						if a = ada.Call("create_card",
+							fields{"listId": lists[0], "title": "noise", "assignees": []string{ada.ID}, "due": due}); a.Status == 201 {
 							a = ada.Call("archive_card", fields{"cardId": a.ID()})
 						}
 					default:
@@ -287,10 +295,14 @@ func TestWalkingEveryOrder(t *testing.T) {
 		ada := s.Person("Ada")
 		boardID, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 2, 0)
 		for i, c := range []fields{
-			{"title": "b", "due": fields{"dueDate": "2026-05-02"}}, {"title": "B", "due": fields{"dueDate": "2026-05-01", "dueTime": "10:00", "timeZone": "Europe/Berlin"}},
-			{"title": "a"}, {"title": "ä", "due": fields{"dueDate": "2026-05-01"}}, {"title": "a", "due": fields{"startDate": "2026-04-01"}},
-			{"title": "c", "due": fields{"dueDate": "2026-05-01", "dueTime": "09:00", "timeZone": "Europe/Berlin"}}, {"title": "Z", "due": fields{"startDate": "2026-04-01"}},
-			{"title": "_", "due": fields{"startDate": "2026-03-01", "startTime": "08:00", "timeZone": "UTC"}}, {"title": "z", "due": fields{"dueDate": "2026-05-02"}},
+			{"title": "b", "due": fields{"dueDate": "2026-05-02"}},
+			{"title": "B", "due": fields{"dueDate": "2026-05-01", "dueTime": "10:00", "timeZone": "Europe/Berlin"}},
+			{"title": "a"}, {"title": "ä", "due": fields{"dueDate": "2026-05-01"}},
+			{"title": "a", "due": fields{"startDate": "2026-04-01"}},
+			{"title": "c", "due": fields{"dueDate": "2026-05-01", "dueTime": "09:00", "timeZone": "Europe/Berlin"}},
+			{"title": "Z", "due": fields{"startDate": "2026-04-01"}},
+			{"title": "_", "due": fields{"startDate": "2026-03-01", "startTime": "08:00", "timeZone": "UTC"}},
+			{"title": "z", "due": fields{"dueDate": "2026-05-02"}},
 		} {
 			ada.Must("create_card", with(with(c, "listId", lists[i%2]), "assignees", []string{ada.ID}))
 		}

@@ -17,8 +17,10 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 		ada := s.Person("Ada")
 		b, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 3)
 		for name, allowed := range map[string]string{
-			"assignee": "me, none or any", "label": "label ids, none or any", "done": "true", "due": "calendarweek", "dueFrom": "YYYY-MM-DD",
-			"sort": "position", "archived": "only", "has": "checklist", "view": "compact", "limit": "from 1 to 200", "timeZone": "Europe/Zurich", "q": "search text",
+			"assignee": "me, none or any", "label": "label ids, none or any", "done": "true", "due": "calendarweek",
+			"dueFrom": "YYYY-MM-DD",
+			"sort":    "position", "archived": "only", "has": "checklist", "view": "compact", "limit": "from 1 to 200",
+			"timeZone": "Europe/Zurich", "q": "search text",
 		} {
 			for _, value := range []string{"", " "} {
 				a := ada.Refused(board.CodeInvalidRequest, "list_cards", fields{"boardId": b, name: value})
@@ -32,7 +34,8 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 
 		// As it stands in an address: a plus sign, and a name without an equals sign.
 		for _, query := range []string{"limit=%2B5", "limit=+5", "assignee", "label=&label="} {
-			if a := ada.Send(http.MethodGet, "/boards/"+b+"/cards?"+query, ""); a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest {
+			if a := ada.Send(http.MethodGet, "/boards/"+b+"/cards?"+query, ""); a.Status != http.StatusBadRequest ||
+				a.Code != board.CodeInvalidRequest {
 				t.Errorf("?%s: %d %s", query, a.Status, a.Raw)
 			}
 		}

@@ -54,7 +54,8 @@ func TestToolsAreTheOperations(t *testing.T) {
 			restBody, toolBody := string(rest.Raw), tool.Text
 			if o.Streams() {
 				restBody, toolBody = countsOf(t, rest), countsOf(t, tool.Answer)
-				if want := apptest.BaseURL + strings.Split(a.owner.Request(o, over).URL.Path, "?")[0]; a.plain(want) != b.plain(tool.Get("link")) {
+				if want := apptest.BaseURL + strings.Split(a.owner.Request(o, over).URL.Path,
+					"?")[0]; a.plain(want) != b.plain(tool.Get("link")) {
 					t.Errorf("%s: the link is %v, want %s", o.Name, tool.Get("link"), want)
 				}
 			}
@@ -88,7 +89,8 @@ func newTold(w *world) *told {
 var (
 	idText = regexp.MustCompile(`\b[a-z]{3}_[0-9a-z]{26}\b`)
 	random = []*regexp.Regexp{
-		regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`), regexp.MustCompile(`(?:"nextCursor":|"lastFour":)"[^"]+"`),
+		regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`),
+		regexp.MustCompile(`(?:"nextCursor":|"lastFour":)"[^"]+"`),
 	}
 )
 
@@ -208,7 +210,8 @@ func TestToolsRefuseAlike(t *testing.T) {
 					return
 				}
 				cases++
-				if !tool.Failed || tool.Code != rest.Code || words && tool.Message != rest.Message || !strings.HasPrefix(tool.Text, string(rest.Code)+": ") || !strings.Contains(tool.Text, " Next: ") {
+				if !tool.Failed || tool.Code != rest.Code || words && tool.Message != rest.Message ||
+					!strings.HasPrefix(tool.Text, string(rest.Code)+": ") || !strings.Contains(tool.Text, " Next: ") {
 					t.Errorf("%s of %s: %d %s over REST, %s as a tool", o.Name, what, rest.Status, rest.Raw, tool.Text)
 				}
 			}
@@ -274,8 +277,10 @@ func TestToolsAreRepeatedOnce(t *testing.T) {
 			if now := w.effects(); now != effects {
 				t.Errorf("%s had an effect again: %v, was %v", o.Name, now, effects)
 			}
-			refused := w.owner.Tool("create_label", fields{"boardId": w.board, "name": "x", "color": "red", "idempotencyKey": "tool-" + o.Name})
-			if o.Name != "create_label" && (refused.Code != board.CodeInvalidRequest || !strings.Contains(refused.Text, "Idempotency-Key")) {
+			refused := w.owner.Tool("create_label",
+				fields{"boardId": w.board, "name": "x", "color": "red", "idempotencyKey": "tool-" + o.Name})
+			if o.Name != "create_label" &&
+				(refused.Code != board.CodeInvalidRequest || !strings.Contains(refused.Text, "Idempotency-Key")) {
 				t.Errorf("the key of %s for create_label: %s", o.Name, refused.Text)
 			}
 		}

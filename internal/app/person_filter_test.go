@@ -50,8 +50,9 @@ func TestFilterByPersonNeverFindsNobody(t *testing.T) {
 			t.Helper()
 			var last string
 			for operation, in := range map[string]fields{
-				"list_cards": {"boardId": b, "assignee": as}, "list_my_cards": {"creator": as}, "search_cards": {"q": `member:"` + as + `"`},
-				"list_boards": nil,
+				"list_cards": {"boardId": b, "assignee": as}, "list_my_cards": {"creator": as},
+				"search_cards": {"q": `member:"` + as + `"`},
+				"list_boards":  nil,
 			} {
 				if in == nil {
 					continue
@@ -72,7 +73,8 @@ func TestFilterByPersonNeverFindsNobody(t *testing.T) {
 			return last
 		}
 		for as, want := range map[string]string{
-			"Anna": "Anna", "annik": "Annika", "ANNIKA": "Annika", "ad": "Ada", "me": "Ada", anna.ID: "Anna", "annika@example.com": "Annika",
+			"Anna": "Anna", "annik": "Annika", "ANNIKA": "Annika", "ad": "Ada", "me": "Ada", anna.ID: "Anna",
+			"annika@example.com": "Annika",
 		} {
 			find(ada, as, want)
 		}
@@ -96,12 +98,16 @@ func TestFilterByPersonNeverFindsNobody(t *testing.T) {
 		gus.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "member:" + anna.ID})
 
 		// A filter outlives the people whom it names: it is broken, and finds nothing.
-		filter := ada.Must("create_saved_filter", fields{"workspaceId": workspace, "name": "Annika's", "query": "member:annika"})
+		filter := ada.Must("create_saved_filter",
+			fields{"workspaceId": workspace, "name": "Annika's", "query": "member:annika"})
 		if filter.Get("broken") != false {
 			t.Errorf("the filter is broken: %s", filter.Raw)
 		}
-		ada.Refused(board.CodeInvalidRequest, "create_saved_filter", fields{"workspaceId": workspace, "name": "x", "query": "member:nobodyhere"})
-		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveMember(ctx, workspace, annika.ID) })
+		ada.Refused(board.CodeInvalidRequest, "create_saved_filter",
+			fields{"workspaceId": workspace, "name": "x", "query": "member:nobodyhere"})
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.RemoveMember(ctx, workspace, annika.ID)
+		})
 		list := ada.Must("list_saved_filters", fields{"workspaceId": workspace})
 		if list.Get("0.broken") != true || !strings.Contains(list.Text("0.problem"), "no person") {
 			t.Errorf("after Annika left: %s", list.Raw)

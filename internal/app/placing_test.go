@@ -122,7 +122,8 @@ func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) w
 	if have := int64(p.Must("get_board", fields{"boardId": boardID}).Get("version").(float64)); have != version {
 		t.Errorf("the board has version %d and %d recorded changes", have, version)
 	}
-	if activity := p.All("list_board_activity", "boardVersion", fields{"boardId": boardID, "limit": 200}); len(activity) != int(version) {
+	if activity := p.All("list_board_activity", "boardVersion",
+		fields{"boardId": boardID, "limit": 200}); len(activity) != int(version) {
 		t.Errorf("the activity has %d entries, the board version %d", len(activity), version)
 	}
 	return m
@@ -284,7 +285,8 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 		}
 		wg.Wait()
 		got := wallOf(ada, boardID, lists)
-		if have := slices.Sorted(slices.Values(slices.Concat(got[lists[0]], got[lists[1]]))); !slices.Equal(have, slices.Sorted(slices.Values(all))) {
+		if have := slices.Sorted(slices.Values(slices.Concat(got[lists[0]], got[lists[1]]))); !slices.Equal(have,
+			slices.Sorted(slices.Values(all))) {
 			t.Errorf("the board holds %v, want each of %v once", have, all)
 		}
 		for _, l := range lists {

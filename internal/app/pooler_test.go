@@ -17,23 +17,27 @@ import (
 // many at once on more connections than the pooler has.
 func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	t.Parallel()
-	s := apptest.New(t, apptest.PoolerURL(t, apptest.EmptyPostgresURL(t)), apptest.Options{Impatient: true}) // the pooler takes no settings
+	// the pooler takes no settings
+	s := apptest.New(t, apptest.PoolerURL(t, apptest.EmptyPostgresURL(t)), apptest.Options{Impatient: true})
 	everyOperationWorks(t, s)
 	if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || len(done.Parts.Made) == 0 {
 		t.Errorf("housekeeping made the parts %v: %v", done.Parts.Made, err)
 	}
 
 	ada := s.Person("Zoe")
-	id := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Many", board.PlanTeam), "name": "Many"}).ID()
+	id := ada.Must("create_board",
+		apptest.Fields{"workspaceId": ada.Workspace("Many", board.PlanTeam), "name": "Many"}).ID()
 	list := ada.Must("create_list", apptest.Fields{"boardId": id, "name": "List"}).ID()
 	const clients, each = 32, 5
 	var wg sync.WaitGroup
 	for range clients {
 		wg.Go(func() {
 			for range each {
-				for name, in := range map[string]apptest.Fields{"create_card": {"listId": list, "title": "Card"}, "list_cards": {"boardId": id, "limit": 1}} {
+				for name, in := range map[string]apptest.Fields{"create_card": {"listId": list, "title": "Card"},
+					"list_cards": {"boardId": id, "limit": 1}} {
 					a := ada.Call(name, in)
-					for begin := time.Now(); a.Code == board.CodeUnavailable && time.Since(begin) < time.Minute; a = ada.Call(name, in) {
+					for begin := time.Now(); a.Code == board.CodeUnavailable &&
+						time.Since(begin) < time.Minute; a = ada.Call(name, in) {
 						time.Sleep(100 * time.Millisecond) // a busy machine puts off what is too much
 					}
 					if a.Status >= 300 {
@@ -66,7 +70,8 @@ func TestLocksAreNotWaitedForBehindPgbouncer(t *testing.T) {
 		}
 		begin := time.Now()
 		err := s.DB.Write(ctx, board.System(), func(other *store.Tx) error { return rename(ctx, other) })
-		if took := time.Since(begin); !board.IsCode(err, board.CodeUnavailable) || took < time.Second || took > 10*time.Second {
+		if took := time.Since(begin); !board.IsCode(err, board.CodeUnavailable) || took < time.Second ||
+			took > 10*time.Second {
 			t.Errorf("the second waited %v: %v", took, err)
 		}
 		return nil

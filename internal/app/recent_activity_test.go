@@ -35,7 +35,8 @@ func TestRecentActivityIsThatOfAllBoards(t *testing.T) {
 			type entry struct{ at, board, id string }
 			var all []entry
 			for _, b := range p.All("list_boards", "id", fields{"includeArchived": true}) {
-				at, id := p.All("list_board_activity", "at", fields{"boardId": b}), p.All("list_board_activity", "id", fields{"boardId": b})
+				at, id := p.All("list_board_activity", "at", fields{"boardId": b}), p.All("list_board_activity", "id",
+					fields{"boardId": b})
 				for i := range id {
 					all = append(all, entry{at[i], b, id[i]})
 				}
@@ -86,7 +87,8 @@ func TestWalkingRecentActivityWhileOthersWrite(t *testing.T) {
 			stable := ada.All("list_recent_activity", "id", fields{"limit": 200})
 			stable = stable[:min(60, len(stable))]
 			writers := crowdOf(func(random *rand.Rand) {
-				if a := ada.Call("create_card", fields{"listId": lists[random.IntN(len(lists))], "title": "noise"}); a.Status != 201 {
+				if a := ada.Call("create_card",
+					fields{"listId": lists[random.IntN(len(lists))], "title": "noise"}); a.Status != 201 {
 					t.Errorf("a writer got %d %s", a.Status, a.Raw)
 				}
 			})

@@ -83,8 +83,9 @@ func TestEmptyFieldsAreInTheAnswer(t *testing.T) {
 		empty("get_my_overview", w.owner.Must("get_my_overview", nil), "overdue.cards.0.description", "")
 		empty("get_board", w.owner.Must("get_board", fields{"boardId": w.board}), "description", "")
 		w.automates()
-		rule := w.owner.Must("create_rule", fields{"boardId": w.board, "name": "Any", "when": fields{"event": "card_completed", "listId": nil},
-			"then": []fields{{"operation": "archive_card"}}})
+		rule := w.owner.Must("create_rule",
+			fields{"boardId": w.board, "name": "Any", "when": fields{"event": "card_completed", "listId": nil},
+				"then": []fields{{"operation": "archive_card"}}})
 		for _, field := range []string{"when.listId", "when.labelId", "when.userId", "when.hours"} {
 			empty("create_rule", rule, field, nil)
 		}

@@ -28,12 +28,16 @@ func TestRefusalsSayWhatIsAllowed(t *testing.T) {
 				"titel is not a field of create_card. Allowed fields are listId, title, description, labels, assignees, due, position. title is required."},
 			{"move_card", fields{"cardId": w.card, "listId": w.list, "position": "middle"},
 				`position must be "top", "bottom", {"before": string} or {"after": string}.`},
-			{"update_list", fields{"listId": w.list, "wipLimit": 1.5}, "wipLimit must be a whole number from 1 to 200000, or null."},
-			{"update_list", fields{"listId": w.list, "wipLimit": 0}, "wipLimit must be a whole number from 1 to 200000, or null."},
-			{"update_list", fields{"listId": w.list, "wipLimit": 1e300}, "wipLimit must be a whole number from 1 to 200000, or null."},
+			{"update_list", fields{"listId": w.list, "wipLimit": 1.5},
+				"wipLimit must be a whole number from 1 to 200000, or null."},
+			{"update_list", fields{"listId": w.list, "wipLimit": 0},
+				"wipLimit must be a whole number from 1 to 200000, or null."},
+			{"update_list", fields{"listId": w.list, "wipLimit": 1e300},
+				"wipLimit must be a whole number from 1 to 200000, or null."},
 			{"update_list", fields{"listId": w.list, "wipMode": "x"}, "wipMode must be one of soft, hard."},
 			{"update_card", fields{"cardId": w.card, "done": "yes"}, "done must be true or false."},
-			{"update_card", fields{"cardId": w.card, "title": strings.Repeat("x", 513)}, "title must be a string of at most 512 characters."},
+			{"update_card", fields{"cardId": w.card, "title": strings.Repeat("x", 513)},
+				"title must be a string of at most 512 characters."},
 			{"set_card_labels", fields{"cardId": w.card, "add": []any{1}}, "add[0] must be a string that is not empty."},
 			{"get_board", fields{"boardId": strings.Repeat("x", 65)}, "boardId must be a string of at most 64 characters."},
 		} {
@@ -72,8 +76,10 @@ func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
 		if first.Status != 201 {
 			t.Fatalf("the first: %d %s", first.Status, first.Raw)
 		}
-		again := send("{ \"due\": {\"timeZone\":\"UTC\", \"dueDate\":\"2026-03-01\"},\n\"title\":\"\\u00c4\", \"listId\":\"" + w.list + "\"}")
-		if again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" || string(again.Raw) != string(first.Raw) {
+		again := send("{ \"due\": {\"timeZone\":\"UTC\", \"dueDate\":\"2026-03-01\"},\n\"title\":\"\\u00c4\", \"listId\":\"" +
+			w.list + "\"}")
+		if again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" ||
+			string(again.Raw) != string(first.Raw) {
 			t.Errorf("the same fields in another order: %d %s", again.Status, again.Raw)
 		}
 		for _, other := range []string{

@@ -97,7 +97,8 @@ type heldBoard struct {
 }
 
 func newPlay(ada, bob *apptest.Person, workspace string) *play {
-	p := &play{workspace: workspace, people: []*apptest.Person{ada, bob}, ids: map[string][]string{"people": {ada.ID, bob.ID}}, held: map[string][]heldBoard{}}
+	p := &play{workspace: workspace, people: []*apptest.Person{ada, bob},
+		ids: map[string][]string{"people": {ada.ID, bob.ID}}, held: map[string][]heldBoard{}}
 	for _, name := range []string{"One", "Other"} {
 		id := ada.Must("create_board", fields{"workspaceId": workspace, "name": name}).ID()
 		p.ids["boards"] = append(p.ids["boards"], id)
@@ -107,12 +108,14 @@ func newPlay(ada, bob *apptest.Person, workspace string) *play {
 			label := ada.Must("create_label", fields{"boardId": id, "name": fmt.Sprint("Label ", i), "color": "red"}).ID()
 			p.ids["labels"] = append(p.ids["labels"], label)
 			for _, title := range []string{"Open", "Also open", "Archived"} {
-				card := ada.Must("create_card", fields{"listId": list, "title": title, "labels": []string{label}, "assignees": p.ids["people"]}).ID()
+				card := ada.Must("create_card",
+					fields{"listId": list, "title": title, "labels": []string{label}, "assignees": p.ids["people"]}).ID()
 				p.ids["cards"] = append(p.ids["cards"], card)
 				steps := ada.Must("add_checklist", fields{"cardId": card, "title": "Steps", "items": []string{"one", "two"}})
 				p.ids["checklists"] = append(p.ids["checklists"], steps.ID())
 				p.ids["items"] = append(p.ids["items"], steps.Text("items.0.id"), steps.Text("items.1.id"))
-				p.ids["comments"] = append(p.ids["comments"], ada.Must("add_comment", fields{"cardId": card, "text": "First."}).ID())
+				p.ids["comments"] = append(p.ids["comments"],
+					ada.Must("add_comment", fields{"cardId": card, "text": "First."}).ID())
 			}
 			ada.Must("archive_card", fields{"cardId": p.ids["cards"][len(p.ids["cards"])-1]})
 		}
@@ -183,7 +186,8 @@ func (p *play) moves() map[string]func(*rapid.T) {
 	flip := func(rt *rapid.T) bool { return rapid.Bool().Draw(rt, "flag") }
 	ids := func(rt *rapid.T, what string) []string { return []string{p.pick(rt, what)} }
 	due := func(rt *rapid.T) fields {
-		return some(rt, fields{"dueDate": "2026-12-24", "dueTime": "09:30", "startDate": "2026-12-01", "timeZone": "Europe/Zurich"}, "dueDate", "timeZone")
+		return some(rt, fields{"dueDate": "2026-12-24", "dueTime": "09:30", "startDate": "2026-12-01",
+			"timeZone": "Europe/Zurich"}, "dueDate", "timeZone")
 	}
 	moves := map[string]func(*rapid.T){
 		"see": func(rt *rapid.T) {
@@ -204,7 +208,8 @@ func (p *play) moves() map[string]func(*rapid.T) {
 	moves["leave and come back"] = func(*rapid.T) {
 		ada, bob := p.people[0], p.people[1]
 		ada.Write(board.Person(ada.ID), func(ctx context.Context, tx *store.Tx) error {
-			_, err := app.RemoveMember(ctx, tx, app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: p.workspace}, UserID: bob.ID})
+			_, err := app.RemoveMember(ctx, tx,
+				app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: p.workspace}, UserID: bob.ID})
 			return err
 		})
 		bob.Joins(p.workspace, board.WorkspaceAdmin)
@@ -221,11 +226,14 @@ func (p *play) moves() map[string]func(*rapid.T) {
 	for name, move := range map[string]func(rt *rapid.T) (makes string, in fields){
 		"update_board": func(rt *rapid.T) (string, fields) {
 			features := some(rt, fields{"calendar": flip(rt), "publicPage": flip(rt), "automation": flip(rt)})
-			return "", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "description": phrase(rt), "color": rapid.SampledFrom([]any{nil, "teal", "red"}).Draw(rt, "color"), "features": features,
-				"visibility": rapid.SampledFrom([]string{"workspace", "workspace", "workspace", "private", "confidential"}).Draw(rt, "visibility")}, "boardId")
+			return "", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "description": phrase(rt),
+				"color": rapid.SampledFrom([]any{nil, "teal", "red"}).Draw(rt, "color"), "features": features,
+				"visibility": rapid.SampledFrom([]string{"workspace", "workspace", "workspace", "private", "confidential"}).Draw(rt,
+					"visibility")}, "boardId")
 		},
 		"share_board": func(rt *rapid.T) (string, fields) {
-			return "", fields{"boardId": p.pick(rt, "boards"), "userId": p.pick(rt, "people"), "role": rapid.SampledFrom([]string{"admin", "editor", "viewer"}).Draw(rt, "role")}
+			return "", fields{"boardId": p.pick(rt, "boards"), "userId": p.pick(rt, "people"),
+				"role": rapid.SampledFrom([]string{"admin", "editor", "viewer"}).Draw(rt, "role")}
 		},
 		"remove_board_member": func(rt *rapid.T) (string, fields) {
 			return "", fields{"boardId": p.pick(rt, "boards"), "userId": p.pick(rt, "people")}
@@ -235,27 +243,32 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		},
 
 		"create_list": func(rt *rapid.T) (string, fields) {
-			return "lists", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "wipLimit": 3, "position": p.position(rt, "lists")}, "boardId", "name")
+			return "lists", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "wipLimit": 3,
+				"position": p.position(rt, "lists")}, "boardId", "name")
 		},
 		"update_list": func(rt *rapid.T) (string, fields) {
-			return "", some(rt, fields{"listId": p.pick(rt, "lists"), "name": phrase(rt), "wipMode": "soft", "wipLimit": rapid.SampledFrom([]any{nil, 4}).Draw(rt, "limit")}, "listId")
+			return "", some(rt, fields{"listId": p.pick(rt, "lists"), "name": phrase(rt), "wipMode": "soft",
+				"wipLimit": rapid.SampledFrom([]any{nil, 4}).Draw(rt, "limit")}, "listId")
 		},
 		"move_list": func(rt *rapid.T) (string, fields) {
 			return "", fields{"listId": p.pick(rt, "lists"), "position": p.position(rt, "lists")}
 		},
 		"move_list_to_board": func(rt *rapid.T) (string, fields) {
-			return "", fields{"listId": p.pick(rt, "lists"), "boardId": p.pick(rt, "boards"), "position": p.position(rt, "lists")}
+			return "", fields{"listId": p.pick(rt, "lists"), "boardId": p.pick(rt, "boards"),
+				"position": p.position(rt, "lists")}
 		},
 		"copy_list":    func(rt *rapid.T) (string, fields) { return "lists", fields{"listId": p.pick(rt, "lists")} },
 		"archive_list": func(rt *rapid.T) (string, fields) { return "", fields{"listId": p.pick(rt, "lists")} },
 		"restore_list": func(rt *rapid.T) (string, fields) { return "", fields{"listId": p.pick(rt, "lists")} },
 
 		"create_card": func(rt *rapid.T) (string, fields) {
-			return "cards", some(rt, fields{"listId": p.pick(rt, "lists"), "title": phrase(rt), "description": phrase(rt), "labels": ids(rt, "labels"),
+			return "cards", some(rt, fields{"listId": p.pick(rt, "lists"), "title": phrase(rt), "description": phrase(rt),
+				"labels":    ids(rt, "labels"),
 				"assignees": ids(rt, "people"), "due": due(rt), "position": p.position(rt, "cards")}, "listId", "title")
 		},
 		"update_card": func(rt *rapid.T) (string, fields) {
-			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "title": phrase(rt), "description": phrase(rt), "done": flip(rt)}, "cardId")
+			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "title": phrase(rt), "description": phrase(rt),
+				"done": flip(rt)}, "cardId")
 		},
 		"move_card": func(rt *rapid.T) (string, fields) {
 			return "", fields{"cardId": p.pick(rt, "cards"), "listId": p.pick(rt, "lists"), "position": p.position(rt, "cards")}
@@ -271,32 +284,38 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		"set_card_due":   func(rt *rapid.T) (string, fields) { return "", with(due(rt), "cardId", p.pick(rt, "cards")) },
 		"clear_card_due": func(rt *rapid.T) (string, fields) { return "", fields{"cardId": p.pick(rt, "cards")} },
 		"set_card_labels": func(rt *rapid.T) (string, fields) {
-			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "add": ids(rt, "labels"), "remove": ids(rt, "labels")}, "cardId")
+			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "add": ids(rt, "labels"), "remove": ids(rt, "labels")},
+				"cardId")
 		},
 		"set_card_assignees": func(rt *rapid.T) (string, fields) {
-			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "add": ids(rt, "people"), "remove": ids(rt, "people")}, "cardId")
+			return "", some(rt, fields{"cardId": p.pick(rt, "cards"), "add": ids(rt, "people"), "remove": ids(rt, "people")},
+				"cardId")
 		},
 
 		"create_label": func(rt *rapid.T) (string, fields) {
 			return "labels", fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "color": "red"}
 		},
 		"update_label": func(rt *rapid.T) (string, fields) {
-			return "", some(rt, fields{"labelId": p.pick(rt, "labels"), "name": phrase(rt), "color": rapid.SampledFrom([]string{"red", "lime"}).Draw(rt, "color")}, "labelId")
+			return "", some(rt, fields{"labelId": p.pick(rt, "labels"), "name": phrase(rt),
+				"color": rapid.SampledFrom([]string{"red", "lime"}).Draw(rt, "color")}, "labelId")
 		},
 		"delete_label": func(rt *rapid.T) (string, fields) { return "", fields{"labelId": p.pick(rt, "labels")} },
 
 		"add_checklist": func(rt *rapid.T) (string, fields) {
-			return "checklists", fields{"cardId": p.pick(rt, "cards"), "title": phrase(rt), "items": []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(rt, "items")]}
+			return "checklists", fields{"cardId": p.pick(rt, "cards"), "title": phrase(rt),
+				"items": []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(rt, "items")]}
 		},
 		"update_checklist": func(rt *rapid.T) (string, fields) {
 			return "", fields{"checklistId": p.pick(rt, "checklists"), "title": phrase(rt)}
 		},
 		"delete_checklist": func(rt *rapid.T) (string, fields) { return "", fields{"checklistId": p.pick(rt, "checklists")} },
 		"add_checklist_item": func(rt *rapid.T) (string, fields) {
-			return "items", fields{"checklistId": p.pick(rt, "checklists"), "title": phrase(rt), "position": p.position(rt, "items")}
+			return "items", fields{"checklistId": p.pick(rt, "checklists"), "title": phrase(rt),
+				"position": p.position(rt, "items")}
 		},
 		"update_checklist_item": func(rt *rapid.T) (string, fields) {
-			return "", some(rt, fields{"itemId": p.pick(rt, "items"), "title": phrase(rt), "done": flip(rt), "position": p.position(rt, "items")}, "itemId")
+			return "", some(rt, fields{"itemId": p.pick(rt, "items"), "title": phrase(rt), "done": flip(rt),
+				"position": p.position(rt, "items")}, "itemId")
 		},
 		"delete_checklist_item": func(rt *rapid.T) (string, fields) { return "", fields{"itemId": p.pick(rt, "items")} },
 

@@ -17,7 +17,8 @@ func TestReportsHaveOnesOwnChange(t *testing.T) {
 	other := s.Node()
 	ada := s.Person("Ada")
 	there := ada.At(other)
-	id := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "One"}).ID()
+	id := ada.Must("create_board",
+		apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "One"}).ID()
 	list := ada.Must("create_list", apptest.Fields{"boardId": id, "name": "List"}).ID()
 	finds := func(i int) {
 		t.Helper()

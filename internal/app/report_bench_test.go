@@ -32,7 +32,8 @@ func BenchmarkReports(b *testing.B) {
 			workspace := ada.Workspace("Engines", board.PlanTeam)
 			fillReports(b, s, ada, workspace)
 			from := s.Clock.Now().AddDate(0, 0, -15)
-			month := fields{"workspaceId": workspace, "from": from.Format(board.DateLayout), "to": from.AddDate(0, 0, 30).Format(board.DateLayout)}
+			month := fields{"workspaceId": workspace, "from": from.Format(board.DateLayout),
+				"to": from.AddDate(0, 0, 30).Format(board.DateLayout)}
 			for _, call := range []struct {
 				name string
 				in   fields
@@ -82,7 +83,8 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			if err != nil {
 				return err
 			}
-			w := board.Board{ID: tx.NewID("brd_"), WorkspaceID: workspace, Name: "Board", Visibility: board.VisibleToWorkspace, Features: board.NewBoardFeatures(), Version: 1000}
+			w := board.Board{ID: tx.NewID("brd_"), WorkspaceID: workspace, Name: "Board", Visibility: board.VisibleToWorkspace,
+				Features: board.NewBoardFeatures(), Version: 1000}
 			if err := tx.TransferBoard(ctx, &w, in); err != nil {
 				return err
 			}
@@ -92,22 +94,26 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			for i := range 6 {
 				lists = append(lists, tx.NewID("lst_"))
 				labels = append(labels, board.LabelRef{ID: tx.NewID("lbl_"), Name: fmt.Sprint("Label ", i), Color: "red"})
-				if err := tx.TransferList(ctx, &board.List{ID: lists[i], BoardID: w.ID, Name: "List", Rank: ranks[i], WIPMode: "soft", WIPLimit: &limit}); err != nil {
+				if err := tx.TransferList(ctx, &board.List{ID: lists[i], BoardID: w.ID, Name: "List", Rank: ranks[i],
+					WIPMode: "soft", WIPLimit: &limit}); err != nil {
 					return err
 				}
-				if err := tx.TransferLabel(ctx, &board.Label{ID: labels[i].ID, BoardID: w.ID, Name: labels[i].Name, Color: "red"}); err != nil {
+				if err := tx.TransferLabel(ctx,
+					&board.Label{ID: labels[i].ID, BoardID: w.ID, Name: labels[i].Name, Color: "red"}); err != nil {
 					return err
 				}
 			}
 			for i := range 1000 {
-				c := board.Card{ID: tx.NewID("crd_"), BoardID: w.ID, ListID: lists[random.IntN(6)], Rank: ranks[i], Number: i + 1, Title: "Some title as cards have it", Description: &text, CreatedAt: ago(300), UpdatedAt: ago(60)}
+				c := board.Card{ID: tx.NewID("crd_"), BoardID: w.ID, ListID: lists[random.IntN(6)], Rank: ranks[i], Number: i + 1,
+					Title: "Some title as cards have it", Description: &text, CreatedAt: ago(300), UpdatedAt: ago(60)}
 				if random.IntN(3) == 0 {
 					at := ago(200)
 					c.DoneAt = &at
 				}
 				if random.IntN(3) > 0 {
 					due := now.AddDate(0, 0, random.IntN(730)-365)
-					in := board.DueInput{DueDate: due.Format(board.DateLayout), TimeZone: "Europe/Berlin", DueTime: []string{"", "17:00"}[random.IntN(2)]}
+					in := board.DueInput{DueDate: due.Format(board.DateLayout), TimeZone: "Europe/Berlin",
+						DueTime: []string{"", "17:00"}[random.IntN(2)]}
 					if random.IntN(2) == 0 {
 						in.StartDate = due.AddDate(0, 0, -random.IntN(14)).Format(board.DateLayout)
 					}
@@ -124,7 +130,9 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 				if err := tx.TransferCard(ctx, &c); err != nil {
 					return err
 				}
-				e := board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: ago(200), Actor: board.Actor{Type: board.ActorSystem}, BoardID: w.ID, CardID: &c.ID, BoardVersion: int64(i + 1), Changes: board.Changes{"listId": {From: c.ListID, To: c.ListID}}}
+				e := board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: ago(200),
+					Actor: board.Actor{Type: board.ActorSystem}, BoardID: w.ID, CardID: &c.ID, BoardVersion: int64(i + 1),
+					Changes: board.Changes{"listId": {From: c.ListID, To: c.ListID}}}
 				if random.IntN(3) == 0 {
 					e.Type = board.KindCardUpdated
 				}

@@ -38,7 +38,8 @@ type reportCard struct {
 	moves []board.Instant
 }
 
-var reportZones = []string{"UTC", "Pacific/Kiritimati", "America/St_Johns", "Pacific/Pago_Pago", "Australia/Lord_Howe", "Europe/Berlin", "America/Sao_Paulo"}
+var reportZones = []string{"UTC", "Pacific/Kiritimati", "America/St_Johns", "Pacific/Pago_Pago", "Australia/Lord_Howe",
+	"Europe/Berlin", "America/Sao_Paulo"}
 
 const dayLong = 24 * time.Hour
 
@@ -76,9 +77,11 @@ func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Pers
 	return w
 }
 
-func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time, maybe func(string, int) bool) *reportBoard {
+func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time,
+	maybe func(string, int) bool) *reportBoard {
 	b := &reportBoard{Board: board.Board{
-		ID: tx.NewID("brd_"), WorkspaceID: w.id, Name: rapid.SampledFrom([]string{"Launch", "launch", "Ärger"}).Draw(rt, "name"),
+		ID: tx.NewID("brd_"), WorkspaceID: w.id,
+		Name:       rapid.SampledFrom([]string{"Launch", "launch", "Ärger"}).Draw(rt, "name"),
 		Visibility: rapid.SampledFrom(allVisibilities).Draw(rt, "visibility"), Features: board.NewBoardFeatures(),
 	}, seenBy: map[string]bool{}}
 	b.Features.Calendar = !maybe("no calendar", 4)
@@ -98,11 +101,14 @@ func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time, m
 		}
 	}
 	for range 3 {
-		b.labels = append(b.labels, board.LabelRef{ID: tx.NewID("lbl_"), Name: rapid.SampledFrom([]string{"Bug", "Idea", ""}).Draw(rt, "label"), Color: rapid.SampledFrom([]board.Color{"red", "lime"}).Draw(rt, "color")})
+		b.labels = append(b.labels, board.LabelRef{ID: tx.NewID("lbl_"),
+			Name:  rapid.SampledFrom([]string{"Bug", "Idea", ""}).Draw(rt, "label"),
+			Color: rapid.SampledFrom([]board.Color{"red", "lime"}).Draw(rt, "color")})
 	}
 	number := 0
 	for range rapid.IntRange(0, 4).Draw(rt, "lists") {
-		l := &reportList{List: board.List{ID: tx.NewID("lst_"), BoardID: b.ID, Name: rapid.SampledFrom([]string{"To do", "Doing"}).Draw(rt, "list"), WIPMode: "soft"}}
+		l := &reportList{List: board.List{ID: tx.NewID("lst_"), BoardID: b.ID,
+			Name: rapid.SampledFrom([]string{"To do", "Doing"}).Draw(rt, "list"), WIPMode: "soft"}}
 		if maybe("list archived", 5) {
 			l.ArchivedAt = &at
 		}
@@ -153,13 +159,15 @@ func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *r
 		c.moves = append(c.moves, *ago("moved", 110))
 	}
 	day := func(label string, from, to int) string {
-		return now.AddDate(0, 0, rapid.OneOf(rapid.IntRange(-1, 1), rapid.IntRange(from, to)).Draw(rt, label)).UTC().Format(board.DateLayout)
+		return now.AddDate(0, 0,
+			rapid.OneOf(rapid.IntRange(-1, 1), rapid.IntRange(from, to)).Draw(rt, label)).UTC().Format(board.DateLayout)
 	}
 	clock := func(label string) string {
 		if maybe(label, 1) {
 			return ""
 		}
-		return fmt.Sprintf("%02d:%02d", rapid.IntRange(0, 23).Draw(rt, label+" hour"), rapid.SampledFrom([]int{0, 15, 30, 59}).Draw(rt, label+" minute"))
+		return fmt.Sprintf("%02d:%02d", rapid.IntRange(0, 23).Draw(rt, label+" hour"),
+			rapid.SampledFrom([]int{0, 15, 30, 59}).Draw(rt, label+" minute"))
 	}
 	for c.DueDate == nil && c.StartDate == nil && !maybe("undated", 3) {
 		in := board.DueInput{TimeZone: rapid.SampledFrom(reportZones).Draw(rt, "card zone")}
@@ -167,7 +175,8 @@ func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *r
 			in.DueDate, in.DueTime = day("due", -5, rapid.SampledFrom([]int{10, 100}).Draw(rt, "how late")), clock("due time")
 		}
 		if !maybe("no start", 2) {
-			in.StartDate, in.StartTime = day("start", rapid.SampledFrom([]int{-30, -150}).Draw(rt, "how early"), 8), clock("start time")
+			in.StartDate, in.StartTime = day("start", rapid.SampledFrom([]int{-30, -150}).Draw(rt, "how early"),
+				8), clock("start time")
 		}
 		if due, err := in.Resolve(); err == nil {
 			c.Due = due
@@ -215,7 +224,8 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 			}
 			for _, at := range c.moves {
 				version++
-				if err := tx.TransferEntry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at, Actor: board.Actor{Type: board.ActorSystem}, BoardID: b.ID, CardID: &c.ID, BoardVersion: version}); err != nil {
+				if err := tx.TransferEntry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at,
+					Actor: board.Actor{Type: board.ActorSystem}, BoardID: b.ID, CardID: &c.ID, BoardVersion: version}); err != nil {
 					return err
 				}
 			}

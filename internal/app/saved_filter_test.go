@@ -33,7 +33,8 @@ func newHall(s *apptest.Service) *hall {
 	h.ada.Must("share_board", fields{"boardId": h.open, "userId": h.guest.ID, "role": "viewer"})
 	h.list = make("create_list", fields{"boardId": h.open, "name": "To do"})
 	h.label = make("create_label", fields{"boardId": h.open, "name": "Bug", "color": "red"})
-	h.mine = make("create_card", fields{"listId": h.list, "title": "Open bug", "labels": []string{h.label}, "assignees": []string{h.ada.ID}})
+	h.mine = make("create_card",
+		fields{"listId": h.list, "title": "Open bug", "labels": []string{h.label}, "assignees": []string{h.ada.ID}})
 	make("create_card", fields{"listId": h.list, "title": "No fault", "assignees": []string{h.bob.ID}})
 	list := make("create_list", fields{"boardId": h.private, "name": "Secret"})
 	h.hidden = make("create_card", fields{"listId": list, "title": "Hidden bug", "assignees": []string{h.ada.ID}})
@@ -57,7 +58,8 @@ func TestFilterRunsWithTheViewersRights(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		h := newHall(s)
 		bugs := h.save(h.ada, "bug sort:title", true)
-		if bugs.Get("broken") != false || bugs.Get("problem") != nil || bugs.Text("owner.name") != "Ada" || bugs.Get("shared") != true || !strings.HasPrefix(bugs.ID(), "flt_") {
+		if bugs.Get("broken") != false || bugs.Get("problem") != nil || bugs.Text("owner.name") != "Ada" ||
+			bugs.Get("shared") != true || !strings.HasPrefix(bugs.ID(), "flt_") {
 			t.Errorf("the filter is %s", bugs.Raw)
 		}
 		h.finds(t, h.ada, bugs.ID(), nil, "Hidden bug", "Open bug")
@@ -77,7 +79,8 @@ func TestFilterRunsWithTheViewersRights(t *testing.T) {
 		h.finds(t, h.ada, bugs.ID(), fields{"sort": "-title"}, "Open bug", "Hidden bug")
 		h.finds(t, h.ada, bugs.ID(), fields{"limit": 1}, "Hidden bug", "Open bug")
 		h.finds(t, h.ada, bugs.ID(), fields{"done": "true"})
-		if a := h.ada.Refused(board.CodeInvalidRequest, "list_filter_cards", fields{"filterId": bugs.ID(), "due": "someday"}); !strings.Contains(a.Message, "due") {
+		if a := h.ada.Refused(board.CodeInvalidRequest, "list_filter_cards",
+			fields{"filterId": bugs.ID(), "due": "someday"}); !strings.Contains(a.Message, "due") {
 			t.Errorf("the refusal is %s", a.Raw)
 		}
 
@@ -105,8 +108,10 @@ func TestFilterIsPrivateOrShared(t *testing.T) {
 		own := h.save(h.bob, "bug", false).ID()
 		shared := h.save(h.bob, "bug", true).ID()
 		guests := h.save(h.guest, "bug", false).ID()
-		for p, want := range map[*apptest.Person][]string{h.bob: {own, shared}, amy: {shared}, h.ada: {shared}, tom: {shared}, h.guest: {guests}} {
-			if got := p.All("list_saved_filters", "id", fields{"workspaceId": h.workspace, "limit": 1}); !slices.Equal(got, want) {
+		for p, want := range map[*apptest.Person][]string{h.bob: {own, shared}, amy: {shared}, h.ada: {shared}, tom: {shared},
+			h.guest: {guests}} {
+			if got := p.All("list_saved_filters", "id", fields{"workspaceId": h.workspace, "limit": 1}); !slices.Equal(got,
+				want) {
 				t.Errorf("%s sees %v, want %v", p.Name, got, want)
 			}
 		}
@@ -116,11 +121,13 @@ func TestFilterIsPrivateOrShared(t *testing.T) {
 		}
 		tom.Refused(board.CodeForbidden, "update_saved_filter", fields{"filterId": shared, "name": "Mine"})
 		tom.Refused(board.CodeForbidden, "delete_saved_filter", fields{"filterId": shared})
-		if a := amy.Must("update_saved_filter", fields{"filterId": shared, "name": "Ours", "query": "fault"}); a.Text("name") != "Ours" || a.Text("query") != "fault" || a.Text("owner.name") != "Bob" {
+		if a := amy.Must("update_saved_filter", fields{"filterId": shared, "name": "Ours",
+			"query": "fault"}); a.Text("name") != "Ours" || a.Text("query") != "fault" || a.Text("owner.name") != "Bob" {
 			t.Errorf("the filter is %s", a.Raw)
 		}
 		h.finds(t, tom, shared, nil, "No fault")
-		h.guest.Refused(board.CodeForbidden, "create_saved_filter", fields{"workspaceId": h.workspace, "name": "x", "query": "", "shared": true})
+		h.guest.Refused(board.CodeForbidden, "create_saved_filter",
+			fields{"workspaceId": h.workspace, "name": "x", "query": "", "shared": true})
 		h.guest.Refused(board.CodeForbidden, "update_saved_filter", fields{"filterId": guests, "shared": true})
 		h.guest.Must("update_saved_filter", fields{"filterId": guests, "name": "Other"})
 
@@ -131,11 +138,14 @@ func TestFilterIsPrivateOrShared(t *testing.T) {
 		h.bob.Refused(board.CodeNotFound, "list_filter_cards", fields{"filterId": shared})
 
 		// Who left does not see the own ones.
-		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveMember(ctx, h.workspace, h.bob.ID) })
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.RemoveMember(ctx, h.workspace, h.bob.ID)
+		})
 		h.bob.Refused(board.CodeNotFound, "list_filter_cards", fields{"filterId": own})
 
 		readOnly(s, h.ada, h.workspace, true)
-		h.ada.Refused(board.CodePlanReadOnly, "create_saved_filter", fields{"workspaceId": h.workspace, "name": "x", "query": ""})
+		h.ada.Refused(board.CodePlanReadOnly, "create_saved_filter",
+			fields{"workspaceId": h.workspace, "name": "x", "query": ""})
 		h.guest.Refused(board.CodePlanReadOnly, "update_saved_filter", fields{"filterId": guests, "name": "x"})
 	})
 }
@@ -174,7 +184,8 @@ func TestBrokenFilter(t *testing.T) {
 		h.finds(t, h.bob, private, nil)
 
 		absent := func(prefix string) string { return store.NewID(prefix) }
-		several := h.save(h.ada, "list:"+absent("lst_")+" label:"+absent("lbl_")+","+absent("lbl_")+" creator:"+absent("usr_")+" commenter:"+absent("usr_"), true)
+		several := h.save(h.ada, "list:"+absent("lst_")+" label:"+absent("lbl_")+","+absent("lbl_")+" creator:"+
+			absent("usr_")+" commenter:"+absent("usr_"), true)
 		if several.Get("broken") != true || several.Text("problem") != "The query refers to a list, a label and a person that do not exist or that you cannot see." {
 			t.Errorf("the filter is %s", several.Raw)
 		}
@@ -186,7 +197,8 @@ func TestBrokenFilter(t *testing.T) {
 		h.ada.Must("delete_label", fields{"labelId": h.label})
 		is(h.ada, label, "a label that")
 		h.finds(t, h.ada, label, nil)
-		if a := h.ada.Must("update_saved_filter", fields{"filterId": label, "query": "member:" + h.bob.ID}); a.Get("broken") != false {
+		if a := h.ada.Must("update_saved_filter",
+			fields{"filterId": label, "query": "member:" + h.bob.ID}); a.Get("broken") != false {
 			t.Errorf("mended: %s", a.Raw)
 		}
 		h.ada.Must("archive_board", fields{"boardId": h.private})
@@ -204,7 +216,8 @@ func TestBrokenFilter(t *testing.T) {
 		}
 		// What an older grammar took, and this one does not.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.InsertSavedFilter(ctx, &board.SavedFilter{ID: "flt_old", WorkspaceID: h.workspace, Owner: board.UserRef{ID: h.ada.ID}, Name: "Old", Query: "due:someday"})
+			return tx.InsertSavedFilter(ctx, &board.SavedFilter{ID: "flt_old", WorkspaceID: h.workspace,
+				Owner: board.UserRef{ID: h.ada.ID}, Name: "Old", Query: "due:someday"})
 		})
 		is(h.ada, "flt_old", "query")
 		h.ada.Refused(board.CodeInvalidRequest, "list_filter_cards", fields{"filterId": "flt_old"})
@@ -218,13 +231,15 @@ func TestFilterIsCheckedWhenSaved(t *testing.T) {
 		in := fields{"workspaceId": h.workspace, "name": "F", "query": "is:open due:someday"}
 		for _, a := range []apptest.Answer{
 			h.ada.Refused(board.CodeInvalidRequest, "create_saved_filter", in),
-			h.ada.Refused(board.CodeInvalidRequest, "update_saved_filter", fields{"filterId": h.save(h.ada, "", false).ID(), "query": "is:open due:someday"}),
+			h.ada.Refused(board.CodeInvalidRequest, "update_saved_filter",
+				fields{"filterId": h.save(h.ada, "", false).ID(), "query": "is:open due:someday"}),
 		} {
 			if !strings.Contains(a.Message, "query") || !strings.Contains(a.Message, "offset 12") {
 				t.Errorf("the refusal is %s", a.Raw)
 			}
 		}
-		if a := h.ada.Refused(board.CodeInvalidRequest, "create_saved_filter", with(with(in, "query", ""), "name", " ")); !strings.Contains(a.Message, "name") {
+		if a := h.ada.Refused(board.CodeInvalidRequest, "create_saved_filter",
+			with(with(in, "query", ""), "name", " ")); !strings.Contains(a.Message, "name") {
 			t.Errorf("the refusal is %s", a.Raw)
 		}
 		for i := 1; i < board.MaxSavedFilters; i++ {
@@ -246,7 +261,8 @@ func TestCursorOfAFilterThatChanged(t *testing.T) {
 		h.ada.Must("update_saved_filter", fields{"filterId": id, "name": "Other"})
 		h.ada.Must("list_filter_cards", with(in, "cursor", next))
 		h.ada.Must("update_saved_filter", fields{"filterId": id, "query": "sort:updated"})
-		if a := h.ada.Refused(board.CodeInvalidRequest, "list_filter_cards", with(in, "cursor", next)); !strings.Contains(a.Message, "cursor") {
+		if a := h.ada.Refused(board.CodeInvalidRequest, "list_filter_cards",
+			with(in, "cursor", next)); !strings.Contains(a.Message, "cursor") {
 			t.Errorf("the refusal is %s", a.Raw)
 		}
 	})

@@ -22,8 +22,10 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 			for door, a := range map[string]struct {
 				code    board.Code
 				message string
-			}{"REST": {direct.Code, direct.Message}, "REST with a key": {keyed.Code, keyed.Message}, "MCP": {tool.Code, tool.Message}} {
-				if a.code != board.CodeInsufficientScope || !strings.HasPrefix(a.message, field) || !strings.Contains(a.message, "scope admin") {
+			}{"REST": {direct.Code, direct.Message}, "REST with a key": {keyed.Code, keyed.Message},
+				"MCP": {tool.Code, tool.Message}} {
+				if a.code != board.CodeInsufficientScope || !strings.HasPrefix(a.message, field) ||
+					!strings.Contains(a.message, "scope admin") {
 					t.Errorf("%s %v over %s: %s %s", name, in, door, a.code, a.message)
 				}
 			}
@@ -35,7 +37,8 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 			refused("visibility", "update_board", fields{"boardId": p.from, "name": "Open", "visibility": v})
 		}
 		for _, on := range []bool{true, false} {
-			refused("features.publicPage", "update_board", fields{"boardId": p.from, "features": fields{"publicPage": on, "calendar": false}})
+			refused("features.publicPage", "update_board",
+				fields{"boardId": p.from, "features": fields{"publicPage": on, "calendar": false}})
 		}
 		refused("listId", "move_card_to_board", fields{"cardId": p.card, "listId": p.there})
 		refused("boardId", "move_list_to_board", fields{"listId": p.here, "boardId": p.to})
@@ -44,7 +47,8 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 		if a := writer.Call("save_board_as_template", fields{"boardId": p.from}); a.Code != board.CodeForbidden {
 			t.Errorf("a template of a confidential board: %d %s", a.Status, a.Raw)
 		}
-		if a := writer.Call("update_public_page", fields{"boardId": p.to, "on": true}); a.Code != board.CodeInsufficientScope {
+		if a := writer.Call("update_public_page",
+			fields{"boardId": p.to, "on": true}); a.Code != board.CodeInsufficientScope {
 			t.Errorf("update_public_page: %d %s", a.Status, a.Raw)
 		}
 		p.ada.Must("trash_board", fields{"boardId": p.to})
@@ -65,7 +69,8 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 		// All scopes, and admin with write, do what the owner's role allows.
 		p.ada.Must("copy_board", fields{"boardId": p.from, "name": "Copy"})
 		p.ada.Must("move_card_to_board", fields{"cardId": p.card, "listId": p.there})
-		p.ada.Must("update_board", fields{"boardId": p.from, "visibility": "workspace", "features": fields{"publicPage": true}})
+		p.ada.Must("update_board",
+			fields{"boardId": p.from, "visibility": "workspace", "features": fields{"publicPage": true}})
 		writer.Must("copy_board", fields{"boardId": p.from, "name": "Another copy"})
 	})
 }

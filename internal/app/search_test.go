@@ -26,7 +26,9 @@ func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles [
 	for i := 0; i < len(more); i += 2 {
 		in.Set(more[i], more[i+1])
 	}
-	answer, err := op.NewEngine(p.DB).Do(context.Background(), op.Call{Operation: r.Named("search_cards"), Caller: board.Person(p.ID, board.ScopeRead), Arguments: op.Arguments{Query: in}})
+	answer, err := op.NewEngine(p.DB).Do(context.Background(),
+		op.Call{Operation: r.Named("search_cards"), Caller: board.Person(p.ID, board.ScopeRead),
+			Arguments: op.Arguments{Query: in}})
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -68,15 +70,21 @@ func corpus(t *testing.T, s *apptest.Service) (ada, bob *apptest.Person, boardID
 	d := card("D 🎉 rocket", "one-two three_four", apptest.Fields{"assignees": []string{ada.ID, bob.ID}})
 	ada.Must("add_comment", apptest.Fields{"cardId": d, "text": "The printer wants: it (by Friday)."})
 	bob.Must("add_comment", apptest.Fields{"cardId": d, "text": "O'Brien said \"AND\" & NOT near | foo:bar <-> baz\\qux"})
-	e := card("E NOT OR AND NEAR", "x* ^y : & | ! <-> '' \"\" \\ -- ; % _ DROP TABLE texts", apptest.Fields{"listId": other})
-	ada.Must("add_checklist", apptest.Fields{"cardId": e, "title": "Before launch", "items": []string{"Check names", "call Zoë"}})
-	item := ada.Must("add_checklist", apptest.Fields{"cardId": d, "title": "All", "items": []string{"done thing"}}).Text("items.0.id")
+	e := card("E NOT OR AND NEAR", "x* ^y : & | ! <-> '' \"\" \\ -- ; % _ DROP TABLE texts",
+		apptest.Fields{"listId": other})
+	ada.Must("add_checklist",
+		apptest.Fields{"cardId": e, "title": "Before launch", "items": []string{"Check names", "call Zoë"}})
+	item := ada.Must("add_checklist",
+		apptest.Fields{"cardId": d, "title": "All", "items": []string{"done thing"}}).Text("items.0.id")
 	ada.Must("update_checklist_item", apptest.Fields{"itemId": item, "done": true})
-	f := bob.Must("create_card", apptest.Fields{"listId": list, "title": "F finished rocketry", "due": apptest.Fields{"dueDate": "2026-04-24"}}).ID()
+	f := bob.Must("create_card", apptest.Fields{"listId": list, "title": "F finished rocketry",
+		"due": apptest.Fields{"dueDate": "2026-04-24"}}).ID()
 	ada.Must("update_card", apptest.Fields{"cardId": f, "done": true})
 	// Cairo's 24 April 2026 begins at 01:00, which is 22:00 UTC of the 23rd.
-	card("G before the change", "", apptest.Fields{"due": apptest.Fields{"dueDate": "2026-04-23", "dueTime": "23:59", "timeZone": "Africa/Cairo"}})
-	card("H after the change", "", apptest.Fields{"due": apptest.Fields{"dueDate": "2026-04-24", "dueTime": "01:00", "timeZone": "Africa/Cairo", "startDate": "2026-04-20"}})
+	card("G before the change", "",
+		apptest.Fields{"due": apptest.Fields{"dueDate": "2026-04-23", "dueTime": "23:59", "timeZone": "Africa/Cairo"}})
+	card("H after the change", "", apptest.Fields{"due": apptest.Fields{"dueDate": "2026-04-24", "dueTime": "01:00",
+		"timeZone": "Africa/Cairo", "startDate": "2026-04-20"}})
 	i := card("I put away rocket", "", nil)
 	ada.Must("archive_card", apptest.Fields{"cardId": i})
 	card("J "+strings.Repeat("long ", 20)+strings.Repeat("w", 70), strings.Repeat("filler\u00a0", 2000)+"tail", nil)
@@ -95,35 +103,61 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 		}, all)
 	}
 	table := []struct{ q, want, zone string }{
-		{q: "cafe", want: "AB"}, {q: "CAFÉ", want: "AB"}, {q: "strasse", want: "AB"}, {q: "straße", want: "AB"}, {q: "STRAẞE", want: "AB"},
+		{q: "cafe", want: "AB"}, {q: "CAFÉ", want: "AB"}, {q: "strasse", want: "AB"}, {q: "straße", want: "AB"},
+		{q: "STRAẞE", want: "AB"},
 		{q: "izmir", want: "B"}, {q: "ISIK", want: "B"}, {q: "ışık", want: "B"},
 		{q: "日本", want: "C"}, {q: "本", want: "C"}, {q: "本日", want: ""}, {q: "東京", want: "C"}, {q: "京*", want: "C"},
 		{q: "🎉", want: ""}, {q: "🎉 rocket", want: "D"}, {q: "-🎉 rocket", want: "D"},
-		{q: "rocket", want: "D"}, {q: "rocket*", want: "DF"}, {q: "rock*", want: "DF"}, {q: "r*", want: "DF"}, {q: "rock", want: ""}, {q: "ocket", want: ""},
-		{q: `"two three"`, want: "D"}, {q: `"one two"`, want: "D"}, {q: `"one three"`, want: ""}, {q: "four three", want: "D"}, {q: `"it by friday"`, want: "D"},
+		{q: "rocket", want: "D"}, {q: "rocket*", want: "DF"}, {q: "rock*", want: "DF"}, {q: "r*", want: "DF"},
+		{q: "rock", want: ""}, {q: "ocket", want: ""},
+		{q: `"two three"`, want: "D"}, {q: `"one two"`, want: "D"}, {q: `"one three"`, want: ""},
+		{q: "four three", want: "D"}, {q: `"it by friday"`, want: "D"},
 		{q: `"rocket one"`, want: ""}, {q: "rocket printer thing", want: "D"},
-		{q: "-rocket", want: without("D")}, {q: "-cafe -rocket*", want: without("ABDF")}, {q: "title:cafe,rocket", want: "ABD"}, {q: "-title:cafe,rocket", want: without("ABD")},
-		{q: "title:rocket", want: "D"}, {q: "description:rocket", want: ""}, {q: "comment:printer", want: "D"}, {q: "title:printer", want: ""},
-		{q: "checklist:names", want: "E"}, {q: "checklist:launch", want: "E"}, {q: `checklist:"before launch"`, want: "E"}, {q: "checklist:zoe", want: "E"}, {q: "comment:names", want: ""},
-		{q: "is:open", want: without("F")}, {q: "is:done", want: "F"}, {q: "is:archived", want: "I"}, {q: "is:archived rocket", want: "I"}, {q: "is:open,done,archived rocket", want: "DI"},
-		{q: "is:overdue", want: "-"}, {q: "is:assigned", want: "BD"}, {q: "is:unassigned", want: without("BD")}, {q: "is:checked", want: "D"}, {q: "is:unchecked", want: "E"},
-		{q: "has:description", want: "BCDEJ"}, {q: "has:checklist", want: "DE"}, {q: "has:comment", want: "D"}, {q: "has:due", want: "FGH"}, {q: "has:start", want: "H"}, {q: "has:label", want: "AB"},
+		{q: "-rocket", want: without("D")}, {q: "-cafe -rocket*", want: without("ABDF")},
+		{q: "title:cafe,rocket", want: "ABD"}, {q: "-title:cafe,rocket", want: without("ABD")},
+		{q: "title:rocket", want: "D"}, {q: "description:rocket", want: ""}, {q: "comment:printer", want: "D"},
+		{q: "title:printer", want: ""},
+		{q: "checklist:names", want: "E"}, {q: "checklist:launch", want: "E"}, {q: `checklist:"before launch"`, want: "E"},
+		{q: "checklist:zoe", want: "E"}, {q: "comment:names", want: ""},
+		{q: "is:open", want: without("F")}, {q: "is:done", want: "F"}, {q: "is:archived", want: "I"},
+		{q: "is:archived rocket", want: "I"}, {q: "is:open,done,archived rocket", want: "DI"},
+		{q: "is:overdue", want: "-"}, {q: "is:assigned", want: "BD"}, {q: "is:unassigned", want: without("BD")},
+		{q: "is:checked", want: "D"}, {q: "is:unchecked", want: "E"},
+		{q: "has:description", want: "BCDEJ"}, {q: "has:checklist", want: "DE"}, {q: "has:comment", want: "D"},
+		{q: "has:due", want: "FGH"}, {q: "has:start", want: "H"}, {q: "has:label", want: "AB"},
 		{q: "no:description", want: without("BCDEJ")}, {q: "no:due,label", want: all}, {q: "-has:due,label", want: "CDEJ"},
-		{q: "board:prüfstand", want: all}, {q: "board:PRÜFSTAND rocket", want: "D"}, {q: "board:prufstand", want: ""}, {q: "board:other", want: ""},
+		{q: "board:prüfstand", want: all}, {q: "board:PRÜFSTAND rocket", want: "D"}, {q: "board:prufstand", want: ""},
+		{q: "board:other", want: ""},
 		{q: `list:"to do"`, want: without("E")}, {q: `list:"done, LATER"`, want: "E"}, {q: "-list:\"to  do\"", want: "E"},
-		{q: "label:bug", want: "AB"}, {q: "#BUG", want: "AB"}, {q: `label:"new idea"`, want: "B"}, {q: "label:none", want: without("AB")}, {q: "label:any", want: "AB"}, {q: `label:"none"`, want: ""}, {q: "-label:\"new idea\" label:bug", want: "A"},
-		{q: "@ada", want: "BD"}, {q: "member:BOB", want: "D"}, {q: "member:me -member:bob", want: "B"}, {q: "member:bob@example.com", want: "D"}, {q: "member:none", want: without("BD")},
-		{q: "creator:bob", want: "F"}, {q: "creator:me", want: without("F")}, {q: "creator:bob@example.com", want: "F"}, {q: "commenter:bob", want: "D"}, {q: "-commenter:ada", want: without("D")},
-		{q: "due:2026-04-24", want: "F", zone: "UTC"}, {q: "due:2026-04-23", want: "GH", zone: "UTC"}, {q: "due:2026-04-24", want: "FH", zone: "Africa/Cairo"}, {q: "due:2026-04-23", want: "G", zone: "Africa/Cairo"},
-		{q: "due:2026-04-23..2026-04-24", want: "FGH", zone: "Africa/Cairo"}, {q: "due:>2026-04-23", want: "FH", zone: "Africa/Cairo"}, {q: "due:*..2026-04-23", want: "GH", zone: "UTC"}, {q: "due:none", want: without("FGH")}, {q: "start:2026-04-20", want: "H"},
-		{q: "created:1", want: all}, {q: "updated:1", want: all}, {q: "created:<2020-01-01", want: ""}, {q: "completed:1", want: "F"}, {q: "-completed:1", want: without("F")},
+		{q: "label:bug", want: "AB"}, {q: "#BUG", want: "AB"}, {q: `label:"new idea"`, want: "B"},
+		{q: "label:none", want: without("AB")}, {q: "label:any", want: "AB"}, {q: `label:"none"`, want: ""},
+		{q: "-label:\"new idea\" label:bug", want: "A"},
+		{q: "@ada", want: "BD"}, {q: "member:BOB", want: "D"}, {q: "member:me -member:bob", want: "B"},
+		{q: "member:bob@example.com", want: "D"}, {q: "member:none", want: without("BD")},
+		{q: "creator:bob", want: "F"}, {q: "creator:me", want: without("F")}, {q: "creator:bob@example.com", want: "F"},
+		{q: "commenter:bob", want: "D"}, {q: "-commenter:ada", want: without("D")},
+		{q: "due:2026-04-24", want: "F", zone: "UTC"}, {q: "due:2026-04-23", want: "GH", zone: "UTC"},
+		{q: "due:2026-04-24", want: "FH", zone: "Africa/Cairo"}, {q: "due:2026-04-23", want: "G", zone: "Africa/Cairo"},
+		{q: "due:2026-04-23..2026-04-24", want: "FGH", zone: "Africa/Cairo"},
+		{q: "due:>2026-04-23", want: "FH", zone: "Africa/Cairo"}, {q: "due:*..2026-04-23", want: "GH", zone: "UTC"},
+		{q: "due:none", want: without("FGH")}, {q: "start:2026-04-20", want: "H"},
+		{q: "created:1", want: all}, {q: "updated:1", want: all}, {q: "created:<2020-01-01", want: ""},
+		{q: "completed:1", want: "F"}, {q: "-completed:1", want: without("F")},
 		{q: "status:on_track", want: ""}, {q: "-status:on_track", want: all},
-		{q: "foo:bar", want: "D"}, {q: "AND", want: "DE"}, {q: "NOT OR", want: "E"}, {q: "near", want: "DE"}, {q: "cafe OR rocket", want: ""}, {q: "NEAR(not or)", want: ""}, {q: "AND(near)", want: "E"},
-		{q: `"o'brien"`, want: "D"}, {q: "o'brien", want: "D"}, {q: `baz\qux`, want: "D"}, {q: "x*", want: "E"}, {q: "^y", want: "E"}, {q: "drop table texts", want: "E"}, {q: "'; DROP TABLE texts; --", want: "E"},
-		{q: "%", want: ""}, {q: "_", want: ""}, {q: "caf%", want: ""}, {q: "caf_", want: ""}, {q: "<-> & | !", want: ""}, {q: `"a" & "b"`, want: ""}, {q: "three_four", want: "D"}, {q: ":*", want: ""}, {q: "rocket:*", want: "DF"}, {q: "cafe:A", want: ""},
-		{q: "*", want: ""}, {q: "**rocket**", want: "DF"}, {q: "(rocket)", want: "D"}, {q: "words:rocket", want: ""}, {q: "{rocket}", want: "D"}, {q: "+rocket", want: "D"}, {q: "place:title", want: ""},
-		{q: strings.Repeat("w", 70), want: "J"}, {q: strings.Repeat("w", 64), want: "J"}, {q: strings.Repeat("w", 63), want: ""}, {q: strings.Repeat("w", 40) + "*", want: "J"}, {q: "filler tail", want: "J"}, {q: `"filler tail"`, want: "J"}, {q: `"tail filler"`, want: ""},
-		{q: `"` + strings.Repeat("long ", 19) + "long\"", want: "J"}, {q: `"` + strings.Repeat("long ", 20) + "long\"", want: ""},
+		{q: "foo:bar", want: "D"}, {q: "AND", want: "DE"}, {q: "NOT OR", want: "E"}, {q: "near", want: "DE"},
+		{q: "cafe OR rocket", want: ""}, {q: "NEAR(not or)", want: ""}, {q: "AND(near)", want: "E"},
+		{q: `"o'brien"`, want: "D"}, {q: "o'brien", want: "D"}, {q: `baz\qux`, want: "D"}, {q: "x*", want: "E"},
+		{q: "^y", want: "E"}, {q: "drop table texts", want: "E"}, {q: "'; DROP TABLE texts; --", want: "E"},
+		{q: "%", want: ""}, {q: "_", want: ""}, {q: "caf%", want: ""}, {q: "caf_", want: ""}, {q: "<-> & | !", want: ""},
+		{q: `"a" & "b"`, want: ""}, {q: "three_four", want: "D"}, {q: ":*", want: ""}, {q: "rocket:*", want: "DF"},
+		{q: "cafe:A", want: ""},
+		{q: "*", want: ""}, {q: "**rocket**", want: "DF"}, {q: "(rocket)", want: "D"}, {q: "words:rocket", want: ""},
+		{q: "{rocket}", want: "D"}, {q: "+rocket", want: "D"}, {q: "place:title", want: ""},
+		{q: strings.Repeat("w", 70), want: "J"}, {q: strings.Repeat("w", 64), want: "J"},
+		{q: strings.Repeat("w", 63), want: ""}, {q: strings.Repeat("w", 40) + "*", want: "J"}, {q: "filler tail", want: "J"},
+		{q: `"filler tail"`, want: "J"}, {q: `"tail filler"`, want: ""},
+		{q: `"` + strings.Repeat("long ", 19) + "long\"", want: "J"},
+		{q: `"` + strings.Repeat("long ", 20) + "long\"", want: ""},
 		{q: "- " + strings.Repeat("'\"*", 5400), want: ""},
 	}
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -154,7 +188,8 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 			}
 		}
 		// Addresses of others are for owners and admins to search by.
-		for q, want := range map[string]string{"member:bob@example.com": "D", "member:bob": "D", "-member:bob@example.com rocket": ""} {
+		for q, want := range map[string]string{"member:bob@example.com": "D", "member:bob": "D",
+			"-member:bob@example.com rocket": ""} {
 			if got, _, _, err := search(t, bob, q); err != nil || firsts(got) != want {
 				t.Errorf("a member's %s found %v (%v), want %q", q, got, err, want)
 			}
@@ -162,7 +197,8 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 		if _, _, _, err := search(t, bob, "creator:ada@example.com"); !board.IsCode(err, board.CodeInvalidRequest) {
 			t.Errorf("a member searches by another's address: %v", err)
 		}
-		for _, q := range []string{"member:carol", "due:never", "is:gone", strings.Repeat("a ", 8200), "sort:due,start", "status:fine"} {
+		for _, q := range []string{"member:carol", "due:never", "is:gone", strings.Repeat("a ", 8200), "sort:due,start",
+			"status:fine"} {
 			if _, _, _, err := search(t, ada, q); err == nil {
 				t.Errorf("%.20s was not refused", q)
 			} else if f, ok := board.AsFault(err); !ok || f.Code != board.CodeInvalidRequest {

@@ -61,7 +61,8 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 			if first.Status >= http.StatusInternalServerError || !bytes.Contains(first.Raw, []byte(minted)) {
 				t.Fatalf("the first got %d %s", first.Status, first.Raw)
 			}
-			if again.Status != first.Status || again.Header.Get("Idempotent-Replayed") != "true" || !bytes.Contains(again.Raw, []byte(minted)) ||
+			if again.Status != first.Status || again.Header.Get("Idempotent-Replayed") != "true" ||
+				!bytes.Contains(again.Raw, []byte(minted)) ||
 				first.Status == http.StatusOK && !bytes.Equal(again.Raw, first.Raw) {
 				t.Errorf("the replay got %d %s, the first %d %s", again.Status, again.Raw, first.Status, first.Raw)
 			}
@@ -78,7 +79,8 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 		s.Clock.Advance(store.KeyLifetime + 1)
 		in := fields{"boardId": boardID}
 		first, again := ada.Keyed("sealed", "blab", in), ada.Keyed("sealed", "blab", in)
-		if again.Header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(first.Raw, again.Raw) || first.Status != http.StatusOK {
+		if again.Header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(first.Raw, again.Raw) ||
+			first.Status != http.StatusOK {
 			t.Errorf("a day later: %d %s, then %d %s", first.Status, first.Raw, again.Status, again.Raw)
 		}
 	})

@@ -23,12 +23,14 @@ func TestStatusDraftTellsTheWeek(t *testing.T) {
 		long := card("Long ago done")
 		ada.Must("update_card", fields{"cardId": long, "done": true})
 		moved, finished, archived := card("Old [and] moved"), card("Old and finished"), card("Old and archived")
-		ada.Must("post_status_update", fields{"boardId": b, "status": "at_risk", "title": "x", "startDate": "2026-03-01", "targetDate": "2026-09-01"})
+		ada.Must("post_status_update",
+			fields{"boardId": b, "status": "at_risk", "title": "x", "startDate": "2026-03-01", "targetDate": "2026-09-01"})
 		before := ada.Must("get_board", fields{"boardId": b}).Get("version")
 		s.Clock.Advance(10 * 24 * time.Hour)
 
 		quiet := ada.Must("draft_status_update", fields{"boardId": b})
-		if quiet.Text("title") != "Nothing changed" || quiet.Text("text") != "" || quiet.Text("status") != "at_risk" || quiet.Text("targetDate") != "2026-09-01" || quiet.Text("startDate") != "2026-03-01" {
+		if quiet.Text("title") != "Nothing changed" || quiet.Text("text") != "" || quiet.Text("status") != "at_risk" ||
+			quiet.Text("targetDate") != "2026-09-01" || quiet.Text("startDate") != "2026-03-01" {
 			t.Errorf("the draft of a quiet week is %s", quiet.Raw)
 		}
 		for _, id := range []string{moved, finished, archived} {
@@ -62,7 +64,8 @@ func TestStatusDraftTellsTheWeek(t *testing.T) {
 			t.Errorf("the draft is %s, want %s", d.Text("text"), want)
 		}
 		today := s.Clock.Now().UTC()
-		if d.Text("to") != today.Format(board.DateLayout) || d.Text("from") != today.AddDate(0, 0, -6).Format(board.DateLayout) {
+		if d.Text("to") != today.Format(board.DateLayout) ||
+			d.Text("from") != today.AddDate(0, 0, -6).Format(board.DateLayout) {
 			t.Errorf("the draft is of %s to %s", d.Text("from"), d.Text("to"))
 		}
 		if now := ada.Must("list_status_updates", fields{"boardId": b}); len(now.Each("id")) != 1 || before == nil {
@@ -78,7 +81,8 @@ func TestStatusDraftFits(t *testing.T) {
 		ada := s.Person("Ada")
 		b, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		for i := range 12 {
-			id := ada.Must("create_card", fields{"listId": lists[0], "title": strings.Repeat("*", 512), "due": fields{"dueDate": "2020-01-31"}}).ID()
+			id := ada.Must("create_card",
+				fields{"listId": lists[0], "title": strings.Repeat("*", 512), "due": fields{"dueDate": "2020-01-31"}}).ID()
 			if i == 0 {
 				ada.Must("update_card", fields{"cardId": id, "done": true})
 			}
@@ -87,6 +91,7 @@ func TestStatusDraftFits(t *testing.T) {
 		if d.Get("added") != 11.0 || d.Get("overdue") != 11.0 || strings.Count(d.Text("text"), "- and 1 more\n") != 2 {
 			t.Errorf("the draft is %s", d.Raw)
 		}
-		ada.Must("post_status_update", fields{"boardId": b, "status": d.Text("status"), "title": d.Text("title"), "text": d.Text("text")})
+		ada.Must("post_status_update",
+			fields{"boardId": b, "status": d.Text("status"), "title": d.Text("title"), "text": d.Text("text")})
 	})
 }

@@ -34,9 +34,11 @@ func TestStatusUpdates(t *testing.T) {
 			}
 		}
 		ada.Must("archive_list", fields{"listId": lists[1]})
-		first := bob.Must("post_status_update", fields{"boardId": b, "status": "at_risk", "title": " Late ", "text": "**Soon.**", "startDate": "2026-03-01", "targetDate": "2026-03-01"})
+		first := bob.Must("post_status_update", fields{"boardId": b, "status": "at_risk", "title": " Late ",
+			"text": "**Soon.**", "startDate": "2026-03-01", "targetDate": "2026-03-01"})
 		want := map[string]any{"open": 3.0, "done": 1.0, "overdue": 1.0, "dueIn7Days": 1.0, "unassigned": 2.0, "undated": 1.0}
-		if got := first.Get("snapshot"); !reflect.DeepEqual(got, want) || first.Text("title") != "Late" || first.Text("author.id") != bob.ID || first.Text("targetDate") != "2026-03-01" {
+		if got := first.Get("snapshot"); !reflect.DeepEqual(got, want) || first.Text("title") != "Late" ||
+			first.Text("author.id") != bob.ID || first.Text("targetDate") != "2026-03-01" {
 			t.Errorf("the update is %s", first.Raw)
 		}
 		ada.Must("update_card", fields{"cardId": ada.All("list_cards", "id", fields{"boardId": b})[0], "done": true})
@@ -45,10 +47,12 @@ func TestStatusUpdates(t *testing.T) {
 			t.Errorf("the second update is %s", second.Raw)
 		}
 		list := ada.Must("list_status_updates", fields{"boardId": b})
-		if ids := list.Each("id"); !slices.Equal(ids, []string{second.ID(), first.ID()}) || !reflect.DeepEqual(list.Get("1"), first.Data) {
+		if ids := list.Each("id"); !slices.Equal(ids, []string{second.ID(), first.ID()}) ||
+			!reflect.DeepEqual(list.Get("1"), first.Data) {
 			t.Errorf("the updates are %s", list.Raw)
 		}
-		if ids := ada.All("list_status_updates", "id", fields{"boardId": b, "limit": 1}); !slices.Equal(ids, []string{second.ID(), first.ID()}) {
+		if ids := ada.All("list_status_updates", "id", fields{"boardId": b, "limit": 1}); !slices.Equal(ids,
+			[]string{second.ID(), first.ID()}) {
 			t.Errorf("page by page the updates are %v", ids)
 		}
 		entry := ada.Must("list_board_activity", fields{"boardId": b, "limit": 1})
@@ -56,7 +60,8 @@ func TestStatusUpdates(t *testing.T) {
 			t.Errorf("the activity is %s", entry.Raw)
 		}
 		// The latest status is what search means.
-		for q, n := range map[string]int{"title:today status:complete": 1, "title:today status:at_risk": 0, "title:today -status:complete": 0, "title:today status:at_risk,complete": 1} {
+		for q, n := range map[string]int{"title:today status:complete": 1, "title:today status:at_risk": 0,
+			"title:today -status:complete": 0, "title:today status:at_risk,complete": 1} {
 			if found := ada.All("list_cards", "id", fields{"boardId": b, "q": q}); len(found) != n {
 				t.Errorf("%s finds %d cards, want %d", q, len(found), n)
 			}
@@ -72,10 +77,12 @@ func TestStatusUpdates(t *testing.T) {
 		}
 		ada.Must("update_board", fields{"boardId": b, "features": fields{"statusUpdates": true}})
 		for field, in := range map[string]fields{
-			"status": {"status": "great", "title": "x"}, "title": {"status": "on_track", "title": " "}, "targetDate": {"status": "on_track", "title": "x", "startDate": "2026-03-02", "targetDate": "2026-03-01"},
-			"startDate": {"status": "on_track", "title": "x", "startDate": "soon"},
+			"status": {"status": "great", "title": "x"}, "title": {"status": "on_track", "title": " "},
+			"targetDate": {"status": "on_track", "title": "x", "startDate": "2026-03-02", "targetDate": "2026-03-01"},
+			"startDate":  {"status": "on_track", "title": "x", "startDate": "soon"},
 		} {
-			if a := ada.Refused(board.CodeInvalidRequest, "post_status_update", with(in, "boardId", b)); len(a.Message) < len(field) || a.Message[:len(field)] != field {
+			if a := ada.Refused(board.CodeInvalidRequest, "post_status_update",
+				with(in, "boardId", b)); len(a.Message) < len(field) || a.Message[:len(field)] != field {
 				t.Errorf("%v is refused with %q", in, a.Message)
 			}
 		}
@@ -90,7 +97,8 @@ func TestStatusPostedEvent(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		open := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Open"}).ID()
-		secret := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Secret", "visibility": "confidential"}).ID()
+		secret := ada.Must("create_board",
+			fields{"workspaceId": workspace, "name": "Secret", "visibility": "confidential"}).ID()
 		s.Listen(workspace, secret)
 		id := ada.Must("post_status_update", fields{"boardId": open, "status": "on_track", "title": "Fine"}).ID()
 		ada.Must("post_status_update", fields{"boardId": secret, "status": "on_track", "title": "Fine"})

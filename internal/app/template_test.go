@@ -19,11 +19,13 @@ func TestBuiltInTemplates(t *testing.T) {
 		s.Listen(workspace)
 		all := board.BuiltInTemplates()
 		ids := ada.All("list_board_templates", "id", nil)
-		if len(all) < 8 || len(ids) != len(all) || !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
+		if len(all) < 8 || len(ids) != len(all) || !slices.IsSorted(ids) ||
+			len(slices.Compact(slices.Clone(ids))) != len(ids) {
 			t.Errorf("the built-in templates are %v", ids)
 		}
 		for i, b := range all {
-			if b.ID != ids[i] || len(b.ID) != 30 || b.Description == "" || len(b.Content.Labels) < 4 || len(b.Content.Lists) < 4 {
+			if b.ID != ids[i] || len(b.ID) != 30 || b.Description == "" || len(b.Content.Labels) < 4 ||
+				len(b.Content.Lists) < 4 {
 				t.Errorf("%s (%s) is no good template", b.Name, b.ID)
 			}
 			checklists, cards := 0, 0
@@ -40,8 +42,10 @@ func TestBuiltInTemplates(t *testing.T) {
 				t.Errorf("%s has %d cards with %d checklists", b.Name, cards, checklists)
 			}
 			a := ada.Must("create_board_from_template", fields{"templateId": b.ID, "workspaceId": workspace})
-			if a.Text("name") != b.Name || a.Text("visibility") != "workspace" || a.Text("role") != "admin" || a.Get("openCards") != float64(cards) ||
-				len(a.Get("lists").([]any)) != len(b.Content.Lists) || len(a.Get("labels").([]any)) != len(b.Content.Labels) || float64(a.Version) != a.Get("version") {
+			if a.Text("name") != b.Name || a.Text("visibility") != "workspace" || a.Text("role") != "admin" ||
+				a.Get("openCards") != float64(cards) ||
+				len(a.Get("lists").([]any)) != len(b.Content.Lists) || len(a.Get("labels").([]any)) != len(b.Content.Labels) ||
+				float64(a.Version) != a.Get("version") {
 				t.Errorf("the board of %s is %s", b.Name, a.Raw)
 			}
 			if sent := s.Outbox(a.ID()); len(sent) != 0 {
@@ -49,7 +53,8 @@ func TestBuiltInTemplates(t *testing.T) {
 			}
 			// Kept again it is the same template.
 			kept := ada.Must("save_board_as_template", fields{"boardId": a.ID(), "includeCards": true})
-			if got, want := fmt.Sprint(kept.Get("lists"), kept.Get("features"), kept.Get("cards"), kept.Get("description")), func() string {
+			if got, want := fmt.Sprint(kept.Get("lists"), kept.Get("features"), kept.Get("cards"),
+				kept.Get("description")), func() string {
 				own := ada.Must("list_board_templates", fields{"limit": 200}).Get(fmt.Sprint(i)).(map[string]any)
 				return fmt.Sprint(own["lists"], own["features"], own["cards"], own["description"])
 			}(); got != want {
@@ -67,13 +72,17 @@ func TestSaveBoardAsTemplate(t *testing.T) {
 		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 4})
 		p.ada.Must("update_board", fields{"boardId": p.from, "features": fields{"statusUpdates": false}})
 		v := p.version(p.from)
-		a := p.ada.Must("save_board_as_template", fields{"boardId": p.from, "name": " A launch ", "description": "For launches", "includeCards": true})
-		if a.Text("name") != "A launch" || a.Text("description") != "For launches" || a.Get("builtIn") != false || a.Text("workspaceId") != p.workspace || a.Get("cards") != 1.0 ||
-			a.Text("lists.0.name") != "Here" || a.Get("lists.0.wipLimit") != 4.0 || a.Text("labels.0.name") != "Bug" || p.version(p.from) != v {
+		a := p.ada.Must("save_board_as_template",
+			fields{"boardId": p.from, "name": " A launch ", "description": "For launches", "includeCards": true})
+		if a.Text("name") != "A launch" || a.Text("description") != "For launches" || a.Get("builtIn") != false ||
+			a.Text("workspaceId") != p.workspace || a.Get("cards") != 1.0 ||
+			a.Text("lists.0.name") != "Here" || a.Get("lists.0.wipLimit") != 4.0 || a.Text("labels.0.name") != "Bug" ||
+			p.version(p.from) != v {
 			t.Errorf("the template is %s", a.Raw)
 		}
 		for _, content := range s.Column("SELECT content FROM board_templates") {
-			if strings.Contains(content, "usr_") || strings.Contains(content, "2026-") || !strings.Contains(content, `"version":1`) {
+			if strings.Contains(content, "usr_") || strings.Contains(content, "2026-") ||
+				!strings.Contains(content, `"version":1`) {
 				t.Errorf("the template holds %s", content)
 			}
 		}
@@ -86,13 +95,18 @@ func TestSaveBoardAsTemplate(t *testing.T) {
 			t.Errorf("the templates are %v", ids)
 		}
 
-		b := p.ada.Must("create_board_from_template", fields{"templateId": a.ID(), "workspaceId": p.workspace, "name": "Launch", "visibility": "confidential"})
-		if b.Text("name") != "Launch" || b.Text("description") != "For launches" || b.Text("visibility") != "confidential" || b.Get("features.statusUpdates") != false || b.Get("lists.0.wipLimit") != 4.0 {
+		b := p.ada.Must("create_board_from_template",
+			fields{"templateId": a.ID(), "workspaceId": p.workspace, "name": "Launch", "visibility": "confidential"})
+		if b.Text("name") != "Launch" || b.Text("description") != "For launches" || b.Text("visibility") != "confidential" ||
+			b.Get("features.statusUpdates") != false || b.Get("lists.0.wipLimit") != 4.0 {
 			t.Errorf("the board is %s", b.Raw)
 		}
-		c := p.ada.Must("get_card", fields{"cardId": p.ada.All("list_cards", "id", fields{"boardId": b.ID(), "q": "zebras okapi"})[0]})
-		if c.Text("title") != "Press release" || len(c.Get("labels").([]any)) != 2 || len(c.Get("assignees").([]any)) != 0 || c.Get("dueDate") != nil || c.Get("done") != false ||
-			c.Get("checklistItems.total") != 2.0 || c.Get("checklistItems.done") != 0.0 || c.Text("checklists.0.items.1.title") != "Print" || c.Text("createdBy") != p.ada.ID {
+		c := p.ada.Must("get_card",
+			fields{"cardId": p.ada.All("list_cards", "id", fields{"boardId": b.ID(), "q": "zebras okapi"})[0]})
+		if c.Text("title") != "Press release" || len(c.Get("labels").([]any)) != 2 || len(c.Get("assignees").([]any)) != 0 ||
+			c.Get("dueDate") != nil || c.Get("done") != false ||
+			c.Get("checklistItems.total") != 2.0 || c.Get("checklistItems.done") != 0.0 ||
+			c.Text("checklists.0.items.1.title") != "Print" || c.Text("createdBy") != p.ada.ID {
 			t.Errorf("the card is %s", c.Raw)
 		}
 
@@ -114,7 +128,8 @@ func TestTemplatePreviewAndDeletion(t *testing.T) {
 		w := newWorld(s)
 		id := w.newTemplate()
 		p := w.other.Must("get_board_template", fields{"templateId": id})
-		if p.Text("name") != "Launch" || p.Get("cards") != 2.0 || p.Text("first.0.0.title") != "Press release" || p.Get("first.0.0.items") != 2.0 || p.Get("first.0.2") != nil {
+		if p.Text("name") != "Launch" || p.Get("cards") != 2.0 || p.Text("first.0.0.title") != "Press release" ||
+			p.Get("first.0.0.items") != 2.0 || p.Get("first.0.2") != nil {
 			t.Errorf("the preview is %s", p.Raw)
 		}
 		builtIn := board.BuiltInTemplates()[0]
@@ -122,7 +137,8 @@ func TestTemplatePreviewAndDeletion(t *testing.T) {
 		if p.Text("name") != builtIn.Name || p.Text("first.0.0.title") != builtIn.Content.Lists[0].Cards[0].Title {
 			t.Errorf("the preview of a built-in one is %s", p.Raw)
 		}
-		if a := w.owner.Refused(board.CodeInvalidRequest, "delete_board_template", fields{"templateId": builtIn.ID}); !strings.Contains(a.Message, "a built-in template") {
+		if a := w.owner.Refused(board.CodeInvalidRequest, "delete_board_template",
+			fields{"templateId": builtIn.ID}); !strings.Contains(a.Message, "a built-in template") {
 			t.Errorf("a built-in one: %s", a.Raw)
 		}
 		w.other.Refused(board.CodeForbidden, "delete_board_template", fields{"templateId": id})

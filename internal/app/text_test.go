@@ -18,8 +18,10 @@ import (
 func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 	t.Parallel()
 	bad := map[string]string{
-		"La\u202eunch": "U+202E (right-to-left override)", "\u2067Launch\u2069": "U+2067 (right-to-left isolate)", "Launch\u200f": "U+200F (right-to-left mark)",
-		"\ufeffLaunch": "U+FEFF (byte order mark)", "Lau\u2028nch": "one line", "Lau\u2029nch": "one line", "\u3164": "must not be empty", "\u200b\u2060": "must not be empty",
+		"La\u202eunch": "U+202E (right-to-left override)", "\u2067Launch\u2069": "U+2067 (right-to-left isolate)",
+		"Launch\u200f": "U+200F (right-to-left mark)",
+		"\ufeffLaunch": "U+FEFF (byte order mark)", "Lau\u2028nch": "one line", "Lau\u2029nch": "one line",
+		"\u3164": "must not be empty", "\u200b\u2060": "must not be empty",
 	}
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -34,7 +36,8 @@ func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 				before := w.state()
 				for text, want := range bad {
 					a := w.as(o).Call(o.Name, with(good, f.Name, text))
-					if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.HasPrefix(a.Message, f.Name+" ") || !strings.Contains(a.Message, want) {
+					if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
+						!strings.HasPrefix(a.Message, f.Name+" ") || !strings.Contains(a.Message, want) {
 						t.Errorf("%s with the %s %+q: %d %s", o.Name, f.Name, text, a.Status, a.Raw)
 					}
 				}
@@ -47,17 +50,21 @@ func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 			t.Errorf("only %d names and titles were tried", tried)
 		}
 		for text, want := range bad {
-			if a := w.owner.Call("add_checklist", fields{"cardId": w.card, "title": "Before", "items": []string{"One", text}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Message, want) {
+			if a := w.owner.Call("add_checklist", fields{"cardId": w.card, "title": "Before",
+				"items": []string{"One", text}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Message, want) {
 				t.Errorf("an item %+q: %d %s", text, a.Status, a.Raw)
 			}
 		}
 		for _, text := range []string{"\u3164", "\ufeff", " \u200b\n"} {
-			if a := w.owner.Call("add_comment", fields{"cardId": w.card, "text": text}); a.Status != http.StatusBadRequest || a.Message != "text must not be empty." {
+			if a := w.owner.Call("add_comment", fields{"cardId": w.card, "text": text}); a.Status != http.StatusBadRequest ||
+				a.Message != "text must not be empty." {
 				t.Errorf("a comment %+q: %d %s", text, a.Status, a.Raw)
 			}
 		}
 		// What scripts and emoji need stays, and so does all of a text of many lines.
-		if a := w.owner.Must("update_card", fields{"cardId": w.card, "title": "می\u200cخواهم 👩\u200d🚀", "description": "\ufeffone\u2028two \u202eeerht"}); a.Text("title") != "می\u200cخواهم 👩\u200d🚀" || a.Text("description") != "\ufeffone\u2028two \u202eeerht" {
+		if a := w.owner.Must("update_card", fields{"cardId": w.card, "title": "می\u200cخواهم 👩\u200d🚀",
+			"description": "\ufeffone\u2028two \u202eeerht"}); a.Text("title") != "می\u200cخواهم 👩\u200d🚀" ||
+			a.Text("description") != "\ufeffone\u2028two \u202eeerht" {
 			t.Errorf("the card is %s", a.Raw)
 		}
 	})

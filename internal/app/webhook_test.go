@@ -29,33 +29,40 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 			code board.Code
 			says string
 		}{
-			"neither board nor workspace": {fields{"url": receiver, "events": []string{"card.created"}}, board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
-			"both":                        {with(good, "workspaceId", w.workspace), board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
-			"a confidential board":        {with(good, "boardId", secret), board.CodeInvalidRequest, "boardId: a confidential board cannot have webhooks"},
-			"an unknown kind":             {with(good, "events", []string{"card.eaten"}), board.CodeInvalidRequest, "events"},
-			"no kinds":                    {with(good, "events", []string{}), board.CodeInvalidRequest, "events"},
-			"no address":                  {fields{"events": []string{"card.created"}, "boardId": w.board}, board.CodeInvalidRequest, "url is required"},
-			"an empty address":            {with(good, "url", ""), board.CodeInvalidRequest, "url must not be empty"},
-			"http":                        {with(good, "url", "http://example.com/"), board.CodeInvalidRequest, "url: "},
-			"a private address":           {with(good, "url", "https://10.1.2.3/"), board.CodeInvalidRequest, "url: "},
-			"another port":                {with(good, "url", "https://example.com:8443/"), board.CodeInvalidRequest, "url: "},
+			"neither board nor workspace": {fields{"url": receiver, "events": []string{"card.created"}},
+				board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
+			"both": {with(good, "workspaceId", w.workspace), board.CodeInvalidRequest,
+				"boardId, workspaceId: give exactly one"},
+			"a confidential board": {with(good, "boardId", secret), board.CodeInvalidRequest,
+				"boardId: a confidential board cannot have webhooks"},
+			"an unknown kind": {with(good, "events", []string{"card.eaten"}), board.CodeInvalidRequest, "events"},
+			"no kinds":        {with(good, "events", []string{}), board.CodeInvalidRequest, "events"},
+			"no address": {fields{"events": []string{"card.created"}, "boardId": w.board},
+				board.CodeInvalidRequest, "url is required"},
+			"an empty address":  {with(good, "url", ""), board.CodeInvalidRequest, "url must not be empty"},
+			"http":              {with(good, "url", "http://example.com/"), board.CodeInvalidRequest, "url: "},
+			"a private address": {with(good, "url", "https://10.1.2.3/"), board.CodeInvalidRequest, "url: "},
+			"another port":      {with(good, "url", "https://example.com:8443/"), board.CodeInvalidRequest, "url: "},
 		} {
 			if a := w.owner.Call("create_webhook", c.in); a.Code != c.code || !strings.Contains(a.Message, c.says) {
 				t.Errorf("%s: %d %s, want %s: …%s…", name, a.Status, a.Raw, c.code, c.says)
 			}
 		}
 		a := w.owner.Must("create_webhook", good)
-		if !strings.HasPrefix(a.Text("secret"), "whsec_") || a.Text("host") != apptest.Receivers || a.Text("lastFour") != "hook" || a.Get("on") != true || a.Text("ownerId") != w.owner.ID {
+		if !strings.HasPrefix(a.Text("secret"), "whsec_") || a.Text("host") != apptest.Receivers ||
+			a.Text("lastFour") != "hook" || a.Get("on") != true || a.Text("ownerId") != w.owner.ID {
 			t.Errorf("the webhook is %s", a.Raw)
 		}
 		// Nobody reads the address or the secret again, also not from the file.
-		for _, p := range []apptest.Answer{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}), w.owner.Must("get_webhook", fields{"webhookId": a.ID()})} {
+		for _, p := range []apptest.Answer{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}),
+			w.owner.Must("get_webhook", fields{"webhookId": a.ID()})} {
 			if strings.Contains(string(p.Raw), "secret\"") || strings.Contains(string(p.Raw), receiver) {
 				t.Errorf("an answer tells a secret: %s", p.Raw)
 			}
 		}
 		for _, column := range []string{"address", "secret"} {
-			if got := s.Column("SELECT count(*) FROM webhooks WHERE id = $1 AND length("+column+") > 40", a.ID()); got[0] != "1" {
+			if got := s.Column("SELECT count(*) FROM webhooks WHERE id = $1 AND length("+column+") > 40",
+				a.ID()); got[0] != "1" {
 				t.Errorf("%s of the webhook is not there", column)
 			}
 		}
@@ -101,21 +108,25 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 func TestWebhookCarriesItsPlatform(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]board.Platform{
-		"hooks.zapier.com": board.PlatformZapier, "hook.eu1.make.com": board.PlatformMake, "acme.app.n8n.cloud": board.PlatformN8N, "eo1.m.pipedream.net": board.PlatformPipedream,
-		"prod-1.westeurope.logic.azure.com": board.PlatformPowerAutomate, "example.com": "", "nothooks.zapier.com.example.com": "", "cmake.community": "",
+		"hooks.zapier.com": board.PlatformZapier, "hook.eu1.make.com": board.PlatformMake,
+		"acme.app.n8n.cloud": board.PlatformN8N, "eo1.m.pipedream.net": board.PlatformPipedream,
+		"prod-1.westeurope.logic.azure.com": board.PlatformPowerAutomate, "example.com": "",
+		"nothooks.zapier.com.example.com": "", "cmake.community": "",
 	} {
 		if got := board.PlatformOf("", host); got != want {
 			t.Errorf("%s is of %q, want %q", host, got, want)
 		}
 	}
-	for agent, want := range map[string]board.Platform{"Zapier": board.PlatformZapier, "Make/production": board.PlatformMake, "n8n": board.PlatformN8N, "curl/8": "", "remake/1": ""} {
+	for agent, want := range map[string]board.Platform{"Zapier": board.PlatformZapier,
+		"Make/production": board.PlatformMake, "n8n": board.PlatformN8N, "curl/8": "", "remake/1": ""} {
 		if got := board.PlatformOf(agent, "example.com"); got != want {
 			t.Errorf("%s is %q, want %q", agent, got, want)
 		}
 	}
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	w := newWorld(s)
-	a := w.owner.Send("POST", "/webhooks", `{"url":"`+receiver+`","events":["card.created"],"boardId":"`+w.board+`"}`, "User-Agent", "Zapier")
+	a := w.owner.Send("POST", "/webhooks", `{"url":"`+receiver+`","events":["card.created"],"boardId":"`+w.board+`"}`,
+		"User-Agent", "Zapier")
 	if a.Status != 201 || a.Text("platform") != "zapier" {
 		t.Errorf("a subscription by Zapier: %d %s", a.Status, a.Raw)
 	}
@@ -133,7 +144,8 @@ func TestWebhookHearsOfWhatItCovers(t *testing.T) {
 		private := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Ours", "visibility": "private"})
 		all := []string{"card.created", "card.updated", "card.completed", "list.created"}
 		wide := w.make("create_webhook", fields{"url": receiver, "events": all, "workspaceId": w.workspace})
-		own := w.make("create_webhook", fields{"url": receiver, "events": []string{"card.created", "list.created"}, "boardId": private})
+		own := w.make("create_webhook",
+			fields{"url": receiver, "events": []string{"card.created", "list.created"}, "boardId": private})
 		paused := w.make("create_webhook", fields{"url": receiver, "events": all, "workspaceId": w.workspace})
 		w.owner.Must("pause_webhook", fields{"webhookId": paused})
 
@@ -147,7 +159,8 @@ func TestWebhookHearsOfWhatItCovers(t *testing.T) {
 		// One request can cause several events, each with a version of its own.
 		card := w.owner.Must("create_card", fields{"listId": w.list, "title": "New"})
 		both := w.owner.Must("update_card", fields{"cardId": card.ID(), "title": "Newer", "done": true})
-		want := []string{fmt.Sprintf("card.created %d", card.Version), fmt.Sprintf("card.updated %d", both.Version-1), fmt.Sprintf("card.completed %d", both.Version)}
+		want := []string{fmt.Sprintf("card.created %d", card.Version), fmt.Sprintf("card.updated %d", both.Version-1),
+			fmt.Sprintf("card.completed %d", both.Version)}
 		if got := sent(s, wide); !slices.Equal(got, want) {
 			t.Errorf("the workspace's webhook sends %v, want %v", got, want)
 		}
@@ -178,7 +191,8 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		list := ada.Must("create_list", fields{"boardId": b, "name": "L"}).ID()
 		var hooks []string
 		for range 2 {
-			hooks = append(hooks, ada.Must("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": b}).ID())
+			hooks = append(hooks, ada.Must("create_webhook",
+				fields{"url": receiver, "events": []string{"card.created"}, "boardId": b}).ID())
 		}
 		s.Column("INSERT INTO delivery_days (organization_id, day, used) SELECT organization_id, $2, 497 FROM workspaces WHERE id = $1 RETURNING day",
 			workspace, s.Clock.Now().UTC().Format(board.DateLayout))
@@ -212,7 +226,8 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		if q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace}); q.Get("used") != 1.0 {
 			t.Errorf("the next day's quota is %s", q.Raw)
 		}
-		if a := ada.Call("send_delivery_again", again); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "pending") {
+		if a := ada.Call("send_delivery_again", again); a.Code != board.CodeInvalidRequest ||
+			!strings.Contains(a.Message, "pending") {
 			t.Errorf("what is pending is sent again: %d %s", a.Status, a.Raw)
 		}
 	})
@@ -290,22 +305,27 @@ func TestSendManyAgain(t *testing.T) {
 		w := newWorld(s)
 		ids := []string{w.failed(), w.failed(), w.failed()}
 		before := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
-		if a := w.owner.Must("send_deliveries_again", fields{"webhookId": w.hook, "deliveryIds": ids[:1]}); !slices.Equal(texts(a.Get("deliveryIds")), ids[:1]) {
+		if a := w.owner.Must("send_deliveries_again",
+			fields{"webhookId": w.hook, "deliveryIds": ids[:1]}); !slices.Equal(texts(a.Get("deliveryIds")), ids[:1]) {
 			t.Errorf("one by name: %s", a.Raw)
 		}
-		if a := w.owner.Must("send_deliveries_again", fields{"webhookId": w.hook, "status": "failed"}); !slices.Equal(texts(a.Get("deliveryIds")), []string{ids[2], ids[1]}) {
+		if a := w.owner.Must("send_deliveries_again",
+			fields{"webhookId": w.hook, "status": "failed"}); !slices.Equal(texts(a.Get("deliveryIds")),
+			[]string{ids[2], ids[1]}) {
 			t.Errorf("all that failed: %s", a.Raw)
 		}
 		after := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
 		if after.Text("body") != before.Text("body") || after.Text("status") != "pending" || after.Get("attempts") != 0.0 {
 			t.Errorf("sent again it is %s", after.Raw)
 		}
-		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook, "deliveryIds": []string{store.NewID("itg_") + ":v1"}}); a.Code != board.CodeNotFound {
+		if a := w.owner.Call("send_deliveries_again",
+			fields{"webhookId": w.hook, "deliveryIds": []string{store.NewID("itg_") + ":v1"}}); a.Code != board.CodeNotFound {
 			t.Errorf("one that is not there: %d %s", a.Status, a.Raw)
 		}
 		w.failed()
 		w.owner.Must("pause_webhook", fields{"webhookId": w.hook})
-		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "off") {
+		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest ||
+			!strings.Contains(a.Message, "off") {
 			t.Errorf("while it is off: %d %s", a.Status, a.Raw)
 		}
 	})
@@ -319,9 +339,13 @@ func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanBusiness)
 		for name, lose := range map[string]func(t *testing.T, bob *apptest.Person, b string){
-			"another role in the workspace": func(_ *testing.T, bob *apptest.Person, _ string) { bob.Joins(workspace, board.WorkspaceMember) },
+			"another role in the workspace": func(_ *testing.T, bob *apptest.Person, _ string) {
+				bob.Joins(workspace, board.WorkspaceMember)
+			},
 			"out of the workspace": func(_ *testing.T, bob *apptest.Person, _ string) {
-				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveMember(ctx, workspace, bob.ID) })
+				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+					return tx.RemoveMember(ctx, workspace, bob.ID)
+				})
 			},
 			"the board becomes private": func(_ *testing.T, _ *apptest.Person, b string) {
 				ada.Must("update_board", fields{"boardId": b, "visibility": "private"})
@@ -335,7 +359,8 @@ func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
 			hook := bob.Must("create_webhook", fields{"url": receiver, "events": []string{"list.created"}, "boardId": b}).ID()
 			kept := ada.Must("create_webhook", fields{"url": receiver, "events": []string{"list.created"}, "boardId": b}).ID()
 			lose(t, bob, b)
-			if a := ada.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != false || a.Text("offReason") != "owner" || a.Get("offAt") == nil {
+			if a := ada.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != false || a.Text("offReason") != "owner" ||
+				a.Get("offAt") == nil {
 				t.Errorf("%s: the webhook is %s", name, a.Raw)
 			}
 			if a := ada.Must("get_webhook", fields{"webhookId": kept}); a.Get("on") != true {
@@ -357,16 +382,20 @@ func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 		w := newWorld(s)
 		w.webhook()
 		w.give(w.other, board.WorkspaceGuest, w.board, board.RoleAdmin)
-		mine := w.other.Must("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}).ID()
-		if got := w.other.All("list_webhooks", "id", fields{"workspaceId": w.workspace}); !slices.Equal(got, []string{w.boardHook, mine}) {
+		mine := w.other.Must("create_webhook",
+			fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}).ID()
+		if got := w.other.All("list_webhooks", "id", fields{"workspaceId": w.workspace}); !slices.Equal(got,
+			[]string{w.boardHook, mine}) {
 			t.Errorf("the board's admin sees %v, want %s and %s", got, w.boardHook, mine)
 		}
 		if a := w.other.Call("create_webhook", w.newWebhook()); a.Code != board.CodeForbidden {
 			t.Errorf("a webhook of the workspace: %d %s", a.Status, a.Raw)
 		}
-		for role, want := range map[board.Role]board.Code{board.RoleEditor: board.CodeForbidden, board.RoleNone: board.CodeNotFound} {
+		for role, want := range map[board.Role]board.Code{board.RoleEditor: board.CodeForbidden,
+			board.RoleNone: board.CodeNotFound} {
 			w.give(w.other, board.WorkspaceGuest, w.board, role)
-			if a := w.other.Call("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}); a.Code != want {
+			if a := w.other.Call("create_webhook",
+				fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}); a.Code != want {
 				t.Errorf("as %q: %d %s", role, a.Status, a.Raw)
 			}
 		}
@@ -383,8 +412,9 @@ func TestSamplesLookLikeDeliveries(t *testing.T) {
 	w.owner.Must("archive_list", fields{"listId": w.make("create_list", fields{"boardId": w.board, "name": "Gone"})})
 	card := w.newCard()
 	for name, in := range map[string]fields{
-		"move_card": {"listId": w.doing}, "set_card_labels": {"add": []string{w.label}}, "set_card_assignees": {"add": []string{w.owner.ID}},
-		"set_card_due": {"dueDate": "2026-12-24"}, "add_comment": {"text": "Said."},
+		"move_card": {"listId": w.doing}, "set_card_labels": {"add": []string{w.label}},
+		"set_card_assignees": {"add": []string{w.owner.ID}},
+		"set_card_due":       {"dueDate": "2026-12-24"}, "add_comment": {"text": "Said."},
 	} {
 		w.owner.Must(name, with(in, "cardId", card))
 	}
@@ -411,7 +441,8 @@ func TestSamplesLookLikeDeliveries(t *testing.T) {
 		if a, b := prefixes("", real), prefixes("", sample); a != b {
 			t.Errorf("the ids of %s begin with %s, those of its sample with %s", kind, a, b)
 		}
-		if version, ok := real["boardVersion"].(float64); real["format"] != "service-webhook/1" || real["workspaceId"] != w.workspace || real["boardId"] == nil || !ok || version < 1 {
+		if version, ok := real["boardVersion"].(float64); real["format"] != "service-webhook/1" ||
+			real["workspaceId"] != w.workspace || real["boardId"] == nil || !ok || version < 1 {
 			t.Errorf("%s is %s", kind, body)
 		}
 		if strings.Contains(body, "Another") || strings.Contains(body, "Said") || strings.Contains(body, "Fine") {

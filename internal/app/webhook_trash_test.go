@@ -15,7 +15,8 @@ import (
 // wantState checks whether a webhook is on, or why it is off: "" is on.
 func wantState(t *testing.T, p *apptest.Person, hook, why string) {
 	t.Helper()
-	if a := p.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != (why == "") || why != "" && a.Text("offReason") != why {
+	if a := p.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != (why == "") ||
+		why != "" && a.Text("offReason") != why {
 		t.Errorf("the webhook is on=%v because of %v, want %q", a.Get("on"), a.Get("offReason"), why)
 	}
 }
@@ -33,7 +34,8 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		bob := s.Person("Bob")
 		workspace := ada.Workspace("Free", board.PlanFree)
 		bob.Joins(workspace, board.WorkspaceMember)
-		first, second := ada.Must("create_board", fields{"workspaceId": workspace, "name": "A"}).ID(), ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+		first, second := ada.Must("create_board", fields{"workspaceId": workspace,
+			"name": "A"}).ID(), ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
 		subscribe := func(b string) apptest.Answer {
 			return ada.Call("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": b})
 		}
@@ -42,14 +44,16 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 			t.Errorf("a third webhook on the plan free: %d %s", a.Status, a.Raw)
 		}
 		ada.Must("trash_board", fields{"boardId": first})
-		if got := ada.All("list_webhooks", "offReason", fields{"workspaceId": workspace}); strings.Join(got, " ") != "trash trash" {
+		if got := ada.All("list_webhooks", "offReason", fields{"workspaceId": workspace}); strings.Join(got,
+			" ") != "trash trash" {
 			t.Errorf("the webhooks of the board in the trash are listed as off because of %v", got)
 		}
 		if got := bob.All("list_webhooks", "id", fields{"workspaceId": workspace}); len(got) != 0 {
 			t.Errorf("who may not manage them sees %v", got)
 		}
 		named := fields{"webhookId": older}
-		for name, in := range map[string]fields{"update_webhook": with(named, "name", "Other"), "test_webhook": named, "switch_on_webhook": named, "rotate_webhook_secret": named} {
+		for name, in := range map[string]fields{"update_webhook": with(named, "name", "Other"), "test_webhook": named,
+			"switch_on_webhook": named, "rotate_webhook_secret": named} {
 			if a := ada.Call(name, in); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "is in the trash") {
 				t.Errorf("%s of a webhook whose board is in the trash: %d %s", name, a.Status, a.Raw)
 			}

@@ -22,9 +22,11 @@ func TestWeekIsTheNextSevenDays(t *testing.T) {
 		b, lists, _ := newWall(ada, workspace, 1, 0)
 		for i := range 29 {
 			day := now.AddDate(0, 0, i-14).Format(board.DateLayout)
-			ada.Must("create_card", fields{"listId": lists[0], "title": day, "assignees": []string{ada.ID}, "due": fields{"dueDate": day}})
+			ada.Must("create_card",
+				fields{"listId": lists[0], "title": day, "assignees": []string{ada.ID}, "due": fields{"dueDate": day}})
 		}
-		saved := ada.Must("create_saved_filter", fields{"workspaceId": workspace, "name": "Due this week", "query": "is:open due:week"}).ID()
+		saved := ada.Must("create_saved_filter",
+			fields{"workspaceId": workspace, "name": "Due this week", "query": "is:open due:week"}).ID()
 		for day := range 2 { // the Sunday, then the Monday
 			today := now.AddDate(0, 0, day)
 			check := func(what string, first time.Time, got []string) {

@@ -73,7 +73,8 @@ func TestDeletedWorkspaceIsReachedByNobodyAndComesBackWhole(t *testing.T) {
 			refused(t, err, board.CodeNotFound, "")
 		}
 
-		if back, err := restoreWorkspace(w.owner, w.workspace); err != nil || back.Role != board.WorkspaceOwner || back.Name != "Engines" {
+		if back, err := restoreWorkspace(w.owner, w.workspace); err != nil || back.Role != board.WorkspaceOwner ||
+			back.Name != "Engines" {
 			t.Fatalf("restored: %+v %v", back, err)
 		}
 		if after := w.owner.Must("open_board", fields{"boardId": w.board}); string(after.Raw) != string(before.Raw) {
@@ -82,7 +83,8 @@ func TestDeletedWorkspaceIsReachedByNobodyAndComesBackWhole(t *testing.T) {
 		if m := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace}); len(m) != 3 {
 			t.Errorf("the members are %v", m)
 		}
-		if open := w.owner.All("list_invitations", "id", fields{"workspaceId": w.workspace}); slices.Contains(open, invitation) {
+		if open := w.owner.All("list_invitations", "id", fields{"workspaceId": w.workspace}); slices.Contains(open,
+			invitation) {
 			t.Error("an invitation outlived the trash")
 		}
 		_, err := restoreWorkspace(w.owner, w.workspace)

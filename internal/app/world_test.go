@@ -50,7 +50,8 @@ func (w *world) fill(visibility board.Visibility) {
 	w.owner.Must("archive_list", fields{"listId": w.archived})
 	w.label = w.make("create_label", fields{"boardId": w.board, "name": "Bug", "color": "red"})
 	w.make("create_label", fields{"boardId": w.board, "name": "Idea", "color": "lime"})
-	w.card = w.make("create_card", fields{"listId": w.list, "title": "Press release", "assignees": []string{w.owner.ID}, "due": fields{"dueDate": "2026-12-01"}})
+	w.card = w.make("create_card", fields{"listId": w.list, "title": "Press release", "assignees": []string{w.owner.ID},
+		"due": fields{"dueDate": "2026-12-01"}})
 	w.make("create_card", fields{"listId": w.list, "title": "Second", "assignees": []string{w.owner.ID}})
 	w.archivedCard = w.make("create_card", fields{"listId": w.list, "title": "Old"})
 	w.owner.Must("archive_card", fields{"cardId": w.archivedCard})
@@ -103,7 +104,8 @@ var samples = map[string]func(w *world) fields{
 		return fields{"workspaceId": w.workspace}
 	},
 	"withdraw_invitation": func(w *world) fields {
-		return fields{"workspaceId": w.workspace, "invitationId": w.make("create_invitation", w.invitation("gone@example.com"))}
+		return fields{"workspaceId": w.workspace,
+			"invitationId": w.make("create_invitation", w.invitation("gone@example.com"))}
 	},
 	"get_my_overview":      func(*world) fields { return nil },
 	"list_recent_activity": func(*world) fields { return nil },
@@ -117,20 +119,23 @@ var samples = map[string]func(w *world) fields{
 		return fields{"boardId": w.board}
 	},
 	"draft_status_update": onBoard(nil),
-	"post_status_update":  onBoard(fields{"status": "on_track", "title": "Press kit is out", "text": "**Friday.**", "startDate": "2026-03-01", "targetDate": "2026-04-15"}),
-	"list_boards":         func(w *world) fields { return fields{"workspaceId": w.workspace} },
-	"get_board":           onBoard(nil),
-	"create_board":        func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Another"} },
-	"update_board":        onBoard(fields{"name": "Launch 2"}),
-	"archive_board":       func(w *world) fields { return fields{"boardId": w.newBoard()} },
+	"post_status_update": onBoard(fields{"status": "on_track", "title": "Press kit is out", "text": "**Friday.**",
+		"startDate": "2026-03-01", "targetDate": "2026-04-15"}),
+	"list_boards":   func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"get_board":     onBoard(nil),
+	"create_board":  func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Another"} },
+	"update_board":  onBoard(fields{"name": "Launch 2"}),
+	"archive_board": func(w *world) fields { return fields{"boardId": w.newBoard()} },
 	"restore_board": func(w *world) fields {
 		id := w.newBoard()
 		w.owner.Must("archive_board", fields{"boardId": id})
 		return fields{"boardId": id}
 	},
-	"trash_board":         func(w *world) fields { return fields{"boardId": w.newBoard()} },
-	"list_board_members":  onBoard(nil),
-	"share_board":         func(w *world) fields { return fields{"boardId": w.board, "userId": w.other.ID, "role": "viewer"} },
+	"trash_board":        func(w *world) fields { return fields{"boardId": w.newBoard()} },
+	"list_board_members": onBoard(nil),
+	"share_board": func(w *world) fields {
+		return fields{"boardId": w.board, "userId": w.other.ID, "role": "viewer"}
+	},
 	"list_board_activity": onBoard(nil),
 	"list_board_changes":  onBoard(nil),
 	"remove_board_member": func(w *world) fields {
@@ -198,7 +203,9 @@ var samples = map[string]func(w *world) fields{
 		w.newFilter()
 		return fields{"workspaceId": w.workspace}
 	},
-	"create_saved_filter": func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Mine", "query": "is:open"} },
+	"create_saved_filter": func(w *world) fields {
+		return fields{"workspaceId": w.workspace, "name": "Mine", "query": "is:open"}
+	},
 	"update_saved_filter": func(w *world) fields { return fields{"filterId": w.newFilter(), "name": "Ours"} },
 	"delete_saved_filter": func(w *world) fields { return fields{"filterId": w.newFilter()} },
 	"list_filter_cards":   func(w *world) fields { return fields{"filterId": w.newFilter()} },
@@ -240,9 +247,11 @@ var samples = map[string]func(w *world) fields{
 		w.webhook()
 		return fields{"workspaceId": w.workspace}
 	},
-	"get_webhook":           onWebhook(nil),
-	"update_webhook":        onWebhook(fields{"name": "Another bot", "url": "https://" + apptest.Receivers + "/another"}),
-	"pause_webhook":         func(w *world) fields { return fields{"webhookId": w.make("create_webhook", w.newWebhook())} },
+	"get_webhook":    onWebhook(nil),
+	"update_webhook": onWebhook(fields{"name": "Another bot", "url": "https://" + apptest.Receivers + "/another"}),
+	"pause_webhook": func(w *world) fields {
+		return fields{"webhookId": w.make("create_webhook", w.newWebhook())}
+	},
 	"switch_on_webhook":     onWebhook(nil),
 	"test_webhook":          onWebhook(nil),
 	"rotate_webhook_secret": onWebhook(fields{"force": true}),
@@ -263,7 +272,8 @@ var samples = map[string]func(w *world) fields{
 	"get_rule":    func(w *world) fields { return fields{"ruleId": w.newRule()} },
 	"create_rule": func(w *world) fields { w.automates(); return w.rule() },
 	"update_rule": func(w *world) fields {
-		return fields{"ruleId": w.newRule(), "name": "Bugs first", "if": "label:bug", "then": []fields{{"operation": "move_card", "input": fields{"listId": w.list, "position": "top"}}}}
+		return fields{"ruleId": w.newRule(), "name": "Bugs first", "if": "label:bug",
+			"then": []fields{{"operation": "move_card", "input": fields{"listId": w.list, "position": "top"}}}}
 	},
 	"delete_rule": func(w *world) fields { return fields{"ruleId": w.newRule()} },
 	"switch_on_rule": func(w *world) fields {
@@ -317,9 +327,11 @@ var samples = map[string]func(w *world) fields{
 	"list_organizations":        func(*world) fields { return nil },
 	"update_organization":       onOrganization(fields{"plan": "business"}),
 
-	"create_workspace":  func(*world) fields { return fields{"name": "Compilers"} },
-	"update_workspace":  func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Difference Engines"} },
-	"delete_workspace":  func(w *world) fields { return fields{"workspaceId": w.owner.Workspace("Looms", board.PlanTeam)} },
+	"create_workspace": func(*world) fields { return fields{"name": "Compilers"} },
+	"update_workspace": func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Difference Engines"} },
+	"delete_workspace": func(w *world) fields {
+		return fields{"workspaceId": w.owner.Workspace("Looms", board.PlanTeam)}
+	},
 	"restore_workspace": func(w *world) fields { return fields{"workspaceId": w.trashed(w.owner)} },
 	"change_member": func(w *world) fields {
 		return fields{"workspaceId": w.workspace, "userId": w.member(), "role": "admin"}
@@ -334,10 +346,12 @@ var samples = map[string]func(w *world) fields{
 
 	"get_sign_in_options": func(*world) fields { return nil },
 	"sign_up": func(*world) fields {
-		return fields{"email": "grace@example.com", "name": "Grace Hopper", "password": password, "timeZone": "America/New_York"}
+		return fields{"email": "grace@example.com", "name": "Grace Hopper", "password": password,
+			"timeZone": "America/New_York"}
 	},
 	"create_account": func(w *world) fields {
-		return fields{"secret": w.invitationTo(w.other, w.other.Workspace("Compilers", board.PlanTeam)), "name": "Grace Hopper", "password": password, "timeZone": "America/New_York"}
+		return fields{"secret": w.invitationTo(w.other, w.other.Workspace("Compilers", board.PlanTeam)),
+			"name": "Grace Hopper", "password": password, "timeZone": "America/New_York"}
 	},
 	"verify_email": func(w *world) fields {
 		email := w.stranger() + "@example.com"
@@ -363,7 +377,9 @@ var samples = map[string]func(w *world) fields{
 		w.owner.Must("get_session", nil)
 		return nil
 	},
-	"end_session":    func(w *world) fields { return fields{"sessionId": w.owner.Must("get_session", nil).Text("session.id")} },
+	"end_session": func(w *world) fields {
+		return fields{"sessionId": w.owner.Must("get_session", nil).Text("session.id")}
+	},
 	"update_profile": func(*world) fields { return fields{"theme": "dark", "language": "en-GB"} },
 	"change_password": func(w *world) fields {
 		w.withPassword()
@@ -410,8 +426,10 @@ var samples = map[string]func(w *world) fields{
 // boardVersion, and a board in the archive does not keep them from working.
 var aboutNoBoard = []string{
 	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
-	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook", "rotate_webhook_secret",
-	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists", "delete_board_template",
+	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",
+	"rotate_webhook_secret",
+	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists",
+	"delete_board_template",
 	"watch_board", "unwatch_board", "watch_card", "unwatch_card",
 }
 
@@ -422,8 +440,10 @@ func (w *world) automates() {
 
 func (w *world) rule() fields {
 	return fields{
-		"boardId": w.board, "name": "Started is labelled", "when": fields{"event": "card_entered", "listId": w.doing}, "if": "is:open",
-		"then": []fields{{"operation": "set_card_labels", "input": fields{"add": []string{w.label}}}, {"operation": "add_comment", "input": fields{"text": "{actor} began with {card}."}}},
+		"boardId": w.board, "name": "Started is labelled", "when": fields{"event": "card_entered", "listId": w.doing},
+		"if": "is:open",
+		"then": []fields{{"operation": "set_card_labels", "input": fields{"add": []string{w.label}}},
+			{"operation": "add_comment", "input": fields{"text": "{actor} began with {card}."}}},
 	}
 }
 
@@ -446,7 +466,8 @@ func (w *world) twoRules() []string {
 func (w *world) ran(ruleID string) {
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		run := store.Run{Key: store.NewID("v"), Root: "act_1", RuleRun: board.RuleRun{
-			RuleID: ruleID, BoardID: w.board, Type: board.KindCardMoved, CardID: &w.card, Status: board.RunDone, Actions: 2, Version: new(int64(7)),
+			RuleID: ruleID, BoardID: w.board, Type: board.KindCardMoved, CardID: &w.card, Status: board.RunDone, Actions: 2,
+			Version: new(int64(7)),
 		}}
 		return tx.InsertRun(ctx, &run)
 	})
@@ -460,7 +481,8 @@ func (w *world) trashed(p *apptest.Person) string {
 }
 
 func (w *world) newWebhook() fields {
-	return fields{"workspaceId": w.workspace, "url": "https://" + apptest.Receivers + "/hook", "events": []string{"card.created", "card.moved"}, "name": "Bot"}
+	return fields{"workspaceId": w.workspace, "url": "https://" + apptest.Receivers + "/hook",
+		"events": []string{"card.created", "card.moved"}, "name": "Bot"}
 }
 
 // webhook is one of the workspace, switched on.
@@ -483,7 +505,8 @@ func (w *world) webhook() string {
 func (w *world) failed() string {
 	w.T.Helper()
 	id := w.make("test_webhook", fields{"webhookId": w.webhook()})
-	o := store.Outcome{Dispatch: store.Dispatch{ID: id, WebhookID: w.hook, Attempts: 1}, Status: board.DeliveryFailed, Reason: "HTTP 404", HTTPStatus: 404}
+	o := store.Outcome{Dispatch: store.Dispatch{ID: id, WebhookID: w.hook, Attempts: 1}, Status: board.DeliveryFailed,
+		Reason: "HTTP 404", HTTPStatus: 404}
 	if err := w.DB.Record(context.Background(), []store.Outcome{o}, nil); err != nil {
 		w.T.Fatalf("record: %v", err)
 	}
@@ -509,7 +532,8 @@ func (w *world) invitation(email string) fields {
 
 // newFilter is a filter that the owner shares.
 func (w *world) newFilter() string {
-	return w.make("create_saved_filter", fields{"workspaceId": w.workspace, "name": "Ours", "query": "is:open", "shared": true})
+	return w.make("create_saved_filter",
+		fields{"workspaceId": w.workspace, "name": "Ours", "query": "is:open", "shared": true})
 }
 
 func (w *world) newTemplate() string {
@@ -570,7 +594,8 @@ func (w *world) state() string {
 		name string
 		in   fields
 	}{
-		{"get_board", fields{"boardId": w.board}}, {"get_card", fields{"cardId": w.card}}, {"list_board_members", fields{"boardId": w.board}},
+		{"get_board", fields{"boardId": w.board}}, {"get_card", fields{"cardId": w.card}},
+		{"list_board_members", fields{"boardId": w.board}},
 		{"list_boards", fields{"includeArchived": true}}, {"list_cards", fields{"boardId": w.board, "archived": "true"}},
 		{"list_comments", fields{"cardId": w.card}}, {"list_lists", fields{"boardId": w.board, "includeArchived": true}},
 		{"list_workspace_members", fields{"workspaceId": w.workspace}},

@@ -57,7 +57,8 @@ func (a *Authenticator) Create(options any) Fields {
 	object = binary.BigEndian.AppendUint16(object, uint16(len(data)))
 	object = append(object, data...)
 	return a.answer(Fields{
-		"clientDataJSON": encode(a.client("webauthn.create", o)), "attestationObject": encode(object), "transports": []string{"internal"},
+		"clientDataJSON": encode(a.client("webauthn.create", o)), "attestationObject": encode(object),
+		"transports": []string{"internal"},
 	})
 }
 
@@ -75,7 +76,8 @@ func (a *Authenticator) Get(options any) Fields {
 		panic(err)
 	}
 	return a.answer(Fields{
-		"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature), "userHandle": a.handle,
+		"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature),
+		"userHandle": a.handle,
 	})
 }
 
@@ -102,7 +104,8 @@ func (a *Authenticator) client(kind string, o map[string]any) []byte {
 	if origin == "" {
 		origin = BaseURL
 	}
-	text, err := json.Marshal(Fields{"type": kind, "challenge": o["challenge"], "origin": origin, "crossOrigin": false}, json.Deterministic(true))
+	text, err := json.Marshal(Fields{"type": kind, "challenge": o["challenge"], "origin": origin, "crossOrigin": false},
+		json.Deterministic(true))
 	if err != nil {
 		panic(err)
 	}

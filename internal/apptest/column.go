@@ -69,7 +69,8 @@ func (s *Service) Listener(workspaceID, boardID string) (id string) {
 		if err != nil {
 			return err
 		}
-		w := board.Webhook{ID: tx.NewID("whk_"), WorkspaceID: workspaceID, OwnerID: owner, Events: board.WebhookKinds(), Host: Receivers}
+		w := board.Webhook{ID: tx.NewID("whk_"), WorkspaceID: workspaceID, OwnerID: owner, Events: board.WebhookKinds(),
+			Host: Receivers}
 		if boardID != "" {
 			w.BoardID = &boardID
 		}

@@ -64,7 +64,8 @@ func addressOf(application bool) string { return "mem:" + strconv.FormatBool(app
 // for the operation.
 func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	t.Helper()
-	pointer := "/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Method) + "/responses/" + strconv.Itoa(a.Status)
+	pointer := "/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Method) + "/responses/" +
+		strconv.Itoa(a.Status)
 	if a.Status >= 400 {
 		pointer = "/components/schemas/Error"
 	} else {

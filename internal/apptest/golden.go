@@ -31,7 +31,8 @@ func Golden(t testing.TB, file, what string, got []byte) {
 	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
 	for i := range min(len(g), len(w)) {
 		if !bytes.Equal(g[i], w[i]) {
-			t.Fatalf("%s is not what %s says, from line %d on: %s, was %s; %s", what, file, i+1, bytes.TrimSpace(g[i]), bytes.TrimSpace(w[i]), review)
+			t.Fatalf("%s is not what %s says, from line %d on: %s, was %s; %s", what, file, i+1, bytes.TrimSpace(g[i]),
+				bytes.TrimSpace(w[i]), review)
 		}
 	}
 	t.Fatalf("%s is not what %s says: %d lines, were %d; %s", what, file, len(g), len(w), review)

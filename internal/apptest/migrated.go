@@ -102,7 +102,8 @@ func migratePostgres() (name string, err error) {
 		return "", err
 	}
 	var there bool
-	if err := conn.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_database WHERE datname = $1", name).Scan(&there); err != nil || there {
+	if err := conn.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_database WHERE datname = $1",
+		name).Scan(&there); err != nil || there {
 		return name, err
 	}
 	// It gets its name when it is whole, and whoever connected to it would be in the way of the copies.

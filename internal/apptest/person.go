@@ -106,7 +106,9 @@ func (p *Person) Workspace(name string, plan board.Plan) (id string) {
 // Joins puts a person into a workspace.
 func (p *Person) Joins(workspaceID string, role board.WorkspaceRole) *Person {
 	p.T.Helper()
-	p.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.SetMember(ctx, workspaceID, p.ID, role) })
+	p.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.SetMember(ctx, workspaceID, p.ID, role)
+	})
 	return p
 }
 

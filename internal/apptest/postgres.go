@@ -147,7 +147,8 @@ func startCluster(flags ...string) (*cluster, error) {
 		return nil, err
 	}
 	cmd := exec.Command(filepath.Join(root, "tools", "with-postgres"),
-		append(flags, "sh", "-c", `printf '%s %s\n' "$CARDWALL_TEST_POSTGRES" "$CARDWALL_TEST_POSTGRES_REPLICA"; exec cat`)...)
+		append(flags, "sh", "-c",
+			`printf '%s %s\n' "$CARDWALL_TEST_POSTGRES" "$CARDWALL_TEST_POSTGRES_REPLICA"; exec cat`)...)
 	// The file itself, not a buffer: no goroutine stays behind to look like a leak.
 	cmd.Stderr = os.Stderr
 	hold, err := cmd.StdinPipe()

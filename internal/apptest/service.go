@@ -145,12 +145,14 @@ func New(t testing.TB, database string, opts Options) *Service {
 		log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	programs := connect.New(connect.Options{
-		BaseURL: BaseURL, Registration: !opts.NoRegistration, Unlimited: !opts.RateLimits, Check: guard.Check, Dial: guard.Dial, Roots: opts.Roots, Log: log,
+		BaseURL: BaseURL, Registration: !opts.NoRegistration, Unlimited: !opts.RateLimits, Check: guard.Check,
+		Dial: guard.Dial, Roots: opts.Roots, Log: log,
 	})
 	own := opts.Registry == nil
 	if own {
 		opts.Registry = func() *op.Registry {
-			return catalog.New(catalog.Parts{Accounts: accounts, Programs: programs, Pages: guest.New(guest.Options{Unlimited: !opts.RateLimits})})
+			return catalog.New(catalog.Parts{Accounts: accounts, Programs: programs,
+				Pages: guest.New(guest.Options{Unlimited: !opts.RateLimits})})
 		}
 	}
 	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
@@ -170,7 +172,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{
-		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
+		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Clock: s.Clock.Now,
+		Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
 		CountTime: patience,
 	})
 	if err != nil {
@@ -190,10 +193,12 @@ func New(t testing.TB, database string, opts Options) *Service {
 	served := programs.Pages(db, gate, application(t))
 	maps.Copy(served, accounts.Pages(db, gate, rest.ApplicationPrefix))
 	maps.Copy(served, notify.Pages(db, gate))
-	maps.Copy(served, ical.Pages(ical.Options{DB: db, Gate: gate, BaseURL: BaseURL, Unlimited: !opts.RateLimits, Log: log}))
+	maps.Copy(served, ical.Pages(ical.Options{DB: db, Gate: gate, BaseURL: BaseURL, Unlimited: !opts.RateLimits,
+		Log: log}))
 	engine := op.NewEngine(db)
 	engine.CheckAddress = guard.Check
-	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log, Extra: opts.Tools})
+	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
+		Log: log, Extra: opts.Tools})
 	if err != nil {
 		t.Fatalf("make the tools: %v", err)
 	}
@@ -201,8 +206,9 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Refusals: map[string]rest.Refusal{board.MCPPath: tools.Refuse},
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
-			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log, transfer.NewMetrics()),
+			"GET " + rest.ApplicationPrefix + "/live": hub.Serve,
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log,
+				transfer.NewMetrics()),
 		},
 		Pages: served, Draining: &s.Draining,
 		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
@@ -227,7 +233,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 // application serves one empty page, with the headers of all pages.
 func application(t testing.TB) http.Handler {
 	t.Helper()
-	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")}, ".routes.json": {Data: []byte(`["/", "/oauth/authorize", "/oauth/device"]`)}})
+	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")},
+		".routes.json": {Data: []byte(`["/", "/oauth/authorize", "/oauth/device"]`)}})
 	if err != nil {
 		t.Fatalf("make the page: %v", err)
 	}

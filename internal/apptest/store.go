@@ -200,7 +200,8 @@ func copyTable(ctx context.Context, from, to *sql.DB, name string, columns []str
 	for i := range columns {
 		placeholders[i], into[i] = "$"+strconv.Itoa(i+1), &values[i]
 	}
-	insert := "INSERT INTO " + quote(name) + " (" + quote(columns...) + ") VALUES (" + strings.Join(placeholders, ", ") + ")"
+	insert := "INSERT INTO " + quote(name) + " (" + quote(columns...) + ") VALUES (" + strings.Join(placeholders,
+		", ") + ")"
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err

@@ -14,7 +14,8 @@ import (
 
 func (p program) question() reply {
 	p.T.Helper()
-	return p.must("/oauth/device_authorization", values("client_id", p.id, "scope", "read write", "resource", apptest.BaseURL+"/mcp"))
+	return p.must("/oauth/device_authorization",
+		values("client_id", p.id, "scope", "read write", "resource", apptest.BaseURL+"/mcp"))
 }
 
 func (p program) poll(deviceCode string, pairs ...string) url.Values {
@@ -30,8 +31,10 @@ func TestDevice(t *testing.T) {
 		p, eve := newProgram(s), newProgram(s)
 		q := p.question()
 		code := q.text("user_code")
-		if !regexp.MustCompile(`^[BCDFGHJ-NP-TV-XZ]{4}-[BCDFGHJ-NP-TV-XZ]{4}$`).MatchString(code) || q.text("verification_uri") != apptest.BaseURL+"/oauth/device" ||
-			q.text("verification_uri_complete") != apptest.BaseURL+"/oauth/device?user_code="+code || q.body["interval"] != 5.0 || q.body["expires_in"] != 900.0 {
+		if !regexp.MustCompile(`^[BCDFGHJ-NP-TV-XZ]{4}-[BCDFGHJ-NP-TV-XZ]{4}$`).MatchString(code) ||
+			q.text("verification_uri") != apptest.BaseURL+"/oauth/device" ||
+			q.text("verification_uri_complete") != apptest.BaseURL+"/oauth/device?user_code="+code ||
+			q.body["interval"] != 5.0 || q.body["expires_in"] != 900.0 {
 			t.Errorf("the question is %s", q.raw)
 		}
 		ask := func() reply { return post(s, "/oauth/token", p.poll(q.text("device_code"))) }
@@ -43,7 +46,8 @@ func TestDevice(t *testing.T) {
 		refused(t, "asked slowly", ask(), "authorization_pending")
 
 		look := ada.Must("look_at_device", fields{"userCode": " " + strings.ToLower(strings.ReplaceAll(code, "-", "")) + " "})
-		if look.Text("name") != "Example Assistant" || look.Text("denyTo") != "" || look.Text("place") != "device" || len(look.Get("scopes").([]any)) != 2 {
+		if look.Text("name") != "Example Assistant" || look.Text("denyTo") != "" || look.Text("place") != "device" ||
+			len(look.Get("scopes").([]any)) != 2 {
 			t.Errorf("the person is shown %s", look.Raw)
 		}
 		ada.Refused(board.CodeInvalidRequest, "allow_device", fields{"userCode": code, "scopes": []string{"admin"}})
@@ -52,8 +56,10 @@ func TestDevice(t *testing.T) {
 			ada.Refused(board.CodeInvalidRequest, name, fields{"userCode": code}) // it was answered
 		}
 		ada.Refused(board.CodeInvalidRequest, "allow_device", fields{"userCode": code, "scopes": []string{"read"}})
-		refused(t, "another client", post(s, "/oauth/token", p.poll(q.text("device_code"), "client_id", eve.id)), "invalid_grant")
-		refused(t, "another resource", post(s, "/oauth/token", p.poll(q.text("device_code"), "resource", apptest.BaseURL)), "invalid_target")
+		refused(t, "another client", post(s, "/oauth/token", p.poll(q.text("device_code"), "client_id", eve.id)),
+			"invalid_grant")
+		refused(t, "another resource", post(s, "/oauth/token", p.poll(q.text("device_code"), "resource", apptest.BaseURL)),
+			"invalid_target")
 		refused(t, "no code", post(s, "/oauth/token", p.poll("")), "invalid_request")
 		refused(t, "the user code as device code", post(s, "/oauth/token", p.poll(code)), "invalid_grant")
 		got := ask()
@@ -81,7 +87,8 @@ func TestDevice(t *testing.T) {
 		allowed := p.question()
 		ada.Must("allow_device", fields{"userCode": allowed.text("user_code"), "scopes": []string{"read"}})
 		s.Clock.Advance(board.DeviceLifetime + time.Second)
-		refused(t, "allowed, but fetched too late", post(s, "/oauth/token", p.poll(allowed.text("device_code"))), "expired_token")
+		refused(t, "allowed, but fetched too late", post(s, "/oauth/token", p.poll(allowed.text("device_code"))),
+			"expired_token")
 		for _, bad := range []string{"", "WDJB", "WDJB-MJHA", "WDJB-MJH1", "WDJB-MJHTX", "ВDJB-MJHT"} {
 			if a := ada.Call("look_at_device", fields{"userCode": bad}); a.Code != board.CodeInvalidRequest {
 				t.Errorf("the code %q: %d %s", bad, a.Status, a.Raw)
@@ -111,5 +118,6 @@ func TestGuessesAtDeviceCodesAreLimited(t *testing.T) {
 	ada.Refused(board.CodeRateLimited, "allow_device", fields{"userCode": good, "scopes": []string{"read"}})
 	bob.Must("look_at_device", fields{"userCode": good})
 	s.Clock.Advance(16 * time.Minute)
-	ada.Refused(board.CodeInvalidRequest, "look_at_device", fields{"userCode": good}) // too late, but no more refused unread
+	// too late, but no more refused unread
+	ada.Refused(board.CodeInvalidRequest, "look_at_device", fields{"userCode": good})
 }

@@ -44,11 +44,13 @@ func TestClientMetadataDocument(t *testing.T) {
 	t.Parallel()
 	w, s := newSite(t)
 	id := w.URL + "/client.json"
-	w.answers("application/json", 200, `{"client_id":"`+id+`","client_name":"Example Assistant","redirect_uris":["`+callback+`","http://127.0.0.1/cb"],"grant_types":["authorization_code","refresh_token"]}`)
+	w.answers("application/json", 200, `{"client_id":"`+id+`","client_name":"Example Assistant","redirect_uris":["`+
+		callback+`","http://127.0.0.1/cb"],"grant_types":["authorization_code","refresh_token"]}`)
 	ada := s.Person("Ada")
 	p := program{s, id, callback}
 	look := ada.Must("look_at_authorization", fields{"query": p.request().Encode()})
-	if look.Get("verified") != true || look.Text("host") != strings.TrimPrefix(w.URL, "https://") || look.Text("returnsTo") != "assistant.example.com" {
+	if look.Get("verified") != true || look.Text("host") != strings.TrimPrefix(w.URL, "https://") ||
+		look.Text("returnsTo") != "assistant.example.com" {
 		t.Errorf("the person is shown %s", look.Raw)
 	}
 	got := p.tokens(ada)
@@ -59,7 +61,8 @@ func TestClientMetadataDocument(t *testing.T) {
 	if n := w.asked.Load(); n != 1 {
 		t.Errorf("the document was fetched %d times", n)
 	}
-	refused(t, "an address that it does not name", get(s, "/oauth/authorize?"+p.request("redirect_uri", "https://evil.example/").Encode()), "invalid_request")
+	refused(t, "an address that it does not name",
+		get(s, "/oauth/authorize?"+p.request("redirect_uri", "https://evil.example/").Encode()), "invalid_request")
 	eve := program{s, w.URL + "/eve.json", callback}
 	refused(t, "another document's client", post(s, "/oauth/token", eve.redemption(p.code(ada))), "invalid_grant")
 }
@@ -77,18 +80,21 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		status int
 		body   string
 	}{
-		"not there":               {"application/json", 404, good},
-		"HTML":                    {"text/html", 200, good},
-		"over size":               {"application/json", 200, good + strings.Repeat(" ", 5<<10)},
-		"no JSON":                 {"application/json", 200, "{"},
-		"a name twice":            {"application/json", 200, strings.Replace(good, "{", `{"client_id":"x",`, 1)},
-		"another client_id":       {"application/json", 200, strings.Replace(good, "client.json", "other.json", 1)},
-		"no client_id":            {"application/json", 200, fmt.Sprintf(`{"redirect_uris":[%q]}`, callback)},
-		"with a secret":           {"application/json", 200, strings.Replace(good, "{", `{"client_secret":"x",`, 1)},
-		"with a secret's method":  {"application/json", 200, strings.Replace(good, "{", `{"token_endpoint_auth_method":"client_secret_post",`, 1)},
-		"no addresses":            {"application/json", 200, fmt.Sprintf(`{"client_id":%q}`, id)},
-		"an address with a hash":  {"application/json", 200, fmt.Sprintf(`{"client_id":%q,"redirect_uris":[%q]}`, id, callback+"#x")},
-		"a dangerous address too": {"application/json", 200, fmt.Sprintf(`{"client_id":%q,"redirect_uris":[%q,"javascript:x"]}`, id, callback)},
+		"not there":         {"application/json", 404, good},
+		"HTML":              {"text/html", 200, good},
+		"over size":         {"application/json", 200, good + strings.Repeat(" ", 5<<10)},
+		"no JSON":           {"application/json", 200, "{"},
+		"a name twice":      {"application/json", 200, strings.Replace(good, "{", `{"client_id":"x",`, 1)},
+		"another client_id": {"application/json", 200, strings.Replace(good, "client.json", "other.json", 1)},
+		"no client_id":      {"application/json", 200, fmt.Sprintf(`{"redirect_uris":[%q]}`, callback)},
+		"with a secret":     {"application/json", 200, strings.Replace(good, "{", `{"client_secret":"x",`, 1)},
+		"with a secret's method": {"application/json", 200,
+			strings.Replace(good, "{", `{"token_endpoint_auth_method":"client_secret_post",`, 1)},
+		"no addresses": {"application/json", 200, fmt.Sprintf(`{"client_id":%q}`, id)},
+		"an address with a hash": {"application/json", 200,
+			fmt.Sprintf(`{"client_id":%q,"redirect_uris":[%q]}`, id, callback+"#x")},
+		"a dangerous address too": {"application/json", 200,
+			fmt.Sprintf(`{"client_id":%q,"redirect_uris":[%q,"javascript:x"]}`, id, callback)},
 	} {
 		w.answers(c.kind, c.status, c.body)
 		refused(t, what, ask(id), "invalid_client")

@@ -21,7 +21,8 @@ func TestWholeFlow(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		resource := get(s, "/.well-known/oauth-protected-resource/mcp")
-		if resource.text("resource") != apptest.BaseURL+"/mcp" || resource.body["authorization_servers"].([]any)[0] != apptest.BaseURL ||
+		if resource.text("resource") != apptest.BaseURL+"/mcp" ||
+			resource.body["authorization_servers"].([]any)[0] != apptest.BaseURL ||
 			fmt.Sprint(resource.body["scopes_supported"]) != "[read write]" {
 			t.Fatalf("the resource is %s", resource.raw)
 		}
@@ -39,7 +40,8 @@ func TestWholeFlow(t *testing.T) {
 			t.Fatalf("the page of the consent is %d %s", page.status, page.raw)
 		}
 		look := ada.Must("look_at_authorization", fields{"query": query.Encode()})
-		if look.Text("name") != "Example Assistant" || look.Text("host") != "assistant.example.com" || look.Text("returnsTo") != "assistant.example.com" || look.Text("place") != "web" ||
+		if look.Text("name") != "Example Assistant" || look.Text("host") != "assistant.example.com" ||
+			look.Text("returnsTo") != "assistant.example.com" || look.Text("place") != "web" ||
 			look.Get("verified") != false || look.Get("open") != false || len(look.Get("scopes").([]any)) != 2 {
 			t.Errorf("the person is shown %s", look.Raw)
 		}
@@ -48,7 +50,8 @@ func TestWholeFlow(t *testing.T) {
 			t.Fatalf("the program is sent %v", sent)
 		}
 		got := p.must(path("token_endpoint"), p.redemption(sent.Get("code"), "resource", apptest.BaseURL+"/mcp"))
-		if got.text("token_type") != "Bearer" || got.text("scope") != "read write" || got.body["expires_in"] != 3600.0 || got.header.Get("Cache-Control") != "no-store" {
+		if got.text("token_type") != "Bearer" || got.text("scope") != "read write" || got.body["expires_in"] != 3600.0 ||
+			got.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("the tokens are %s", got.raw)
 		}
 		if _, ok := board.TokenHash(got.text("access_token")); !ok || !strings.HasPrefix(got.text("refresh_token"), "cwr_") {
@@ -56,7 +59,8 @@ func TestWholeFlow(t *testing.T) {
 		}
 		agent := &apptest.Person{Service: s, Token: got.text("access_token")}
 		me := agent.Must("get_me", nil)
-		if me.ID() != ada.ID || me.Text("token.name") != "Example Assistant" || me.Text("token.workspaceId") != workspace || len(me.Get("token.scopes").([]any)) != 2 {
+		if me.ID() != ada.ID || me.Text("token.name") != "Example Assistant" || me.Text("token.workspaceId") != workspace ||
+			len(me.Get("token.scopes").([]any)) != 2 {
 			t.Errorf("the token is %s", me.Raw)
 		}
 		agent.Must("create_board", fields{"workspaceId": workspace, "name": "From afar"})
@@ -64,10 +68,12 @@ func TestWholeFlow(t *testing.T) {
 
 		// The person sees it apart from the tokens made by hand.
 		apps := ada.Must("list_connected_apps", nil)
-		for until := time.Now().Add(10 * time.Second); apps.Get("0.lastUsedAt") == nil && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		for until := time.Now().Add(10 * time.Second); apps.Get("0.lastUsedAt") == nil &&
+			time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 			apps = ada.Must("list_connected_apps", nil) // its use is noted beside the request
 		}
-		if apps.Text("0.name") != "Example Assistant" || apps.Text("0.host") != "assistant.example.com" || apps.Text("0.workspaceId") != workspace || apps.Get("0.lastUsedAt") == nil {
+		if apps.Text("0.name") != "Example Assistant" || apps.Text("0.host") != "assistant.example.com" ||
+			apps.Text("0.workspaceId") != workspace || apps.Get("0.lastUsedAt") == nil {
 			t.Errorf("the connected apps are %s", apps.Raw)
 		}
 		if made := ada.Must("list_tokens", nil).Each("name"); slices.Contains(made, "Example Assistant") {
@@ -77,7 +83,8 @@ func TestWholeFlow(t *testing.T) {
 		if works(s, agent.Token) {
 			t.Error("the token outlives the connection")
 		}
-		refused(t, "a refresh token after its owner has disconnected it", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
+		refused(t, "a refresh token after its owner has disconnected it",
+			post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
 		if n := len(ada.Must("list_connected_apps", nil).Each("id")); n != 0 {
 			t.Errorf("%d apps are connected still", n)
 		}
@@ -98,7 +105,8 @@ func TestRefreshChangesBothTokens(t *testing.T) {
 			t.Errorf("with its access token expired the program is not connected: %s", apps.Raw)
 		}
 		second := p.must("/oauth/token", p.renewal(first.text("refresh_token"), "resource", apptest.BaseURL+"/mcp"))
-		if second.text("access_token") == first.text("access_token") || second.text("refresh_token") == first.text("refresh_token") || second.text("scope") != "read write" {
+		if second.text("access_token") == first.text("access_token") ||
+			second.text("refresh_token") == first.text("refresh_token") || second.text("scope") != "read write" {
 			t.Errorf("the second tokens are %s", second.raw)
 		}
 		if !works(s, second.text("access_token")) {
@@ -108,12 +116,14 @@ func TestRefreshChangesBothTokens(t *testing.T) {
 		if narrow.text("scope") != "read" || works(s, second.text("access_token")) || !works(s, narrow.text("access_token")) {
 			t.Errorf("the narrower tokens are %s", narrow.raw)
 		}
-		wide := p.must("/oauth/token", p.renewal(narrow.text("refresh_token"))) // RFC 6749, 6: the consent is as wide as it was
+		// RFC 6749, 6: the consent is as wide as it was
+		wide := p.must("/oauth/token", p.renewal(narrow.text("refresh_token")))
 		if wide.text("scope") != "read write" {
 			t.Errorf("the last tokens are %s", wide.raw)
 		}
 		s.Clock.Advance(board.RefreshLifetime + time.Second)
-		refused(t, "a refresh token that was not used for 90 days", post(s, "/oauth/token", p.renewal(wide.text("refresh_token"))), "invalid_grant")
+		refused(t, "a refresh token that was not used for 90 days",
+			post(s, "/oauth/token", p.renewal(wide.text("refresh_token"))), "invalid_grant")
 	})
 }
 
@@ -141,8 +151,10 @@ func TestDeny(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	p := newProgram(s)
-	to, err := url.Parse(s.Person("Ada").Must("look_at_authorization", fields{"query": p.request().Encode()}).Text("denyTo"))
-	if err != nil || to.Query().Get("error") != "access_denied" || to.Query().Get("state") != "xyz&=" || to.Query().Get("iss") != apptest.BaseURL || to.Query().Get("code") != "" {
+	to, err := url.Parse(s.Person("Ada").Must("look_at_authorization",
+		fields{"query": p.request().Encode()}).Text("denyTo"))
+	if err != nil || to.Query().Get("error") != "access_denied" || to.Query().Get("state") != "xyz&=" ||
+		to.Query().Get("iss") != apptest.BaseURL || to.Query().Get("code") != "" {
 		t.Errorf("who refuses is sent to %s (%v)", to, err)
 	}
 }

@@ -27,23 +27,33 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	ada := s.Person("Ada")
-	p := newProgram(s, callback, "http://127.0.0.1/callback", "http://localhost:3000/callback?a=1", "http://[::1]:80/", "com.example.app:/cb")
+	p := newProgram(s, callback, "http://127.0.0.1/callback", "http://localhost:3000/callback?a=1", "http://[::1]:80/",
+		"com.example.app:/cb")
 	for _, good := range []string{
-		callback, "http://127.0.0.1/callback", "http://127.0.0.1:49152/callback", "http://localhost/callback?a=1", "http://localhost:1/callback?a=1", "http://[::1]:9/",
+		callback, "http://127.0.0.1/callback", "http://127.0.0.1:49152/callback", "http://localhost/callback?a=1",
+		"http://localhost:1/callback?a=1", "http://[::1]:9/",
 		"com.example.app:/cb",
 	} {
-		if a := ada.Call("look_at_authorization", fields{"query": p.request("redirect_uri", good).Encode()}); a.Status != http.StatusOK {
+		if a := ada.Call("look_at_authorization",
+			fields{"query": p.request("redirect_uri", good).Encode()}); a.Status != http.StatusOK {
 			t.Errorf("%s is refused: %s", good, a.Raw)
 		}
 	}
 	for _, bad := range []string{
-		callback + "/", callback + "?", callback + "?x=1", callback + "#", callback + "#x", "https://assistant.example.com/Callback", "https://ASSISTANT.example.com/callback",
-		"https://assistant.example.com:443/callback", "http://assistant.example.com/callback", "https://user@assistant.example.com/callback", "https://assistant.example.com/./callback",
-		"https://assistant.example.com//callback", "https://assistant.example.com/callback%20", " " + callback, callback + " ", "https://assistant.example.com/%63allback",
-		"https://assistant.example.com.evil.example/callback", "https://evil.example/?" + callback, "//assistant.example.com/callback", "/callback", "javascript:alert(1)", "data:text/html,x",
-		"http://127.0.0.1:49152/callback/", "http://127.0.0.1:49152/other", "http://127.0.0.2/callback", "http://localhost/callback", "http://[::1]/callback", "https://127.0.0.1/callback",
-		"http://127.0.0.1:49152/callback?x", "http://127.0.0.1:49152@evil.example/callback", "http://127.0.0.1:x/callback", "http://127.0.0.1:49152/callback#x", "http://x@127.0.0.1/callback",
-		"http://127.0.0.1.evil.example/callback", "http://localhost:3000/callback?a=2", "http://localhost:3000/callback", "http://LOCALHOST:3000/callback?a=1",
+		callback + "/", callback + "?", callback + "?x=1", callback + "#", callback + "#x",
+		"https://assistant.example.com/Callback", "https://ASSISTANT.example.com/callback",
+		"https://assistant.example.com:443/callback", "http://assistant.example.com/callback",
+		"https://user@assistant.example.com/callback", "https://assistant.example.com/./callback",
+		"https://assistant.example.com//callback", "https://assistant.example.com/callback%20", " " + callback,
+		callback + " ", "https://assistant.example.com/%63allback",
+		"https://assistant.example.com.evil.example/callback", "https://evil.example/?" + callback,
+		"//assistant.example.com/callback", "/callback", "javascript:alert(1)", "data:text/html,x",
+		"http://127.0.0.1:49152/callback/", "http://127.0.0.1:49152/other", "http://127.0.0.2/callback",
+		"http://localhost/callback", "http://[::1]/callback", "https://127.0.0.1/callback",
+		"http://127.0.0.1:49152/callback?x", "http://127.0.0.1:49152@evil.example/callback", "http://127.0.0.1:x/callback",
+		"http://127.0.0.1:49152/callback#x", "http://x@127.0.0.1/callback",
+		"http://127.0.0.1.evil.example/callback", "http://localhost:3000/callback?a=2", "http://localhost:3000/callback",
+		"http://LOCALHOST:3000/callback?a=1",
 		"com.example.app:/cb/", "com.example.app://cb", "com.example.other:/cb",
 	} {
 		query := p.request("redirect_uri", bad).Encode()
@@ -65,9 +75,11 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 		refused(t, what, get(s, "/oauth/authorize?"+query), "invalid_request")
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 	}
-	refused(t, "an unknown client", get(s, "/oauth/authorize?"+p.request("client_id", "cli_00000000000000000000000000").Encode()), "invalid_client")
+	refused(t, "an unknown client",
+		get(s, "/oauth/authorize?"+p.request("client_id", "cli_00000000000000000000000000").Encode()), "invalid_client")
 	other := newProgram(s, "https://other.example.com/callback")
-	refused(t, "another client's address", get(s, "/oauth/authorize?"+other.request("redirect_uri", callback).Encode()), "invalid_request")
+	refused(t, "another client's address", get(s, "/oauth/authorize?"+other.request("redirect_uri", callback).Encode()),
+		"invalid_request")
 }
 
 // A browser is sent to an address that anybody can register only with a request
@@ -78,19 +90,21 @@ func TestErrorsBeforeTheResponseTypeIsValidStayHere(t *testing.T) {
 	ada := s.Person("Ada")
 	p := newProgram(s, "https://evil.example/", "http://localhost/cb", "com.example.app:/cb")
 	for what, query := range map[string]string{
-		"nonsense":               p.request("response_type", "nonsense").Encode(),
-		"no response type":       p.request("response_type", "").Encode(),
-		"the implicit grant":     p.request("response_type", "token").Encode(),
-		"the hybrid flow":        p.request("response_type", "code id_token").Encode(),
-		"two response types":     p.request().Encode() + "&response_type=code",
-		"to one's own machine":   p.request("response_type", "nonsense", "redirect_uri", "http://localhost:1234/cb").Encode(),
-		"to an app":              p.request("response_type", "nonsense", "redirect_uri", "com.example.app:/cb").Encode(),
-		"and more that is odd":   p.request("response_type", "nonsense", "scope", "everything", "code_challenge", "").Encode(),
+		"nonsense":             p.request("response_type", "nonsense").Encode(),
+		"no response type":     p.request("response_type", "").Encode(),
+		"the implicit grant":   p.request("response_type", "token").Encode(),
+		"the hybrid flow":      p.request("response_type", "code id_token").Encode(),
+		"two response types":   p.request().Encode() + "&response_type=code",
+		"to one's own machine": p.request("response_type", "nonsense", "redirect_uri", "http://localhost:1234/cb").Encode(),
+		"to an app":            p.request("response_type", "nonsense", "redirect_uri", "com.example.app:/cb").Encode(),
+		"and more that is odd": p.request("response_type", "nonsense", "scope", "everything", "code_challenge",
+			"").Encode(),
 		"and an address of ours": p.request("response_type", "nonsense", "redirect_uri", apptest.BaseURL).Encode(),
 	} {
 		for _, accept := range []string{"*/*", "text/html"} {
 			r := get(s, "/oauth/authorize?"+query, "Accept", accept)
-			if r.status != http.StatusBadRequest || r.header.Get("Location") != "" || strings.Contains(r.header.Get("Content-Type"), "text/html") != (accept == "text/html") {
+			if r.status != http.StatusBadRequest || r.header.Get("Location") != "" ||
+				strings.Contains(r.header.Get("Content-Type"), "text/html") != (accept == "text/html") {
 				t.Errorf("%s: %d %v %s", what, r.status, r.header, r.raw[:min(200, len(r.raw))])
 			}
 		}
@@ -101,7 +115,8 @@ func TestErrorsBeforeTheResponseTypeIsValidStayHere(t *testing.T) {
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 	}
 	// With a request for a code the person is told which host it is.
-	if a := ada.Must("look_at_authorization", fields{"query": p.request().Encode()}); a.Text("returnsTo") != "evil.example" || a.Get("verified") != false {
+	if a := ada.Must("look_at_authorization",
+		fields{"query": p.request().Encode()}); a.Text("returnsTo") != "evil.example" || a.Get("verified") != false {
 		t.Errorf("the person is shown %s", a.Raw)
 	}
 }
@@ -117,12 +132,15 @@ func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 		}
 		p := program{s, store.NewID("cli_"), callback}
 		if err := s.DB.Write(t.Context(), board.Nobody(), func(tx *store.Tx) error {
-			return tx.InsertClient(t.Context(), board.Client{ID: p.id, Name: "Old", RedirectURIs: append(uris, callback), GrantTypes: []string{board.GrantCode}})
+			return tx.InsertClient(t.Context(), board.Client{ID: p.id, Name: "Old", RedirectURIs: append(uris, callback),
+				GrantTypes: []string{board.GrantCode}})
 		}); err != nil {
 			t.Fatal(err)
 		}
 		for _, uri := range uris {
-			for _, query := range []string{p.request("redirect_uri", uri).Encode(), p.request("redirect_uri", uri, "response_type", "nonsense").Encode(), p.request("redirect_uri", uri, "scope", "nonsense").Encode()} {
+			for _, query := range []string{p.request("redirect_uri", uri).Encode(),
+				p.request("redirect_uri", uri, "response_type", "nonsense").Encode(),
+				p.request("redirect_uri", uri, "scope", "nonsense").Encode()} {
 				r := get(s, "/oauth/authorize?"+query)
 				refused(t, uri, r, "invalid_request")
 				if to := r.header.Get("Location"); to != "" {
@@ -157,8 +175,10 @@ func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
 		"another server's resource":     {p.request("resource", "https://evil.example/mcp"), "invalid_target"},
 		"a resource with a fragment":    {p.request("resource", apptest.BaseURL+"/mcp#x"), "invalid_target"},
 		"a path that is no resource":    {p.request("resource", apptest.BaseURL+"/other"), "invalid_target"},
-		"two challenges":                {url.Values{"code_challenge": {challenge(verifier), challenge(verifier + "x")}}, "invalid_request"},
-		"one good resource of two":      {url.Values{"resource": {apptest.BaseURL, "https://evil.example"}}, "invalid_target"},
+		"two challenges": {url.Values{"code_challenge": {challenge(verifier), challenge(verifier + "x")}},
+			"invalid_request"},
+		"one good resource of two": {url.Values{"resource": {apptest.BaseURL, "https://evil.example"}},
+			"invalid_target"},
 	} {
 		query := p.request()
 		for name := range query {
@@ -173,14 +193,18 @@ func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
 			t.Errorf("%s: %d %s %s", what, r.status, r.header, r.raw)
 			continue
 		}
-		if q := to.Query(); q.Get("error") != c.code || q.Get("state") != "xyz&=" || q.Get("iss") != apptest.BaseURL || q.Get("code") != "" || q.Get("error_description") == "" {
+		if q := to.Query(); q.Get("error") != c.code || q.Get("state") != "xyz&=" || q.Get("iss") != apptest.BaseURL ||
+			q.Get("code") != "" || q.Get("error_description") == "" {
 			t.Errorf("%s: want %s, got %s", what, c.code, to)
 		}
-		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query.Encode(), "scopes": []string{"read"}})
+		ada.Refused(board.CodeInvalidRequest, "allow_authorization",
+			fields{"query": query.Encode(), "scopes": []string{"read"}})
 	}
 	for _, good := range []url.Values{
-		p.request("resource", apptest.BaseURL), p.request("resource", apptest.BaseURL+"/"), p.request("resource", apptest.BaseURL+"/mcp/"), p.request("resource", "HTTPS://CARDWALL.example.com/mcp"),
-		p.request("resource", ""), p.request("state", ""), p.request("scope", ""), p.request("scope", "read offline_access"), p.request("nonce", "ignored"),
+		p.request("resource", apptest.BaseURL), p.request("resource", apptest.BaseURL+"/"),
+		p.request("resource", apptest.BaseURL+"/mcp/"), p.request("resource", "HTTPS://CARDWALL.example.com/mcp"),
+		p.request("resource", ""), p.request("state", ""), p.request("scope", ""), p.request("scope", "read offline_access"),
+		p.request("nonce", "ignored"),
 	} {
 		if r := get(s, "/oauth/authorize?"+good.Encode(), "Accept", "text/html"); r.status != http.StatusOK {
 			t.Errorf("%s: %d %s", good.Encode(), r.status, r.header.Get("Location"))
@@ -196,21 +220,25 @@ func TestPersonDecides(t *testing.T) {
 		bobs := bob.Workspace("Bob's", board.PlanTeam)
 		p := newProgram(s)
 		query := p.request().Encode()
-		a := ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read", "admin"}})
+		a := ada.Refused(board.CodeInvalidRequest, "allow_authorization",
+			fields{"query": query, "scopes": []string{"read", "admin"}})
 		if !strings.Contains(a.Message, "did not request admin") {
 			t.Errorf("more than was asked: %s", a.Raw)
 		}
-		ada.Refused(board.CodeNotFound, "allow_authorization", fields{"query": query, "scopes": []string{"read"}, "workspaceId": bobs})
+		ada.Refused(board.CodeNotFound, "allow_authorization",
+			fields{"query": query, "scopes": []string{"read"}, "workspaceId": bobs})
 		sent := p.allow(ada, p.request("scope", ""), fields{"scopes": []string{"admin"}})
 		got := p.must("/oauth/token", p.redemption(sent.Get("code")))
 		if got.text("scope") != "read admin" {
 			t.Errorf("the scope is %s", got.raw)
 		}
-		refused(t, "more than was allowed", post(s, "/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read write")), "invalid_scope")
+		refused(t, "more than was allowed",
+			post(s, "/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read write")), "invalid_scope")
 		p.must("/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read")) // the refusal took nothing
 
 		// Neither a token nor an old sign-in allows anything.
-		if a := ada.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin).Call("allow_authorization", fields{"query": query, "scopes": []string{"read"}}); a.Code != board.CodeForbidden {
+		if a := ada.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin).Call("allow_authorization",
+			fields{"query": query, "scopes": []string{"read"}}); a.Code != board.CodeForbidden {
 			t.Errorf("with a token: %d %s", a.Status, a.Raw)
 		}
 		if a := s.Browser().Call("look_at_authorization", fields{"query": query}); a.Code != board.CodeUnauthenticated {
@@ -258,7 +286,8 @@ func TestCodesAreGoodOnceForWhomTheyWereGiven(t *testing.T) {
 		if works(s, got.text("access_token")) {
 			t.Error("the token outlives the second coming of its code")
 		}
-		refused(t, "the refresh token of such a code", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
+		refused(t, "the refresh token of such a code", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))),
+			"invalid_grant")
 
 		late := p.code(ada)
 		s.Clock.Advance(board.CodeLifetime + time.Second)
@@ -277,14 +306,16 @@ func TestRefreshTokensAreGoodOnce(t *testing.T) {
 		refused(t, "another resource", post(s, "/oauth/token", p.renewal(old, "resource", apptest.BaseURL)), "invalid_target")
 		refused(t, "no token", post(s, "/oauth/token", p.renewal("")), "invalid_request")
 		refused(t, "an access token", post(s, "/oauth/token", p.renewal(first.text("access_token"))), "invalid_grant")
-		refused(t, "a token that nobody gave", post(s, "/oauth/token", p.renewal(board.NewFamily()+board.NewSecret())), "invalid_grant")
+		refused(t, "a token that nobody gave", post(s, "/oauth/token", p.renewal(board.NewFamily()+board.NewSecret())),
+			"invalid_grant")
 		second := p.must("/oauth/token", p.renewal(old))
 		s.Clock.Advance(board.RefreshReuse)
 		refused(t, "a refresh token that comes again", post(s, "/oauth/token", p.renewal(old)), "invalid_grant")
 		if works(s, second.text("access_token")) {
 			t.Error("the access token outlives the second coming of a refresh token")
 		}
-		refused(t, "the last of the family", post(s, "/oauth/token", p.renewal(second.text("refresh_token"))), "invalid_grant")
+		refused(t, "the last of the family", post(s, "/oauth/token", p.renewal(second.text("refresh_token"))),
+			"invalid_grant")
 		if got := s.Column("SELECT operation FROM audit WHERE operation = 'end_replayed_connection'"); len(got) == 0 {
 			t.Error("the audit does not say why it ended")
 		}
@@ -353,7 +384,8 @@ func TestRefreshTokenRenewedTwiceAtOnceKeepsTheConnection(t *testing.T) {
 			t.Fatalf("%d of 8 got tokens, and %d were refused", len(got), refusals)
 		}
 		for _, r := range got {
-			if r.text("access_token") != got[0].text("access_token") || r.text("refresh_token") != got[0].text("refresh_token") || r.text("scope") != "read" {
+			if r.text("access_token") != got[0].text("access_token") ||
+				r.text("refresh_token") != got[0].text("refresh_token") || r.text("scope") != "read" {
 				t.Fatalf("two responses differ: %s and %s", got[0].raw, r.raw)
 			}
 		}
@@ -362,7 +394,8 @@ func TestRefreshTokenRenewedTwiceAtOnceKeepsTheConnection(t *testing.T) {
 			t.Error("the new access token does not work, or the old one does")
 		}
 		s.Clock.Advance(board.RefreshReuse - 5*time.Second) // the two checks took two seconds
-		if again := p.must("/oauth/token", p.renewal(old)); again.text("access_token") != got[0].text("access_token") || again.body["expires_in"].(float64) > 3600-50 {
+		if again := p.must("/oauth/token", p.renewal(old)); again.text("access_token") != got[0].text("access_token") ||
+			again.body["expires_in"].(float64) > 3600-50 {
 			t.Errorf("within the minute the response is %s", again.raw)
 		}
 		s.Clock.Advance(5 * time.Second)
@@ -370,7 +403,8 @@ func TestRefreshTokenRenewedTwiceAtOnceKeepsTheConnection(t *testing.T) {
 		if works(s, got[0].text("access_token")) {
 			t.Error("a late copy did not end the connection")
 		}
-		refused(t, "the last refresh token then", post(s, "/oauth/token", p.renewal(got[0].text("refresh_token"))), "invalid_grant")
+		refused(t, "the last refresh token then", post(s, "/oauth/token", p.renewal(got[0].text("refresh_token"))),
+			"invalid_grant")
 
 		// The one before the last but one is a copy at once.
 		one := p.tokens(ada).text("refresh_token")
@@ -396,7 +430,8 @@ func TestRevoke(t *testing.T) {
 		p, eve := newProgram(s), newProgram(s)
 		for _, by := range []string{"access_token", "refresh_token"} {
 			got := p.tokens(ada)
-			refused(t, "another client", post(s, "/oauth/revoke", values("client_id", eve.id, "token", got.text(by))), "invalid_grant")
+			refused(t, "another client", post(s, "/oauth/revoke", values("client_id", eve.id, "token", got.text(by))),
+				"invalid_grant")
 			refused(t, "no client", post(s, "/oauth/revoke", values("token", got.text(by))), "invalid_request")
 			refused(t, "no token", post(s, "/oauth/revoke", values("client_id", p.id)), "invalid_request")
 			if !works(s, got.text("access_token")) {
@@ -415,7 +450,8 @@ func TestRevoke(t *testing.T) {
 		if !works(s, ada.Token) {
 			t.Error("a program ended a token that was made by hand")
 		}
-		if a := ada.Call("disconnect_app", fields{"appId": ada.Must("list_tokens", nil).Text("0.id")}); a.Code != board.CodeNotFound {
+		if a := ada.Call("disconnect_app",
+			fields{"appId": ada.Must("list_tokens", nil).Text("0.id")}); a.Code != board.CodeNotFound {
 			t.Errorf("a token made by hand is no connected app: %d %s", a.Status, a.Raw)
 		}
 		got := p.tokens(ada)
@@ -464,11 +500,13 @@ func TestSecretsAreAtRestAsHashes(t *testing.T) {
 		family, _ := board.FamilyOf(got.text("refresh_token"))
 		device := post(s, "/oauth/device_authorization", values("client_id", p.id))
 		for _, column := range []string{
-			"SELECT COALESCE(subject, '') FROM audit", "SELECT details FROM audit", "SELECT hash FROM oauth_codes", "SELECT family FROM oauth_grants", "SELECT refresh FROM oauth_grants",
+			"SELECT COALESCE(subject, '') FROM audit", "SELECT details FROM audit", "SELECT hash FROM oauth_codes",
+			"SELECT family FROM oauth_grants", "SELECT refresh FROM oauth_grants",
 			"SELECT hash FROM oauth_devices", "SELECT user_code FROM oauth_devices", "SELECT hash FROM tokens",
 		} {
 			for _, text := range s.Column(column) {
-				for _, secret := range []string{code, family, got.text("access_token"), device.text("device_code"), device.text("user_code"), strings.ReplaceAll(device.text("user_code"), "-", "")} {
+				for _, secret := range []string{code, family, got.text("access_token"), device.text("device_code"),
+					device.text("user_code"), strings.ReplaceAll(device.text("user_code"), "-", "")} {
 					if strings.Contains(text, secret) {
 						t.Errorf("%s holds %s", column, secret)
 					}
@@ -491,7 +529,8 @@ func TestConsentCannotBeFramed(t *testing.T) {
 		if !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "default-src 'none'") {
 			t.Errorf("%s: the policy is %q", what, policy)
 		}
-		if r.header.Get("Referrer-Policy") != "no-referrer" || r.header.Get("Access-Control-Allow-Origin") != "" || len(r.header.Values("Set-Cookie")) > 0 {
+		if r.header.Get("Referrer-Policy") != "no-referrer" || r.header.Get("Access-Control-Allow-Origin") != "" ||
+			len(r.header.Values("Set-Cookie")) > 0 {
 			t.Errorf("%s: the headers are %v", what, r.header)
 		}
 		if want := map[bool]int{true: 200, false: 400}[what == "a good request"]; r.status != want {
@@ -511,7 +550,8 @@ func TestConsentCannotBeFramed(t *testing.T) {
 			t.Errorf("%s from another site: %d %s", name, a.Status, a.Raw)
 		}
 	}
-	if r := send(s, httptest.NewRequest(http.MethodPost, "/oauth/authorize?"+p.request().Encode(), http.NoBody)); r.status != http.StatusMethodNotAllowed {
+	if r := send(s, httptest.NewRequest(http.MethodPost, "/oauth/authorize?"+p.request().Encode(),
+		http.NoBody)); r.status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", r.status)
 	}
 }
@@ -521,7 +561,8 @@ func TestBrowserClients(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	for _, path := range []string{
-		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/mcp",
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
+		"/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/mcp",
 		"/oauth/token", "/oauth/register", "/oauth/revoke", "/oauth/device_authorization", "/auth.md",
 	} {
 		r := httptest.NewRequest(http.MethodOptions, path, http.NoBody)
@@ -529,7 +570,8 @@ func TestBrowserClients(t *testing.T) {
 		r.Header.Set("Access-Control-Request-Method", "POST")
 		r.Header.Set("Access-Control-Request-Headers", "content-type,mcp-protocol-version")
 		a := send(s, r)
-		if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), "MCP-Protocol-Version") ||
+		if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "*" ||
+			!strings.Contains(a.header.Get("Access-Control-Allow-Headers"), "MCP-Protocol-Version") ||
 			a.header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("OPTIONS %s: %d %v", path, a.status, a.header)
 		}
@@ -541,14 +583,16 @@ func TestBrowserClients(t *testing.T) {
 	if a := send(s, r); a.header.Get("Access-Control-Allow-Origin") != "*" || a.text("error") != "unsupported_grant_type" {
 		t.Errorf("a page of another site is answered %d %s %v", a.status, a.raw, a.header)
 	}
-	if a := get(s, "/oauth/token?grant_type=x"); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != "POST, OPTIONS" {
+	if a := get(s, "/oauth/token?grant_type=x"); a.status != http.StatusMethodNotAllowed ||
+		a.header.Get("Allow") != "POST, OPTIONS" {
 		t.Errorf("GET /oauth/token: %d %v", a.status, a.header)
 	}
 	if a := get(s, "/.well-known/openid-configuration"); a.status != http.StatusNotFound {
 		t.Errorf("it is no OpenID provider, and answers %d", a.status)
 	}
 	guide := get(s, "/auth.md")
-	for _, part := range []string{apptest.BaseURL + "/oauth/device_authorization", "user_code", "code_challenge_method=S256", "refresh_token"} {
+	for _, part := range []string{apptest.BaseURL + "/oauth/device_authorization", "user_code",
+		"code_challenge_method=S256", "refresh_token"} {
 		if !strings.Contains(guide.raw, part) {
 			t.Errorf("/auth.md lacks %s", part)
 		}
@@ -566,10 +610,12 @@ func TestFormsThatAreNone(t *testing.T) {
 		status           int
 		authorization    string
 	}{
-		"JSON":          {"application/json", `{"grant_type":"refresh_token"}`, "invalid_request", 415, ""},
-		"too large":     {"application/x-www-form-urlencoded", "x=" + strings.Repeat("y", 40<<10), "invalid_request", 400, ""},
-		"broken":        {"application/x-www-form-urlencoded", "x=%zz", "invalid_request", 400, ""},
-		"with a secret": {"application/x-www-form-urlencoded", "grant_type=refresh_token", "invalid_client", 401, "Basic eDp5"},
+		"JSON": {"application/json", `{"grant_type":"refresh_token"}`, "invalid_request", 415, ""},
+		"too large": {"application/x-www-form-urlencoded", "x=" + strings.Repeat("y", 40<<10),
+			"invalid_request", 400, ""},
+		"broken": {"application/x-www-form-urlencoded", "x=%zz", "invalid_request", 400, ""},
+		"with a secret": {"application/x-www-form-urlencoded", "grant_type=refresh_token", "invalid_client", 401,
+			"Basic eDp5"},
 	} {
 		for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/device_authorization"} {
 			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(c.body))
@@ -577,7 +623,8 @@ func TestFormsThatAreNone(t *testing.T) {
 			if c.authorization != "" {
 				r.Header.Set("Authorization", c.authorization)
 			}
-			if a := send(s, r); a.status != c.status || a.text("error") != c.code || (c.status == 401) != (a.header.Get("WWW-Authenticate") != "") {
+			if a := send(s, r); a.status != c.status || a.text("error") != c.code ||
+				(c.status == 401) != (a.header.Get("WWW-Authenticate") != "") {
 				t.Errorf("%s at %s: %d %s %v", what, path, a.status, a.raw, fmt.Sprint(a.header["Www-Authenticate"]))
 			}
 		}

@@ -21,43 +21,59 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		r := register(s, `{"client_name":" Claude\u202e\u200b\n Code ","redirect_uris":["http://localhost/callback"],"token_endpoint_auth_method":"client_secret_post","logo_uri":"https://x.example/l.png","client_uri":"javascript:alert(1)"}`)
-		if r.status != http.StatusCreated || r.text("client_name") != "Claude Code" || r.text("token_endpoint_auth_method") != "none" || r.body["client_secret"] != nil || r.body["client_uri"] != nil ||
-			fmt.Sprint(r.body["grant_types"]) != "[authorization_code refresh_token]" || fmt.Sprint(r.body["response_types"]) != "[code]" || r.body["client_id_issued_at"] == nil || r.header.Get("Cache-Control") != "no-store" {
+		if r.status != http.StatusCreated || r.text("client_name") != "Claude Code" ||
+			r.text("token_endpoint_auth_method") != "none" || r.body["client_secret"] != nil || r.body["client_uri"] != nil ||
+			fmt.Sprint(r.body["grant_types"]) != "[authorization_code refresh_token]" ||
+			fmt.Sprint(r.body["response_types"]) != "[code]" || r.body["client_id_issued_at"] == nil ||
+			r.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("the registration is %d %s", r.status, r.raw)
 		}
 		if got := s.Column("SELECT name FROM oauth_clients"); !slices.Equal(got, []string{"Claude Code"}) {
 			t.Errorf("the database has %q", got)
 		}
 		onlyDevice := register(s, `{"grant_types":["`+deviceIs+`"]}`)
-		if onlyDevice.status != http.StatusCreated || onlyDevice.body["redirect_uris"] != nil || onlyDevice.body["response_types"] != nil {
+		if onlyDevice.status != http.StatusCreated || onlyDevice.body["redirect_uris"] != nil ||
+			onlyDevice.body["response_types"] != nil {
 			t.Errorf("a device registers as %d %s", onlyDevice.status, onlyDevice.raw)
 		}
-		refused(t, "a device that sends a browser", get(s, "/oauth/authorize?client_id="+onlyDevice.text("client_id")+"&redirect_uri=https%3A%2F%2Fx.example"), "unauthorized_client")
-		refused(t, "a browser's program as device", post(s, "/oauth/device_authorization", values("client_id", r.text("client_id"))), "unauthorized_client")
+		refused(t, "a device that sends a browser",
+			get(s, "/oauth/authorize?client_id="+onlyDevice.text("client_id")+"&redirect_uri=https%3A%2F%2Fx.example"),
+			"unauthorized_client")
+		refused(t, "a browser's program as device",
+			post(s, "/oauth/device_authorization", values("client_id", r.text("client_id"))), "unauthorized_client")
 
 		many, err := json.Marshal(slices.Repeat([]string{callback}, 11))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for what, c := range map[string]struct{ metadata, code string }{
-			"no object":             {`[]`, "invalid_client_metadata"},
-			"no JSON":               {`{`, "invalid_client_metadata"},
-			"a name twice":          {`{"redirect_uris":["` + callback + `"],"redirect_uris":["https://evil.example/"]}`, "invalid_client_metadata"},
-			"a text for a list":     {`{"redirect_uris":"` + callback + `"}`, "invalid_client_metadata"},
-			"no address":            {`{}`, "invalid_redirect_uri"},
-			"an empty list":         {`{"redirect_uris":[]}`, "invalid_redirect_uri"},
-			"eleven addresses":      {`{"redirect_uris":` + string(many) + `}`, "invalid_redirect_uri"},
-			"the implicit grant":    {`{"redirect_uris":["` + callback + `"],"grant_types":["implicit"]}`, "invalid_client_metadata"},
-			"only refreshing":       {`{"redirect_uris":["` + callback + `"],"grant_types":["refresh_token"]}`, "invalid_client_metadata"},
-			"tokens in the address": {`{"redirect_uris":["` + callback + `"],"response_types":["token"]}`, "invalid_client_metadata"},
+			"no object": {`[]`, "invalid_client_metadata"},
+			"no JSON":   {`{`, "invalid_client_metadata"},
+			"a name twice": {`{"redirect_uris":["` + callback + `"],"redirect_uris":["https://evil.example/"]}`,
+				"invalid_client_metadata"},
+			"a text for a list": {`{"redirect_uris":"` + callback + `"}`, "invalid_client_metadata"},
+			"no address":        {`{}`, "invalid_redirect_uri"},
+			"an empty list":     {`{"redirect_uris":[]}`, "invalid_redirect_uri"},
+			"eleven addresses":  {`{"redirect_uris":` + string(many) + `}`, "invalid_redirect_uri"},
+			"the implicit grant": {`{"redirect_uris":["` + callback + `"],"grant_types":["implicit"]}`,
+				"invalid_client_metadata"},
+			"only refreshing": {`{"redirect_uris":["` + callback + `"],"grant_types":["refresh_token"]}`,
+				"invalid_client_metadata"},
+			"tokens in the address": {`{"redirect_uris":["` + callback + `"],"response_types":["token"]}`,
+				"invalid_client_metadata"},
 		} {
 			refused(t, what, register(s, c.metadata), c.code)
 		}
 		for _, bad := range []string{
-			"", "/callback", "//x.example/cb", "x.example/cb", "https://", "https:///cb", "https:cb", "https://x.example/cb#fragment", "https://x.example/cb#", "https://user@x.example/cb", "http://x.example/cb",
-			"http://10.0.0.1/cb", "http://localhost.evil.example/cb", "http://127.0.0.1.evil.example/", "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:https://x.example/1",
-			"about:blank", "urn:ietf:wg:oauth:2.0:oob", "https://x.example/c b", "https://x.example/\u00e9", "https://x.example\\@evil.example/", "https://x.example/\t", "https://x.example/cb\n", "mailto:x@x.example", "intent://x#Intent;end",
-			"https://x.example/" + strings.Repeat("x", 2_000), "http://127.0.0.2/cb", "http://0.0.0.0/cb", "http://[::ffff:127.0.0.1]/cb", "http://localhost./cb",
+			"", "/callback", "//x.example/cb", "x.example/cb", "https://", "https:///cb", "https:cb",
+			"https://x.example/cb#fragment", "https://x.example/cb#", "https://user@x.example/cb", "http://x.example/cb",
+			"http://10.0.0.1/cb", "http://localhost.evil.example/cb", "http://127.0.0.1.evil.example/", "javascript:alert(1)",
+			"JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:https://x.example/1",
+			"about:blank", "urn:ietf:wg:oauth:2.0:oob", "https://x.example/c b", "https://x.example/\u00e9",
+			"https://x.example\\@evil.example/", "https://x.example/\t", "https://x.example/cb\n", "mailto:x@x.example",
+			"intent://x#Intent;end",
+			"https://x.example/" + strings.Repeat("x", 2_000), "http://127.0.0.2/cb", "http://0.0.0.0/cb",
+			"http://[::ffff:127.0.0.1]/cb", "http://localhost./cb",
 			".app:/cb", "com..example:/cb", "com.example.:/cb", "x-apple.systempreferences:x", "com.-x:/cb", "1.2:/cb",
 		} {
 			metadata, err := json.Marshal(map[string]any{"redirect_uris": []string{callback, bad}})
@@ -66,7 +82,8 @@ func TestRegister(t *testing.T) {
 			}
 			refused(t, bad, register(s, string(metadata)), "invalid_redirect_uri")
 		}
-		if r := register(s, `{"client_name":"`+strings.Repeat("x", 17<<10)+`"}`); r.status != http.StatusRequestEntityTooLarge || r.text("error") != "invalid_client_metadata" {
+		if r := register(s, `{"client_name":"`+strings.Repeat("x",
+			17<<10)+`"}`); r.status != http.StatusRequestEntityTooLarge || r.text("error") != "invalid_client_metadata" {
 			t.Errorf("a large registration: %d %s", r.status, r.raw)
 		}
 		form := httptest.NewRequest(http.MethodPost, "/oauth/register", strings.NewReader("x=y"))
@@ -80,7 +97,8 @@ func TestRegister(t *testing.T) {
 // forbiddenSchemes belong to browsers and operating systems, or to no app that
 // owns a domain.
 var forbiddenSchemes = []string{
-	"ms-appinstaller:", "search:", "shell:", "mhtml:", "microsoft-edge:", "search-ms:", "ms-msdt:", "javascript:", "vbscript:", "data:", "file:", "intent:",
+	"ms-appinstaller:", "search:", "shell:", "mhtml:", "microsoft-edge:", "search-ms:", "ms-msdt:", "javascript:",
+	"vbscript:", "data:", "file:", "intent:",
 	"cursor:", "vscode:", "ms-settings:", "x-apple.systempreferences:", "steam:", "tel:", "ws:", "ftp:", "web+app:",
 }
 
@@ -93,12 +111,15 @@ func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
 		for _, rest := range []string{"x", "//x/cb", "?source=https://evil.example"} {
 			r := register(s, `{"redirect_uris":["`+scheme+rest+`"]}`)
 			refused(t, scheme+rest, r, "invalid_redirect_uri")
-			if !strings.Contains(r.text("error_description"), "https") && !strings.Contains(r.text("error_description"), "host") && !strings.Contains(r.text("error_description"), "absolute") {
+			if !strings.Contains(r.text("error_description"), "https") && !strings.Contains(r.text("error_description"),
+				"host") && !strings.Contains(r.text("error_description"), "absolute") {
 				t.Errorf("%s: the refusal does not say what is allowed: %s", scheme, r.raw)
 			}
 		}
 	}
-	for _, good := range []string{"https://x.example/cb", "https://x.example:8443/cb?a=1", "http://localhost/cb", "http://localhost:3000/cb", "http://127.0.0.1:1/", "http://[::1]/cb", "com.example.app:/cb", "com.example.app://cb", "io.x:/"} {
+	for _, good := range []string{"https://x.example/cb", "https://x.example:8443/cb?a=1", "http://localhost/cb",
+		"http://localhost:3000/cb", "http://127.0.0.1:1/", "http://[::1]/cb", "com.example.app:/cb", "com.example.app://cb",
+		"io.x:/"} {
 		if r := register(s, `{"redirect_uris":["`+good+`"]}`); r.status != http.StatusCreated {
 			t.Errorf("%s: %d %s", good, r.status, r.raw)
 		}
@@ -110,8 +131,10 @@ func TestCursorRegistersWithoutItsScheme(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	own := "cursor://anysphere.cursor-mcp/oauth/callback"
-	r := register(s, `{"client_name":"Cursor","redirect_uris":["`+own+`","https://www.cursor.com/agents/mcp/oauth/callback","http://localhost:8787/callback"]}`)
-	if got := fmt.Sprint(r.body["redirect_uris"]); r.status != http.StatusCreated || got != "[https://www.cursor.com/agents/mcp/oauth/callback http://localhost:8787/callback]" {
+	r := register(s, `{"client_name":"Cursor","redirect_uris":["`+own+
+		`","https://www.cursor.com/agents/mcp/oauth/callback","http://localhost:8787/callback"]}`)
+	if got := fmt.Sprint(r.body["redirect_uris"]); r.status != http.StatusCreated ||
+		got != "[https://www.cursor.com/agents/mcp/oauth/callback http://localhost:8787/callback]" {
 		t.Fatalf("the registration is %d %s", r.status, r.raw)
 	}
 	p := program{s, r.text("client_id"), "http://localhost:8787/callback"}
@@ -124,7 +147,8 @@ func TestNamesOfProgramsShowWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	for given, want := range map[string]string{
-		`\u3164\u3164`: "", `\u2800`: "", `\uffa0Claude\ufe0f`: "Claude", `\u202eedualC`: "edualC", `Cla\u00adude\u034f`: "Claude", `Claude\n\n\nCode`: "Claude Code",
+		`\u3164\u3164`: "", `\u2800`: "", `\uffa0Claude\ufe0f`: "Claude", `\u202eedualC`: "edualC",
+		`Cla\u00adude\u034f`: "Claude", `Claude\n\n\nCode`: "Claude Code",
 	} {
 		if r := register(s, `{"client_name":"`+given+`","redirect_uris":["`+callback+`"]}`); r.text("client_name") != want {
 			t.Errorf("%s is registered as %q", given, r.text("client_name"))
@@ -135,10 +159,12 @@ func TestNamesOfProgramsShowWhatTheyAre(t *testing.T) {
 func TestRegistrationIsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{NoRegistration: true})
-	if r := register(s, `{"redirect_uris":["`+callback+`"]}`); r.status != http.StatusForbidden || r.text("error") != "access_denied" {
+	if r := register(s, `{"redirect_uris":["`+callback+`"]}`); r.status != http.StatusForbidden ||
+		r.text("error") != "access_denied" {
 		t.Errorf("registered: %d %s", r.status, r.raw)
 	}
-	if r := get(s, "/.well-known/oauth-authorization-server"); r.body["registration_endpoint"] != nil || r.body["client_id_metadata_document_supported"] != true {
+	if r := get(s, "/.well-known/oauth-authorization-server"); r.body["registration_endpoint"] != nil ||
+		r.body["client_id_metadata_document_supported"] != true {
 		t.Errorf("the server still offers it: %s", r.raw)
 	}
 }

@@ -112,7 +112,8 @@ func newProgram(s *apptest.Service, redirects ...string) program {
 		redirects = []string{callback}
 	}
 	text, err := json.Marshal(map[string]any{
-		"client_name": "Example Assistant", "redirect_uris": redirects, "grant_types": []string{board.GrantCode, board.GrantRefresh, deviceIs},
+		"client_name": "Example Assistant", "redirect_uris": redirects,
+		"grant_types": []string{board.GrantCode, board.GrantRefresh, deviceIs},
 	})
 	if err != nil {
 		s.T.Fatal(err)
@@ -131,7 +132,8 @@ func challenge(verifier string) string {
 
 // request is the query of a good authorization request.
 func (p program) request(pairs ...string) url.Values {
-	return changed(values("response_type", "code", "client_id", p.id, "redirect_uri", p.redirect, "state", "xyz&=", "scope", "read write",
+	return changed(values("response_type", "code", "client_id", p.id, "redirect_uri", p.redirect, "state", "xyz&=",
+		"scope", "read write",
 		"code_challenge", challenge(verifier), "code_challenge_method", "S256", "resource", apptest.BaseURL+"/mcp"), pairs...)
 }
 
@@ -158,7 +160,8 @@ func (p program) code(person *apptest.Person) string {
 
 // redemption is the good request that redeems a code.
 func (p program) redemption(code string, pairs ...string) url.Values {
-	return changed(values("grant_type", board.GrantCode, "client_id", p.id, "code", code, "redirect_uri", p.redirect, "code_verifier", verifier), pairs...)
+	return changed(values("grant_type", board.GrantCode, "client_id", p.id, "code", code, "redirect_uri", p.redirect,
+		"code_verifier", verifier), pairs...)
 }
 
 // tokens are those that a person has just let the program have.

@@ -46,7 +46,8 @@ func TestModesAndStates(t *testing.T) {
 		w.open(fields{"mode": "submit", "comments": true})
 		w.ada.Must("archive_board", fields{"boardId": w.board})
 		check("archived", ok, ok, closed, closed)
-		if a := w.look(nil); a.Get("board.closed") != "archived" || a.Get("board.maySubmit") != false || a.Get("board.mayComment") != false {
+		if a := w.look(nil); a.Get("board.closed") != "archived" || a.Get("board.maySubmit") != false ||
+			a.Get("board.mayComment") != false {
 			t.Errorf("the page of an archived board says %s", a.Raw)
 		}
 		w.ada.Must("restore_board", fields{"boardId": w.board})
@@ -98,7 +99,8 @@ func TestNothingElseIsReached(t *testing.T) {
 		archived := w.ada.Must("create_card", fields{"listId": w.ideas, "title": "Old"})
 		w.ada.Must("archive_card", fields{"cardId": archived.ID()})
 		a := w.look(nil)
-		if names := a.Get("board.lists"); len(names.([]any)) != 1 || a.Text("board.lists.0.name") != "Ideas" || strings.Contains(string(a.Raw), "Salaries") || strings.Contains(string(a.Raw), "Old") {
+		if names := a.Get("board.lists"); len(names.([]any)) != 1 || a.Text("board.lists.0.name") != "Ideas" ||
+			strings.Contains(string(a.Raw), "Salaries") || strings.Contains(string(a.Raw), "Old") {
 			t.Errorf("the page shows %s", a.Raw)
 		}
 		for _, number := range []any{2, archived.Get("number"), 99} {
@@ -134,14 +136,16 @@ func TestGuestsLearnNothingElse(t *testing.T) {
 		w := newWorld(s)
 		bob := s.Person("Bob").Joins(w.workspace, board.WorkspaceMember)
 		bob.Must("add_comment", fields{"cardId": w.card, "text": "Me too."})
-		w.make("create_webhook", fields{"boardId": w.board, "url": "https://" + apptest.Receivers + "/secret-hook", "events": []string{"card.created"}})
+		w.make("create_webhook", fields{"boardId": w.board, "url": "https://" + apptest.Receivers + "/secret-hook",
+			"events": []string{"card.created"}})
 		w.open(fields{"mode": "submit", "comments": true})
 		answers := func() string {
 			var all strings.Builder
 			for _, a := range []apptest.Answer{
 				w.look(nil), w.guest.Must("look_at_public_card", fields{"key": w.key, "number": 1}),
 				w.guest.Must("add_guest_comment", w.written(comment())), w.guest.Must("submit_guest_card", w.written(submission())),
-				w.guest.Call("submit_guest_card", w.written(fields{"title": " "})), w.guest.Call("look_at_public_card", fields{"key": w.key, "number": 2}),
+				w.guest.Call("submit_guest_card", w.written(fields{"title": " "})),
+				w.guest.Call("look_at_public_card", fields{"key": w.key, "number": 2}),
 			} {
 				all.Write(a.Raw)
 				for name, values := range a.Header {
@@ -152,7 +156,8 @@ func TestGuestsLearnNothingElse(t *testing.T) {
 			}
 			return all.String()
 		}
-		secrets := []string{"@example.com", w.ada.ID, bob.ID, w.board, w.workspace, w.ada.Token, w.key, "Not for guests", "secret-hook", "Engines", "Salaries", "boardVersion", "Bob"}
+		secrets := []string{"@example.com", w.ada.ID, bob.ID, w.board, w.workspace, w.ada.Token, w.key, "Not for guests",
+			"secret-hook", "Engines", "Salaries", "boardVersion", "Bob"}
 		text := answers()
 		for _, secret := range append(secrets, "Ada") {
 			if strings.Contains(text, secret) {
@@ -162,7 +167,8 @@ func TestGuestsLearnNothingElse(t *testing.T) {
 		if found := anyID.FindString(text); found != "" {
 			t.Errorf("guests learn an id, %s…: %s", found, text)
 		}
-		for _, wanted := range []string{"Press release", "Two **paragraphs**.", "Soon.", "Rosa", `"total":2`, "2026-12-01", "Bug"} {
+		for _, wanted := range []string{"Press release", "Two **paragraphs**.", "Soon.", "Rosa", `"total":2`,
+			"2026-12-01", "Bug"} {
 			if !strings.Contains(text, wanted) {
 				t.Errorf("guests are not told %q: %s", wanted, text)
 			}
@@ -203,29 +209,34 @@ func TestWhatGuestsAddIsAsOthersDo(t *testing.T) {
 		}
 		w.guest.Must("add_guest_comment", w.written(fields{"number": 1, "text": "When?", "name": "  Rosa \u00a0 L. "}))
 		cards := w.ada.Must("list_cards", fields{"boardId": w.board, "list": w.inside})
-		if cards.Text("1.title") != "A map" || cards.Text("1.description") != "Of the *venue*." || cards.Get("1.createdBy") != nil {
+		if cards.Text("1.title") != "A map" || cards.Text("1.description") != "Of the *venue*." ||
+			cards.Get("1.createdBy") != nil {
 			t.Errorf("members see %s", cards.Raw)
 		}
 		said := w.ada.Must("list_comments", fields{"cardId": w.card})
 		if said.Get("1.author") != nil || said.Text("1.guestName") != "Rosa L." || said.Get("0.guestName") != nil {
 			t.Errorf("members read %s", said.Raw)
 		}
-		if found := w.ada.Must("search_cards", fields{"q": "comment:when", "workspaceId": w.workspace}); found.Text("0.id") != w.card {
+		if found := w.ada.Must("search_cards",
+			fields{"q": "comment:when", "workspaceId": w.workspace}); found.Text("0.id") != w.card {
 			t.Errorf("the comment is not found: %s", found.Raw)
 		}
 		activity := w.ada.Must("list_board_activity", fields{"boardId": w.board})
 		for i, want := range []string{"comment.added Rosa L.", "card.created Rosa"} {
 			at := string('0'+byte(i)) + "."
-			if got := activity.Text(at+"type") + " " + activity.Text(at+"changes.guestName.to"); got != want || activity.Text(at+"actor.type") != "guest" {
+			if got := activity.Text(at+"type") + " " + activity.Text(at+"changes.guestName.to"); got != want ||
+				activity.Text(at+"actor.type") != "guest" {
 				t.Errorf("the activity says %s, want %s", got, want)
 			}
 		}
 		audit := w.ada.Must("list_audit_entries", fields{"workspaceId": w.workspace, "actor": "guest"})
-		if audit.Text("0.operation") != "add_guest_comment" || audit.Text("1.operation") != "submit_guest_card" || audit.Text("1.boardId") != w.board || audit.Text("1.changes.title.to") != "A map" {
+		if audit.Text("0.operation") != "add_guest_comment" || audit.Text("1.operation") != "submit_guest_card" ||
+			audit.Text("1.boardId") != w.board || audit.Text("1.changes.title.to") != "A map" {
 			t.Errorf("the audit says %s", audit.Raw)
 		}
 		// A member's copy keeps who said it, and so does an export.
-		if doc := w.ada.Must("export_board", fields{"boardId": w.board}); !strings.Contains(string(doc.Raw), `"guestName":"Rosa L."`) {
+		if doc := w.ada.Must("export_board", fields{"boardId": w.board}); !strings.Contains(string(doc.Raw),
+			`"guestName":"Rosa L."`) {
 			t.Errorf("the export has no name of the guest")
 		}
 		moved := w.ada.Must("copy_card", fields{"cardId": w.card, "includeComments": true}).ID()
@@ -241,7 +252,8 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		w := newWorld(s)
 		other := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Other"})
 		away := w.make("create_list", fields{"boardId": other, "name": "Away"})
-		if a := w.ada.Must("get_public_page", fields{"boardId": w.board}); a.Get("url") != nil || a.Get("on") != false || a.Get("mode") != "read" || a.Get("allLists") != true {
+		if a := w.ada.Must("get_public_page", fields{"boardId": w.board}); a.Get("url") != nil || a.Get("on") != false ||
+			a.Get("mode") != "read" || a.Get("allLists") != true {
 			t.Errorf("a page that nobody opened is %s", a.Raw)
 		}
 		for what, c := range map[string]struct {
@@ -255,13 +267,15 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 			"a welcome that is too long":  {fields{"welcome": strings.Repeat("x", 4001)}, "welcome"},
 		} {
 			c.in["boardId"] = w.board
-			if a := w.ada.Call("update_public_page", c.in); a.Code != board.CodeInvalidRequest || !strings.HasPrefix(a.Message, c.says) {
+			if a := w.ada.Call("update_public_page", c.in); a.Code != board.CodeInvalidRequest ||
+				!strings.HasPrefix(a.Message, c.says) {
 				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 			}
 		}
 		w.open(fields{"mode": "submit", "welcome": "Hello **guests**"})
 		first := w.key
-		if len(first) < 26 || !strings.HasPrefix(w.ada.Must("get_public_page", fields{"boardId": w.board}).Text("url"), apptest.BaseURL+"/p/"+first) {
+		if len(first) < 26 || !strings.HasPrefix(w.ada.Must("get_public_page", fields{"boardId": w.board}).Text("url"),
+			apptest.BaseURL+"/p/"+first) {
 			t.Errorf("the address is …/%s", first)
 		}
 		if a := w.look(nil); a.Text("board.welcome") != "Hello **guests**" {
@@ -277,15 +291,19 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		if w.key == first || verdict(w.look(nil)) != ok {
 			t.Errorf("the new address is …/%s", w.key)
 		}
-		if a := w.guest.Call("submit_guest_card", fields{"key": w.key, "ticket": ticket, "name": "Rosa", "title": "x"}); a.Code != board.CodeInvalidRequest || !strings.HasPrefix(a.Message, "ticket") {
+		if a := w.guest.Call("submit_guest_card", fields{"key": w.key, "ticket": ticket, "name": "Rosa",
+			"title": "x"}); a.Code != board.CodeInvalidRequest || !strings.HasPrefix(a.Message, "ticket") {
 			t.Errorf("a ticket of the address before: %d %s", a.Status, a.Raw)
 		}
 		// What was changed stands in the audit; the key stands nowhere.
 		audit := w.ada.Must("list_audit_entries", fields{"workspaceId": w.workspace, "operation": "update_public_page"})
-		if audit.Get("1.changes.mode.to") != "submit" || audit.Get("1.changes.on.to") != true || audit.Text("1.changes.welcome.to") == "" {
+		if audit.Get("1.changes.mode.to") != "submit" || audit.Get("1.changes.on.to") != true ||
+			audit.Text("1.changes.welcome.to") == "" {
 			t.Errorf("the audit says %s", audit.Raw)
 		}
-		for _, table := range []string{"SELECT details FROM audit", "SELECT changes FROM activity", "SELECT answer FROM idempotency", "SELECT fingerprint FROM idempotency", "SELECT secret FROM public_pages", "SELECT hash FROM public_pages"} {
+		for _, table := range []string{"SELECT details FROM audit", "SELECT changes FROM activity",
+			"SELECT answer FROM idempotency", "SELECT fingerprint FROM idempotency", "SELECT secret FROM public_pages",
+			"SELECT hash FROM public_pages"} {
 			for _, row := range s.Column(table) {
 				if strings.Contains(row, w.key) || strings.Contains(row, first) {
 					t.Errorf("%s holds the key: %q", table, row)
@@ -297,9 +315,11 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		if on := w.ada.Must("get_board", fields{"boardId": w.board}).Get("features.publicPage"); on != false {
 			t.Errorf("the page of a confidential board is on: %v", on)
 		}
-		for name, in := range map[string]fields{"update_public_page": {"on": true}, "update_board": {"features": fields{"publicPage": true}}} {
+		for name, in := range map[string]fields{"update_public_page": {"on": true},
+			"update_board": {"features": fields{"publicPage": true}}} {
 			in["boardId"] = w.board
-			if a := w.ada.Call(name, in); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "the board is confidential") {
+			if a := w.ada.Call(name, in); a.Code != board.CodeInvalidRequest ||
+				!strings.Contains(a.Message, "the board is confidential") {
 				t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 			}
 		}

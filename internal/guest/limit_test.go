@@ -24,8 +24,10 @@ import (
 func limited(t *testing.T, what string, a apptest.Answer, most time.Duration) {
 	t.Helper()
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 || time.Duration(wait)*time.Second > most {
-		t.Errorf("%s: %d %s, Retry-After %q, want 429 and at most %s", what, a.Status, a.Raw, a.Header.Get("Retry-After"), most)
+	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 ||
+		time.Duration(wait)*time.Second > most {
+		t.Errorf("%s: %d %s, Retry-After %q, want 429 and at most %s", what, a.Status, a.Raw,
+			a.Header.Get("Retry-After"), most)
 	}
 }
 
@@ -41,7 +43,8 @@ func TestGuestsAreLimited(t *testing.T) {
 			n++
 			from := s.Browser()
 			from.From = fmt.Sprintf("198.51.100.%d:443", network)
-			return from.Call("submit_guest_card", fields{"key": w.key, "ticket": ticket, "name": "Rosa", "title": fmt.Sprint("Idea ", n)})
+			return from.Call("submit_guest_card",
+				fields{"key": w.key, "ticket": ticket, "name": "Rosa", "title": fmt.Sprint("Idea ", n)})
 		}
 		for network := range 4 {
 			for range 30 {
@@ -52,7 +55,8 @@ func TestGuestsAreLimited(t *testing.T) {
 			limited(t, "the 31st of a network", write(network), time.Minute)
 		}
 		limited(t, "the 121st of a page", write(5), time.Minute)
-		if titles := w.ada.All("list_cards", "title", fields{"boardId": w.board, "list": w.ideas, "limit": 200}); len(titles) != 1+120 {
+		if titles := w.ada.All("list_cards", "title",
+			fields{"boardId": w.board, "list": w.ideas, "limit": 200}); len(titles) != 1+120 {
 			t.Errorf("the list holds %d cards", len(titles))
 		}
 		s.Clock.Advance(time.Minute)
@@ -103,28 +107,32 @@ func TestSpamIsRefused(t *testing.T) {
 			want string
 			says string
 		}{
-			"a field that nobody sees":  {change("website", "https://spam.example"), no, "website"},
-			"no ticket":                 {change("ticket", ""), "400 invalid_request", "ticket"},
-			"another's ticket":          {change("ticket", strings.Repeat("A", 32)), "400 invalid_request", "ticket"},
-			"no name":                   {change("name", " \u200b "), "400 invalid_request", "name"},
-			"a name of two lines":       {change("name", "Rosa\x1b[31m"), "400 invalid_request", "name"},
-			"a long name":               {change("name", strings.Repeat("x", 61)), "400 invalid_request", "name"},
-			"no title":                  {change("title", " "), "400 invalid_request", "title"},
-			"a long description":        {change("description", strings.Repeat("x", 4001)), "400 invalid_request", "description"},
+			"a field that nobody sees": {change("website", "https://spam.example"), no, "website"},
+			"no ticket":                {change("ticket", ""), "400 invalid_request", "ticket"},
+			"another's ticket":         {change("ticket", strings.Repeat("A", 32)), "400 invalid_request", "ticket"},
+			"no name":                  {change("name", " \u200b "), "400 invalid_request", "name"},
+			"a name of two lines":      {change("name", "Rosa\x1b[31m"), "400 invalid_request", "name"},
+			"a long name":              {change("name", strings.Repeat("x", 61)), "400 invalid_request", "name"},
+			"no title":                 {change("title", " "), "400 invalid_request", "title"},
+			"a long description": {change("description", strings.Repeat("x", 4001)), "400 invalid_request",
+				"description"},
 			"a field that there is not": {change("listId", w.inside), "400 invalid_request", "listId"},
 		} {
 			if a := w.guest.Call("submit_guest_card", c.in); verdict(a) != c.want || !strings.HasPrefix(a.Message, c.says) {
 				t.Errorf("%s: %d %s, want %s: %s…", what, a.Status, a.Raw, c.want, c.says)
 			}
 		}
-		if a := w.guest.Call("submit_guest_card", change("description", strings.Repeat("x", 64<<10))); a.Status != http.StatusRequestEntityTooLarge || !strings.Contains(a.Message, "64 KiB") {
+		if a := w.guest.Call("submit_guest_card", change("description",
+			strings.Repeat("x", 64<<10))); a.Status != http.StatusRequestEntityTooLarge ||
+			!strings.Contains(a.Message, "64 KiB") {
 			t.Errorf("a large body: %d %s", a.Status, a.Raw)
 		}
 		if a := w.guest.CallWith("submit_guest_card", in, http.Header{"Sec-Fetch-Site": {"cross-site"}}); verdict(a) != no {
 			t.Errorf("from another site's page: %d %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24 * time.Hour)
-		if a := w.guest.Call("submit_guest_card", in); verdict(a) != "400 invalid_request" || !strings.Contains(a.Message, "day old") {
+		if a := w.guest.Call("submit_guest_card", in); verdict(a) != "400 invalid_request" ||
+			!strings.Contains(a.Message, "day old") {
 			t.Errorf("a day later: %d %s", a.Status, a.Raw)
 		}
 	})
@@ -144,19 +152,22 @@ func TestGuestsRepeatSafely(t *testing.T) {
 		w.open(fields{"mode": "submit"}) // the refusal was not kept
 		first := w.guest.Keyed("k", "submit_guest_card", in)
 		again := w.guest.At(s.Node()).Keyed("k", "submit_guest_card", in)
-		if first.Status != http.StatusCreated || again.Status != first.Status || !bytes.Equal(first.Raw, again.Raw) || again.Header.Get("Idempotent-Replayed") != "true" {
+		if first.Status != http.StatusCreated || again.Status != first.Status || !bytes.Equal(first.Raw, again.Raw) ||
+			again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the first got %d %s, the copy %d %s", first.Status, first.Raw, again.Status, again.Raw)
 		}
 		if cards := w.ada.All("list_cards", "title", fields{"boardId": w.board, "list": w.ideas}); len(cards) != 2 {
 			t.Errorf("the list holds %q", cards)
 		}
 		other := w.written(fields{"title": "Another"})
-		if a := w.guest.Keyed("k", "submit_guest_card", other); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "Idempotency-Key") {
+		if a := w.guest.Keyed("k", "submit_guest_card", other); a.Code != board.CodeInvalidRequest ||
+			!strings.Contains(a.Message, "Idempotency-Key") {
 			t.Errorf("the key for another card: %d %s", a.Status, a.Raw)
 		}
 		// The same key of who is on another page, and of a member, is another key.
 		second := secondBoard(w)
-		if a := w.guest.Keyed("k", "submit_guest_card", second.written(submission())); a.Status != http.StatusCreated || a.Header.Get("Idempotent-Replayed") != "" {
+		if a := w.guest.Keyed("k", "submit_guest_card", second.written(submission())); a.Status != http.StatusCreated ||
+			a.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("on another page: %d %s", a.Status, a.Raw)
 		}
 		if a := w.ada.Keyed("k", "create_card", fields{"listId": w.ideas, "title": "Mine"}); a.Status != http.StatusCreated {
@@ -217,11 +228,13 @@ func TestReceiverHearsOfGuests(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		sender := hook.New(hook.Options{DB: s.DB, Guard: guard, Holder: "srv_test", Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
+		sender := hook.New(hook.Options{DB: s.DB, Guard: guard, Holder: "srv_test",
+			Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
 		go func() { defer close(ended); sender.Run(ctx) }()
 		defer func() { cancel(); <-ended }()
 
-		w.make("create_webhook", fields{"boardId": w.board, "url": receiver.URL, "events": []string{"card.created", "comment.added"}})
+		w.make("create_webhook",
+			fields{"boardId": w.board, "url": receiver.URL, "events": []string{"card.created", "comment.added"}})
 		w.open(fields{"mode": "submit", "comments": true})
 		w.guest.Must("submit_guest_card", w.written(submission()))
 		w.guest.Must("add_guest_comment", w.written(comment()))
@@ -245,10 +258,12 @@ func TestReceiverHearsOfGuests(t *testing.T) {
 				if err := json.Unmarshal(body, &event); err != nil {
 					t.Fatalf("%v: %s", err, body)
 				}
-				if event.Actor.Type != "guest" || event.Actor.ID != nil || event.BoardID != w.board || event.Data.CardID != want[event.Type] || len(event.Links) == 0 {
+				if event.Actor.Type != "guest" || event.Actor.ID != nil || event.BoardID != w.board ||
+					event.Data.CardID != want[event.Type] || len(event.Links) == 0 {
 					t.Errorf("the receiver heard %s", body)
 				}
-				if bytes.Contains(body, []byte("Rosa")) || bytes.Contains(body, []byte(w.key)) || bytes.Contains(body, []byte("venue")) {
+				if bytes.Contains(body, []byte("Rosa")) || bytes.Contains(body, []byte(w.key)) ||
+					bytes.Contains(body, []byte("venue")) {
 					t.Errorf("the receiver learns too much: %s", body)
 				}
 				delete(want, event.Type)

@@ -25,12 +25,14 @@ type world struct {
 func newWorld(s *apptest.Service) *world {
 	ada := s.Person("Ada")
 	w := &world{Service: s, ada: ada, guest: s.Browser(), workspace: ada.Workspace("Engines", board.PlanTeam)}
-	w.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Launch", "description": "Not for guests."})
+	w.board = w.make("create_board",
+		fields{"workspaceId": w.workspace, "name": "Launch", "description": "Not for guests."})
 	w.ideas = w.make("create_list", fields{"boardId": w.board, "name": "Ideas"})
 	w.inside = w.make("create_list", fields{"boardId": w.board, "name": "Inside"})
 	label := w.make("create_label", fields{"boardId": w.board, "name": "Bug", "color": "red"})
-	w.card = w.make("create_card", fields{"listId": w.ideas, "title": "Press release", "description": "Two **paragraphs**.",
-		"labels": []string{label}, "assignees": []string{ada.ID}, "due": fields{"dueDate": "2026-12-01"}})
+	w.card = w.make("create_card",
+		fields{"listId": w.ideas, "title": "Press release", "description": "Two **paragraphs**.",
+			"labels": []string{label}, "assignees": []string{ada.ID}, "due": fields{"dueDate": "2026-12-01"}})
 	w.hidden = w.make("create_card", fields{"listId": w.inside, "title": "Salaries"})
 	w.make("add_checklist", fields{"cardId": w.card, "title": "Before", "items": []string{"one", "two"}})
 	w.make("add_comment", fields{"cardId": w.card, "text": "Soon."})

@@ -49,7 +49,8 @@ func (w *world) wantEnding(d board.DeliveryDetail, want ending) {
 	}
 	a := d.Log[0]
 	if d.Status != want.status || a.Outcome != want.outcome || !strings.HasPrefix(a.Answer, want.answer) {
-		w.t.Errorf("the delivery is %s, and the log says %q, %q; want %s, %q, %q", d.Status, a.Outcome, a.Answer, want.status, want.outcome, want.answer)
+		w.t.Errorf("the delivery is %s, and the log says %q, %q; want %s, %q, %q", d.Status, a.Outcome, a.Answer, want.status,
+			want.outcome, want.answer)
 	}
 	if len(a.Answer) > 1<<10 {
 		w.t.Errorf("%d bytes of the answer are kept", len(a.Answer))
@@ -171,8 +172,10 @@ func TestTheLogTellsWhyThereWasNoAnswer(t *testing.T) {
 		outcome string
 	}{
 		{"closed behind the request", func(c net.Conn) { request(c) }, "the connection was closed before a response"},
-		{"closed within the headers", func(c net.Conn) { _ = request(c) && say(c, "HTTP/1.1 200 OK\r\n") }, "the connection was closed before a response"},
-		{"not HTTP", func(c net.Conn) { _ = request(c) && say(c, "220 mail.test ESMTP ready\r\n\r\n") }, "the response is not valid HTTP"},
+		{"closed within the headers", func(c net.Conn) { _ = request(c) && say(c, "HTTP/1.1 200 OK\r\n") },
+			"the connection was closed before a response"},
+		{"not HTTP", func(c net.Conn) { _ = request(c) && say(c, "220 mail.test ESMTP ready\r\n\r\n") },
+			"the response is not valid HTTP"},
 		{"nobody listens", nil, "connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -218,7 +221,8 @@ func TestTheLogKeepsTheFirstKilobyteOfAnAnswerAsText(t *testing.T) {
 		w.engine()
 		w.card()
 		pass(time.Second)
-		if got := w.only(h.ID).Log[0].Answer; !strings.HasPrefix(got, "ab\uFFFDéé") || len(got) > 1<<10+8 || len(got) < 1<<10-8 {
+		if got := w.only(h.ID).Log[0].Answer; !strings.HasPrefix(got, "ab\uFFFDéé") || len(got) > 1<<10+8 ||
+			len(got) < 1<<10-8 {
 			t.Errorf("%d bytes are kept: %.20q", len(got), got)
 		}
 	})

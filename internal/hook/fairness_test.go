@@ -83,7 +83,8 @@ func TestEndpointsTakeTurnsWhenThereIsNotRoomForAll(t *testing.T) {
 			space := do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Large", Plan: board.PlanBusiness}).ID
 			_, list := w.newBoard(space)
 			for k := range endpoints / 3 {
-				w.webhookFor(w.ada, app.CreateWebhookInput{URL: fmt.Sprintf("https://receiver-%d-%d.example.com", i, k), WorkspaceID: space, Events: created})
+				w.webhookFor(w.ada, app.CreateWebhookInput{URL: fmt.Sprintf("https://receiver-%d-%d.example.com", i, k),
+					WorkspaceID: space, Events: created})
 			}
 			w.cardsIn(list, 8)
 		}
@@ -180,13 +181,15 @@ func TestAnEndpointGetsTwentyFiveASecondAndNeverMoreThanThirtyInAnySecond(t *tes
 			t.Errorf("%d took %v, want %v", n, took, want)
 		}
 		if burst := posts[5].at.Sub(posts[0].at); burst == 0 || !posts[4].at.Equal(posts[0].at) {
-			t.Errorf("the first five took %v, and the sixth came after %v; want five at once", posts[4].at.Sub(posts[0].at), burst)
+			t.Errorf("the first five took %v, and the sixth came after %v; want five at once",
+				posts[4].at.Sub(posts[0].at), burst)
 		}
 	})
 }
 
 func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *testing.T) {
-	for name, failing := range map[string]func(int, http.ResponseWriter, *http.Request){"500": always(500), "timeout": hang} {
+	for name, failing := range map[string]func(int, http.ResponseWriter, *http.Request){"500": always(500),
+		"timeout": hang} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				to := w.receiver("receiver.test", failing)
@@ -324,7 +327,8 @@ func TestAWebhookWhoseSecretCannotBeOpenedDelaysNoOther(t *testing.T) {
 		}
 		w.wantStatus(h.ID, board.DeliveryDelivered, board.DeliveryDelivered, board.DeliveryDelivered)
 		for _, d := range w.deliveries(broken.ID) {
-			if d.Status != board.DeliveryFailed || d.Reason != "refused: the webhook's address or secret cannot be opened with the server's key" {
+			if d.Status != board.DeliveryFailed ||
+				d.Reason != "refused: the webhook's address or secret cannot be opened with the server's key" {
 				t.Errorf("the broken one's delivery is %s: %q", d.Status, d.Reason)
 			}
 		}

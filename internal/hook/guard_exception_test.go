@@ -121,9 +121,12 @@ func TestIPv6ExceptionsMatchInAnySpelling(t *testing.T) {
 
 func TestMalformedExceptionsAreRefusedByName(t *testing.T) {
 	for _, exception := range []string{
-		"", " ", "https://n8n.example.com", "n8n.example.com/path", "n8n.example.com:", "n8n.example.com:0", "n8n.example.com:080", "n8n.example.com:65536",
-		"n8n.example.com:http", "a:1:2", "*.example.com", "ada@example.com", "two words", "a..b", "example.com.", "10.0.0.0/33",
-		"10.0.0.1/8", "10.0.0/8", "fe80::1%eth0", "[::1", "::1]", "[::1]:", "[::1]8080", "[10.0.0.1]", "[n8n]:80", "0x7f.1", "127.1", "010.0.0.1",
+		"", " ", "https://n8n.example.com", "n8n.example.com/path", "n8n.example.com:", "n8n.example.com:0",
+		"n8n.example.com:080", "n8n.example.com:65536",
+		"n8n.example.com:http", "a:1:2", "*.example.com", "ada@example.com", "two words", "a..b", "example.com.",
+		"10.0.0.0/33",
+		"10.0.0.1/8", "10.0.0/8", "fe80::1%eth0", "[::1", "::1]", "[::1]:", "[::1]8080", "[10.0.0.1]", "[n8n]:80", "0x7f.1",
+		"127.1", "010.0.0.1",
 		"::ffff:10.0.0.0/104", "::ffff:10.0.0.1", "/", "10.0.0.0/", "[]",
 	} {
 		_, err := hook.NewGuard(hook.GuardOptions{Allow: []string{"fine.example.com", exception}})
@@ -134,7 +137,9 @@ func TestMalformedExceptionsAreRefusedByName(t *testing.T) {
 }
 
 func TestAClientReachesAnException(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "received") }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "received")
+	}))
 	defer server.Close()
 	g := newGuard(t, nil, "127.0.0.0/8")
 	transport := server.Client().Transport.(*http.Transport).Clone()

@@ -80,7 +80,8 @@ func TestTenThousandHostileAddressesInANetworkNamespaceAndNotOnePacketLeaves(t *
 func TestANameIsCompletedByTheSearchListOfARangeThatIsOpenAlone(t *testing.T) {
 	apart(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "resolv.conf")
-		if err := os.WriteFile(file, []byte("nameserver 127.0.0.1\nsearch corp.example.com\noptions ndots:5\n"), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte("nameserver 127.0.0.1\nsearch corp.example.com\noptions ndots:5\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		// First of all the mount must not spread to the machine.
@@ -200,7 +201,8 @@ func callHostileAddresses(t *testing.T) {
 		var refused *hook.Refused
 		if errors.As(err, &refused) {
 			kinds["dialled and refused"]++
-		} else if u, unread := url.Parse(address); unread == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" || rebinding {
+		} else if u, unread := url.Parse(address); unread == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+			u.Host != "" || rebinding {
 			t.Errorf("%q was called: %v", address, err)
 		}
 		if t.Failed() {
@@ -328,10 +330,13 @@ func (h *hostile) address() (text string, rebinding bool) {
 		}
 		return "https://" + name + "/", h.rebound[name]
 	}
-	host := pick(h, v4.String(), h.spelled(v4), h.spelled(v4), "["+v6.String()+"]", "["+v6.String()+"]", "["+v6.StringExpanded()+"]",
+	host := pick(h, v4.String(), h.spelled(v4), h.spelled(v4), "["+v6.String()+"]", "["+v6.String()+"]",
+		"["+v6.StringExpanded()+"]",
 		"["+v6.String()+"%25"+pick(h, "lo", "out0", "1")+"]",
-		pick(h, "localhost", "LOCALHOST", "ｌｏｃａｌｈｏｓｔ", "a.localhost", "localhost.", "db.internal", "printer.local", "ip6-localhost"))
-	return pick(h, "https://", "https://", "https://", "https://", "HTTPS://", "http://", "https://8.8.8.8@", "https://a:b@", "https://public.example.com\\@", "ftp://") +
+		pick(h, "localhost", "LOCALHOST", "ｌｏｃａｌｈｏｓｔ", "a.localhost", "localhost.", "db.internal", "printer.local",
+			"ip6-localhost"))
+	return pick(h, "https://", "https://", "https://", "https://", "HTTPS://", "http://", "https://8.8.8.8@",
+		"https://a:b@", "https://public.example.com\\@", "ftp://") +
 		host + pick(h, "", "", "", ":443", ":80", ":0443", ":22", ":6379", ":") +
 		pick(h, "/", "", "/a?b=c", "/#a", "?a@8.8.8.8", "/\\8.8.8.8", "#@8.8.8.8/"), false
 }
@@ -340,16 +345,20 @@ func (h *hostile) address() (text string, rebinding bool) {
 func (h *hostile) spelled(addr netip.Addr) string {
 	a := addr.As4()
 	n := binary.BigEndian.Uint32(a[:])
-	wide := strings.NewReplacer("0", "０", "1", "１", "2", "２", "3", "３", "4", "４", "5", "５", "6", "６", "7", "７", "8", "８", "9", "９")
+	wide := strings.NewReplacer("0", "０", "1", "１", "2", "２", "3", "３", "4", "４", "5", "５", "6", "６", "7", "７", "8",
+		"８", "9", "９")
 	plain := addr.String()
 	return pick(h,
 		fmt.Sprint(n), fmt.Sprintf("0x%x", n), fmt.Sprintf("0X%X", n), fmt.Sprintf("0%o", n),
 		fmt.Sprintf("0%o.0%o.0%o.0%o", a[0], a[1], a[2], a[3]), fmt.Sprintf("0x%x.0x%x.0x%x.0x%x", a[0], a[1], a[2], a[3]),
-		fmt.Sprintf("%d.%d", a[0], n&0xffffff), fmt.Sprintf("%d.%d.%d", a[0], a[1], n&0xffff), fmt.Sprintf("0x%x.%d", a[0], n&0xffffff),
+		fmt.Sprintf("%d.%d", a[0], n&0xffffff), fmt.Sprintf("%d.%d.%d", a[0], a[1], n&0xffff),
+		fmt.Sprintf("0x%x.%d", a[0], n&0xffffff),
 		fmt.Sprintf("%03d.%03d.%03d.%03d", a[0], a[1], a[2], a[3]), fmt.Sprintf("%d.%d.%d.0%o", a[0], a[1], a[2], a[3]),
 		fmt.Sprintf("%d.%d.%d.%d", int(a[0])+256, a[1], a[2], a[3]),
-		wide.Replace(plain), wide.Replace(fmt.Sprint(n)), strings.ReplaceAll(plain, ".", "。"), strings.ReplaceAll(plain, ".", "．"),
-		plain+".", "."+plain, strings.Replace(plain, ".", "..", 1), "["+plain+"]", strings.ReplaceAll(plain, ".", "%2e"), "%31"+plain[1:],
+		wide.Replace(plain), wide.Replace(fmt.Sprint(n)), strings.ReplaceAll(plain, ".", "。"),
+		strings.ReplaceAll(plain, ".", "．"),
+		plain+".", "."+plain, strings.Replace(plain, ".", "..", 1), "["+plain+"]", strings.ReplaceAll(plain, ".", "%2e"),
+		"%31"+plain[1:],
 		plain[:1]+"\t"+plain[1:], plain+"\u200b", plain+"%00", plain+" ",
 	)
 }

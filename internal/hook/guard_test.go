@@ -282,7 +282,8 @@ func TestSpecialAddressesAreRefusedWrittenOrResolved(t *testing.T) {
 }
 
 func TestMappedIPv4IsRefusedWrittenAndJudgedAsIPv4Resolved(t *testing.T) {
-	g := newGuard(t, fixed(map[string]string{"private.example.com": "::ffff:10.0.0.8", "public.example.com": "::ffff:8.8.8.8", "in.example.com": "::ffff:127.0.0.1"}), "127.0.0.0/8")
+	g := newGuard(t, fixed(map[string]string{"private.example.com": "::ffff:10.0.0.8",
+		"public.example.com": "::ffff:8.8.8.8", "in.example.com": "::ffff:127.0.0.1"}), "127.0.0.0/8")
 	for _, text := range []string{"::ffff:10.0.0.8", "::ffff:8.8.8.8", "::FFFF:0808:0808", "0:0:0:0:0:ffff:127.0.0.1"} {
 		_, err := g.Parse("https://[" + text + "]")
 		wantFault(t, text, err, "an IPv4 address written as IPv6")
@@ -321,8 +322,10 @@ func TestPublicAddressesArePublic(t *testing.T) {
 func TestNamesOfPrivateNetworksAreRefusedWhateverTheyResolveTo(t *testing.T) {
 	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
 	for _, name := range []string{
-		"localhost", "LocalHost", "a.localhost", "ｌｏｃａｌｈｏｓｔ", "ⓛocalhost", "localhost.localdomain", "printer.local", "db.internal",
-		"metadata.google.internal", "nas.home.arpa", "abc.onion", "a.invalid", "fritz.home", "wiki.lan", "wiki.corp", "wiki.intranet",
+		"localhost", "LocalHost", "a.localhost", "ｌｏｃａｌｈｏｓｔ", "ⓛocalhost", "localhost.localdomain", "printer.local",
+		"db.internal",
+		"metadata.google.internal", "nas.home.arpa", "abc.onion", "a.invalid", "fritz.home", "wiki.lan", "wiki.corp",
+		"wiki.intranet",
 		"a.private", "intranet", "com", "db",
 	} {
 		const want = "does not exist on the public internet"
@@ -462,7 +465,8 @@ func TestANameThatIsReboundAfterCheckIsRefusedAtTheDial(t *testing.T) {
 func TestNoAddressIsTriedOnceOneIsRefused(t *testing.T) {
 	at, count := listener(t)
 	// 127.0.0.1 is allowed; a name may also resolve to what is not.
-	g := newGuard(t, fixed(map[string]string{"a.example.com": "127.0.0.9 127.0.0.1", "b.example.com": "10.0.0.8 127.0.0.1"}), "127.0.0.1")
+	g := newGuard(t, fixed(map[string]string{"a.example.com": "127.0.0.9 127.0.0.1",
+		"b.example.com": "10.0.0.8 127.0.0.1"}), "127.0.0.1")
 	wantRefused(t, g, "a.example.com:"+portOf(at), "a loopback address (127.0.0.9)")
 	if n := count(); n != 0 {
 		t.Errorf("%d connections were made, want none", n)

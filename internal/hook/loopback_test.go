@@ -96,14 +96,22 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 		flood string
 		want  ending
 	}{
-		{"gigabytes of body", "HTTP/1.1 200 OK\r\nContent-Length: 4294967296\r\n\r\n", block, ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
-		{"gigabytes of body without a length", "HTTP/1.1 503 No\r\n\r\n", block, ending{board.DeliveryRetry, "HTTP 503", "aaaa", 0, soonEnough}},
-		{"gigabytes of chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n" + block + "\r\n", ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
-		{"gigabytes of packed body", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", block, ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
-		{"headers without an end", "HTTP/1.1 200 OK\r\n", header, ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
-		{"a header without an end", "HTTP/1.1 200 OK\r\nX-Long: ", block, ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
-		{"a first line without an end", "", block, ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
-		{"1xx without an end", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100), ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+		{"gigabytes of body", "HTTP/1.1 200 OK\r\nContent-Length: 4294967296\r\n\r\n", block,
+			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
+		{"gigabytes of body without a length", "HTTP/1.1 503 No\r\n\r\n", block,
+			ending{board.DeliveryRetry, "HTTP 503", "aaaa", 0, soonEnough}},
+		{"gigabytes of chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n" + block + "\r\n",
+			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
+		{"gigabytes of packed body", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", block,
+			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
+		{"headers without an end", "HTTP/1.1 200 OK\r\n", header,
+			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+		{"a header without an end", "HTTP/1.1 200 OK\r\nX-Long: ", block,
+			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+		{"a first line without an end", "", block,
+			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+		{"1xx without an end", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100),
+			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
 	} {
 		t.Run(c.name, func(t *testing.T) { // one after the other: it measures memory
 			w := newWorld(t)
@@ -128,7 +136,8 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 			if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
 				t.Errorf("%d kB were allocated", got>>10)
 			}
-			t.Logf("%s: %d kB sent, %d kB allocated, %d ms", d.Log[0].Outcome, sent.Load()>>10, (after.TotalAlloc-before.TotalAlloc)>>10, d.Log[0].Duration)
+			t.Logf("%s: %d kB sent, %d kB allocated, %d ms", d.Log[0].Outcome, sent.Load()>>10,
+				(after.TotalAlloc-before.TotalAlloc)>>10, d.Log[0].Duration)
 		})
 	}
 }
@@ -148,7 +157,8 @@ func TestAConnectionThatIsClosedOrResetIsRetried(t *testing.T) {
 			h := w.webhook(port(t, serve))
 			w.loopback()
 			w.card()
-			w.wantEnding(w.first(h.ID), ending{board.DeliveryRetry, "the connection was closed before a response", "", 0, soonEnough})
+			w.wantEnding(w.first(h.ID),
+				ending{board.DeliveryRetry, "the connection was closed before a response", "", 0, soonEnough})
 		})
 	}
 }
@@ -164,7 +174,8 @@ func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	a := &authority{t: t}
 	a.cert, a.key = a.sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "an authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		Subject: pkix.Name{CommonName: "an authority"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:  x509.KeyUsageCertSign,
 		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(48 * time.Hour),
 	})
 	return a
@@ -213,13 +224,20 @@ func TestTheLogTellsWhatIsWrongWithTheTLSOfAReceiver(t *testing.T) {
 		want   ending
 	}{
 		{"a good certificate", with(known.server(name, an)), ending{status: board.DeliveryDelivered, outcome: "HTTP 200"}},
-		{"an unknown authority", with(unknown.server(name, an)), ending{outcome: "TLS: the certificate is by an unknown authority"}},
-		{"another name", with(known.server("other.example.com", an)), ending{outcome: "TLS: the certificate is for another name"}},
-		{"expired", with(known.server(name, an.Add(-25*time.Hour))), ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
-		{"not yet good", with(known.server(name, an.Add(5*time.Hour))), ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
-		{"TLS 1.1 at most", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, ending{outcome: "TLS: the handshake failed"}},
-		{"wants a certificate of ours, TLS 1.2", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}, ending{outcome: "TLS: the handshake failed"}},
-		{"wants a certificate of ours, TLS 1.3", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, ClientAuth: tls.RequireAnyClientCert}, ending{outcome: "TLS: the handshake failed"}},
+		{"an unknown authority", with(unknown.server(name, an)),
+			ending{outcome: "TLS: the certificate is by an unknown authority"}},
+		{"another name", with(known.server("other.example.com", an)),
+			ending{outcome: "TLS: the certificate is for another name"}},
+		{"expired", with(known.server(name, an.Add(-25*time.Hour))),
+			ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
+		{"not yet good", with(known.server(name, an.Add(5*time.Hour))),
+			ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
+		{"TLS 1.1 at most", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, MinVersion: tls.VersionTLS10,
+			MaxVersion: tls.VersionTLS11}, ending{outcome: "TLS: the handshake failed"}},
+		{"wants a certificate of ours, TLS 1.2", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
+			ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}, ending{outcome: "TLS: the handshake failed"}},
+		{"wants a certificate of ours, TLS 1.3", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
+			ClientAuth: tls.RequireAnyClientCert}, ending{outcome: "TLS: the handshake failed"}},
 		{"plain HTTP on the port of TLS", nil, ending{outcome: "TLS: the handshake failed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -233,11 +251,13 @@ func TestTheLogTellsWhatIsWrongWithTheTLSOfAReceiver(t *testing.T) {
 			if c.config != nil {
 				l = tls.NewListener(l, c.config)
 			}
-			server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+			server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+				ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 			done := make(chan struct{})
 			go func() { defer close(done); _ = server.Serve(l) }()
 			t.Cleanup(func() { _ = server.Close(); <-done })
-			h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "https://" + name + ":" + number + "/in", BoardID: w.board, Events: created})
+			h := w.webhookFor(w.ada,
+				app.CreateWebhookInput{URL: "https://" + name + ":" + number + "/in", BoardID: w.board, Events: created})
 			w.loopback(func(o *hook.Options) {
 				o.Roots = x509.NewCertPool()
 				o.Roots.AddCert(known.cert)
@@ -312,7 +332,8 @@ func TestADeliveryLooksLikeTheDocumentSays(t *testing.T) {
 	w.loopback()
 	w.card()
 	lines := <-got
-	want := []string{"POST /in HTTP/1.1", "Host: " + to, "User-Agent: Service-Webhooks/1.0", "Content-Type: application/json",
+	want := []string{"POST /in HTTP/1.1", "Host: " + to, "User-Agent: Service-Webhooks/1.0",
+		"Content-Type: application/json",
 		"Content-Length: ", "webhook-id: itg_", "webhook-timestamp: ", "webhook-signature: v1,"}
 	for _, begin := range want {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, begin) }) {

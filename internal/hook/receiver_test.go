@@ -145,7 +145,8 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rc.mu.Lock()
 	nth := len(rc.posts)
-	rc.posts = append(rc.posts, post{at: time.Now(), path: r.URL.Path, header: r.Header, body: body, id: sent.ID, kind: sent.Type, during: rc.now})
+	rc.posts = append(rc.posts, post{at: time.Now(), path: r.URL.Path, header: r.Header, body: body, id: sent.ID,
+		kind: sent.Type, during: rc.now})
 	rc.now++
 	rc.most = max(rc.most, rc.now)
 	answer := rc.answer

@@ -13,7 +13,8 @@ import (
 )
 
 var pauses = []time.Duration{
-	30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+	30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour,
+	12 * time.Hour,
 }
 
 // slack is what an instant in milliseconds may cost: it is rounded up.
@@ -64,7 +65,8 @@ func TestADeliveryIsAttemptedNineTimesAtTheExactPausesOfTheSchedule(t *testing.T
 						}
 					}
 					d := w.only(h.ID)
-					if d.Status != board.DeliveryGaveUp || d.Attempts != 9 || len(d.Log) != 9 || d.Body != string(posts[0].body) || d.NextAttemptAt != nil {
+					if d.Status != board.DeliveryGaveUp || d.Attempts != 9 || len(d.Log) != 9 || d.Body != string(posts[0].body) ||
+						d.NextAttemptAt != nil {
 						t.Errorf("the log says %+v", d.Delivery)
 					}
 				})
@@ -77,7 +79,8 @@ func TestADeliveryIsAttemptedNineTimesAtTheExactPausesOfTheSchedule(t *testing.T
 func wantSignedNow(t *testing.T, secret string, p post) {
 	t.Helper()
 	stamp := p.header.Get(hook.HeaderTimestamp)
-	if err := hook.Verify(secret, p.header.Get(hook.HeaderID), stamp, p.header.Get(hook.HeaderSignature), p.body, p.at); err != nil {
+	if err := hook.Verify(secret, p.header.Get(hook.HeaderID), stamp, p.header.Get(hook.HeaderSignature), p.body,
+		p.at); err != nil {
 		t.Error(err)
 	}
 	if stamp != strconv.FormatInt(p.at.Unix(), 10) {

@@ -33,13 +33,16 @@ type server struct {
 func onPostgres(t *testing.T, test func(t *testing.T, c *cluster)) {
 	t.Helper()
 	t.Parallel()
-	database := apptest.LockWait(t, apptest.PostgresURL(t), 20*time.Second) // a lock is waited for by the clock on the wall
+	// a lock is waited for by the clock on the wall
+	database := apptest.LockWait(t, apptest.PostgresURL(t), 20*time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{world: newWorldOn(t, database)}
 		for i := range 40 { // in many of the 64 shards
 			host := fmt.Sprintf("receiver-%d.test", i)
 			c.to = append(c.to, c.receiver(host, nil))
-			c.hooks = append(c.hooks, c.webhookFor(c.ada, app.CreateWebhookInput{URL: "http://" + host + "/in", WorkspaceID: c.workspace, Events: created}))
+			c.hooks = append(c.hooks,
+				c.webhookFor(c.ada, app.CreateWebhookInput{URL: "http://" + host + "/in", WorkspaceID: c.workspace,
+					Events: created}))
 		}
 		test(t, c)
 	})

@@ -48,7 +48,8 @@ func theirs(t *testing.T, secret string) *standard.Webhook {
 }
 
 func TestTheVectorOfStandardWebhooksIsSignedAsItSays(t *testing.T) {
-	got, err := hook.Sign([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
+	got, err := hook.Sign([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330,
+		[]byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; err != nil || got != want {
 		t.Errorf("signed %s, %v; want %s", got, err, want)
 	}
@@ -80,7 +81,8 @@ func TestWhatTheLibraryOfStandardWebhooksSignsWeTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hook.Verify(oneSecret, deliveryID, strconv.FormatInt(now.Unix(), 10), signature, deliveryBody, now); err != nil {
+	if err := hook.Verify(oneSecret, deliveryID, strconv.FormatInt(now.Unix(), 10), signature, deliveryBody,
+		now); err != nil {
 		t.Error(err)
 	}
 }
@@ -111,16 +113,20 @@ func TestVerifyRefuses(t *testing.T) {
 		{"no body", oneSecret, "", now, is},
 		{"another id", oneSecret, string(deliveryBody), now, change(hook.HeaderID, "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v43")},
 		{"another timestamp", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "1800000001")},
-		{"the same timestamp, written in another way", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "+1800000000")},
+		{"the same timestamp, written in another way", oneSecret, string(deliveryBody), now,
+			change(hook.HeaderTimestamp, "+1800000000")},
 		{"no timestamp", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "")},
 		{"a timestamp 301 s old", oneSecret, string(deliveryBody), now.Add(-301 * time.Second), is},
 		{"a timestamp 301 s ahead", oneSecret, string(deliveryBody), now.Add(301 * time.Second), is},
-		{"a timestamp at the end of time", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "9223372036854775807")},
+		{"a timestamp at the end of time", oneSecret, string(deliveryBody), now,
+			change(hook.HeaderTimestamp, "9223372036854775807")},
 		{"a wrong secret", otherSecret, string(deliveryBody), now, is},
 		{"a secret that is none", "whsec_", string(deliveryBody), now, is},
 		{"a secret without its prefix", strings.TrimPrefix(oneSecret, "whsec_"), string(deliveryBody), now, is},
 		{"no signature", oneSecret, string(deliveryBody), now, change(hook.HeaderSignature, "")},
-		{"the beginning of a signature", oneSecret, string(deliveryBody), now, func(h http.Header) { h.Set(hook.HeaderSignature, h.Get(hook.HeaderSignature)[:40]) }},
+		{"the beginning of a signature", oneSecret, string(deliveryBody), now, func(h http.Header) {
+			h.Set(hook.HeaderSignature, h.Get(hook.HeaderSignature)[:40])
+		}},
 		{"another version", oneSecret, string(deliveryBody), now, func(h http.Header) {
 			h.Set(hook.HeaderSignature, strings.Replace(h.Get(hook.HeaderSignature), "v1,", "v1a,", 1))
 		}},

@@ -34,7 +34,8 @@ func runRows(t *testing.T, rows []row) {
 func (w *world) wantOff(id string, why board.Off) {
 	w.t.Helper()
 	if h := w.look(id); h.On || h.OffReason == nil || *h.OffReason != why || h.OffAt == nil {
-		w.t.Errorf("the webhook is on=%t, off since %v because of %v; want off because of %s", h.On, h.OffAt, h.OffReason, why)
+		w.t.Errorf("the webhook is on=%t, off since %v because of %v; want off because of %s", h.On, h.OffAt,
+			h.OffReason, why)
 	}
 }
 
@@ -62,7 +63,8 @@ func (w *world) emails() (out []board.Email) {
 func (w *world) wantDisabledEmail(to string, why board.Off, path string) {
 	w.t.Helper()
 	l := w.emails()
-	if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != to || l[0].Webhook == nil || l[0].Webhook.Reason != why || l[0].Link != baseURL+path {
+	if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != to || l[0].Webhook == nil ||
+		l[0].Webhook.Reason != why || l[0].Link != baseURL+path {
 		w.t.Errorf("the emails are %+v, want one to %s about %s with a link to %s", l, to, why, path)
 	}
 }
@@ -78,27 +80,28 @@ func (w *world) fail(n int) {
 
 func TestStatesOfAWebhook(t *testing.T) {
 	runRows(t, []row{
-		{"on, 10 failed deliveries in a row: off, and its owner is emailed a link to the delivery that failed last", func(t *testing.T, w *world) {
-			to := w.receiver("receiver.test", always(400))
-			h := w.webhook("receiver.test")
-			w.engine()
-			w.fail(9)
-			w.wantOn(h.ID, 9)
-			if l := w.emails(); len(l) > 0 {
-				t.Errorf("an email was written after nine: %+v", l)
-			}
-			w.fail(1)
-			w.wantOff(h.ID, board.OffFailures)
-			l := w.emails()
-			last := baseURL + "/webhooks/" + h.ID + "/deliveries?delivery=" + url.QueryEscape(to.ids()[9])
-			if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != "ada@example.com" || l[0].Link != last {
-				t.Errorf("the emails are %+v", l)
-			}
-			w.fail(2)
-			if n := len(to.seen()); n != 10 {
-				t.Errorf("%d deliveries were sent, 10 before it was off", n)
-			}
-		}},
+		{"on, 10 failed deliveries in a row: off, and its owner is emailed a link to the delivery that failed last",
+			func(t *testing.T, w *world) {
+				to := w.receiver("receiver.test", always(400))
+				h := w.webhook("receiver.test")
+				w.engine()
+				w.fail(9)
+				w.wantOn(h.ID, 9)
+				if l := w.emails(); len(l) > 0 {
+					t.Errorf("an email was written after nine: %+v", l)
+				}
+				w.fail(1)
+				w.wantOff(h.ID, board.OffFailures)
+				l := w.emails()
+				last := baseURL + "/webhooks/" + h.ID + "/deliveries?delivery=" + url.QueryEscape(to.ids()[9])
+				if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != "ada@example.com" || l[0].Link != last {
+					t.Errorf("the emails are %+v", l)
+				}
+				w.fail(2)
+				if n := len(to.seen()); n != 10 {
+					t.Errorf("%d deliveries were sent, 10 before it was off", n)
+				}
+			}},
 		{"on, deliveries that give up count once each, whatever their attempts", func(t *testing.T, w *world) {
 			w.receiver("receiver.test", always(500))
 			h := w.webhook("receiver.test")
@@ -158,7 +161,8 @@ func TestStatesOfAWebhook(t *testing.T) {
 			if n := len(to.seen()); n != 2 {
 				t.Errorf("%d were sent, want 2", n)
 			}
-			w.wantDisabledEmail("ada@example.com", board.OffGone, "/webhooks/"+h.ID+"/deliveries?delivery="+url.QueryEscape(to.ids()[1]))
+			w.wantDisabledEmail("ada@example.com", board.OffGone,
+				"/webhooks/"+h.ID+"/deliveries?delivery="+url.QueryEscape(to.ids()[1]))
 		}},
 		{"on, receiver answers 410 to a test event: off", func(t *testing.T, w *world) {
 			w.receiver("receiver.test", always(410))
@@ -168,31 +172,35 @@ func TestStatesOfAWebhook(t *testing.T) {
 			pass(time.Second)
 			w.wantOff(h.ID, board.OffGone)
 		}},
-		{"on, owner can no longer manage the webhook's boards: off when a role in the workspace changes", func(_ *testing.T, w *world) {
-			h, _ := w.ofLeaver()
-			do(w, w.ada, app.ChangeMember, app.ChangeMemberInput{WorkspaceInput: w.inWorkspace(), UserID: h.OwnerID, Role: board.WorkspaceMember})
-			w.wantOff(h.ID, board.OffOwner)
-			w.wantDisabledEmail("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
-		}},
+		{"on, owner can no longer manage the webhook's boards: off when a role in the workspace changes",
+			func(_ *testing.T, w *world) {
+				h, _ := w.ofLeaver()
+				do(w, w.ada, app.ChangeMember,
+					app.ChangeMemberInput{WorkspaceInput: w.inWorkspace(), UserID: h.OwnerID, Role: board.WorkspaceMember})
+				w.wantOff(h.ID, board.OffOwner)
+				w.wantDisabledEmail("bob@example.com", board.OffOwner, "/workspaces/"+w.workspace+"/members")
+			}},
 		{"on, owner can no longer manage the webhook's boards: off when the owner leaves", func(_ *testing.T, w *world) {
 			h, _ := w.ofLeaver()
 			do(w, h.OwnerID, app.RemoveMember, app.RemoveMemberInput{WorkspaceInput: w.inWorkspace(), UserID: h.OwnerID})
 			w.wantOff(h.ID, board.OffOwner)
 			w.wantDisabledEmail("bob@example.com", board.OffOwner, "/")
 		}},
-		{"on, owner can no longer manage the webhook's boards: off when a role on the board changes", func(_ *testing.T, w *world) {
-			h, _ := w.ofBoardAdmin()
-			w.wantOn(h.ID, 0)
-			do(w, w.ada, app.RemoveBoardMember, app.RemoveBoardMemberInput{BoardInput: w.onBoard(), UserID: h.OwnerID})
-			w.wantOff(h.ID, board.OffOwner)
-		}},
-		{"on, owner can no longer manage the webhook's boards: off when the board becomes private", func(_ *testing.T, w *world) {
-			bob := w.person("bob")
-			w.joins(bob, board.WorkspaceAdmin)
-			h := w.webhookFor(bob, app.CreateWebhookInput{URL: "http://receiver.test/in", BoardID: w.board, Events: created})
-			w.see(board.Private)
-			w.wantOff(h.ID, board.OffOwner)
-		}},
+		{"on, owner can no longer manage the webhook's boards: off when a role on the board changes",
+			func(_ *testing.T, w *world) {
+				h, _ := w.ofBoardAdmin()
+				w.wantOn(h.ID, 0)
+				do(w, w.ada, app.RemoveBoardMember, app.RemoveBoardMemberInput{BoardInput: w.onBoard(), UserID: h.OwnerID})
+				w.wantOff(h.ID, board.OffOwner)
+			}},
+		{"on, owner can no longer manage the webhook's boards: off when the board becomes private",
+			func(_ *testing.T, w *world) {
+				bob := w.person("bob")
+				w.joins(bob, board.WorkspaceAdmin)
+				h := w.webhookFor(bob, app.CreateWebhookInput{URL: "http://receiver.test/in", BoardID: w.board, Events: created})
+				w.see(board.Private)
+				w.wantOff(h.ID, board.OffOwner)
+			}},
 		{"on, owner can no longer manage the webhook's boards: off at the attempt", func(t *testing.T, w *world) {
 			h, to := w.ofLeaver()
 			w.card()
@@ -231,34 +239,35 @@ func TestStatesOfAWebhook(t *testing.T) {
 				t.Errorf("%d were sent, want 1", n)
 			}
 		}},
-		{"off, switched on by a person, receiver works: on, the failure count resets and the person becomes its owner", func(t *testing.T, w *world) {
-			to := w.receiver("receiver.test", always(400))
-			h := w.webhook("receiver.test")
-			w.engine()
-			w.fail(10)
-			w.wantOff(h.ID, board.OffFailures)
-			to.then(nil)
-			bob := w.person("bob")
-			w.joins(bob, board.WorkspaceAdmin)
-			test := do(w, bob, app.SwitchOnWebhook, named(h.ID))
-			pass(time.Second)
-			w.wantOn(h.ID, 0)
-			if owner := w.look(h.ID).OwnerID; owner != bob {
-				t.Errorf("its owner is %s, want the person who switched it on, %s", owner, bob)
-			}
-			last := to.seen()[10]
-			if last.id != test.ID || last.kind != board.KindWebhookTest {
-				t.Errorf("it was switched on by %s %s, want the test %s", last.kind, last.id, test.ID)
-			}
-			if l := w.emails(); len(l) > 0 {
-				t.Errorf("an email says that it is off: %+v", l)
-			}
-			w.card()
-			pass(time.Second)
-			if n := len(to.seen()); n != 12 {
-				t.Errorf("%d were sent, want another one", n)
-			}
-		}},
+		{"off, switched on by a person, receiver works: on, the failure count resets and the person becomes its owner",
+			func(t *testing.T, w *world) {
+				to := w.receiver("receiver.test", always(400))
+				h := w.webhook("receiver.test")
+				w.engine()
+				w.fail(10)
+				w.wantOff(h.ID, board.OffFailures)
+				to.then(nil)
+				bob := w.person("bob")
+				w.joins(bob, board.WorkspaceAdmin)
+				test := do(w, bob, app.SwitchOnWebhook, named(h.ID))
+				pass(time.Second)
+				w.wantOn(h.ID, 0)
+				if owner := w.look(h.ID).OwnerID; owner != bob {
+					t.Errorf("its owner is %s, want the person who switched it on, %s", owner, bob)
+				}
+				last := to.seen()[10]
+				if last.id != test.ID || last.kind != board.KindWebhookTest {
+					t.Errorf("it was switched on by %s %s, want the test %s", last.kind, last.id, test.ID)
+				}
+				if l := w.emails(); len(l) > 0 {
+					t.Errorf("an email says that it is off: %+v", l)
+				}
+				w.card()
+				pass(time.Second)
+				if n := len(to.seen()); n != 12 {
+					t.Errorf("%d were sent, want another one", n)
+				}
+			}},
 		{"off, switched on by a person, receiver fails: stays off", func(t *testing.T, w *world) {
 			for _, status := range []int{400, 429, 500, 302} {
 				host := fmt.Sprintf("answers-%d.test", status)
@@ -278,33 +287,35 @@ func TestStatesOfAWebhook(t *testing.T) {
 				}
 			}
 		}},
-		{"on, its board becomes confidential: on, but sends nothing; it can still be paused or deleted", func(t *testing.T, w *world) {
-			to := w.receiver("receiver.test", nil)
-			h, other := w.webhook("receiver.test"), w.webhook("receiver.test")
-			w.card() // made before, not sent yet
-			w.see(board.Confidential)
-			w.card()
-			w.engine()
-			pass(time.Hour)
-			if n := len(to.seen()); n > 0 {
-				t.Errorf("%d were sent", n)
-			}
-			w.wantOn(h.ID, 0)
-			w.wantStatus(h.ID, board.DeliverySkipped)
-			for name, fn := range map[string]func(context.Context, *store.Tx, app.WebhookInput) (board.Delivery, error){
-				"test": app.TestWebhook, "switch on": app.SwitchOnWebhook,
-			} {
-				if _, err := try(w, w.ada, fn, named(h.ID)); err == nil {
-					t.Errorf("%s of a confidential board's webhook was accepted", name)
+		{"on, its board becomes confidential: on, but sends nothing; it can still be paused or deleted",
+			func(t *testing.T, w *world) {
+				to := w.receiver("receiver.test", nil)
+				h, other := w.webhook("receiver.test"), w.webhook("receiver.test")
+				w.card() // made before, not sent yet
+				w.see(board.Confidential)
+				w.card()
+				w.engine()
+				pass(time.Hour)
+				if n := len(to.seen()); n > 0 {
+					t.Errorf("%d were sent", n)
 				}
-			}
-			do(w, w.ada, app.PauseWebhook, named(h.ID))
-			w.wantOff(h.ID, board.OffPaused)
-			do(w, w.ada, app.DeleteWebhook, named(other.ID))
-		}},
+				w.wantOn(h.ID, 0)
+				w.wantStatus(h.ID, board.DeliverySkipped)
+				for name, fn := range map[string]func(context.Context, *store.Tx, app.WebhookInput) (board.Delivery, error){
+					"test": app.TestWebhook, "switch on": app.SwitchOnWebhook,
+				} {
+					if _, err := try(w, w.ada, fn, named(h.ID)); err == nil {
+						t.Errorf("%s of a confidential board's webhook was accepted", name)
+					}
+				}
+				do(w, w.ada, app.PauseWebhook, named(h.ID))
+				w.wantOff(h.ID, board.OffPaused)
+				do(w, w.ada, app.DeleteWebhook, named(other.ID))
+			}},
 		{"on, its board is private: one that covers the workspace does not send it", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", nil)
-			h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "http://receiver.test/in", WorkspaceID: w.workspace, Events: created})
+			h := w.webhookFor(w.ada,
+				app.CreateWebhookInput{URL: "http://receiver.test/in", WorkspaceID: w.workspace, Events: created})
 			w.card() // made before, not sent yet
 			w.see(board.Private)
 			w.card()
@@ -356,7 +367,8 @@ func (w *world) ofLeaver() (board.WebhookSecret, *receiver) {
 	bob := w.person("bob")
 	w.joins(bob, board.WorkspaceAdmin)
 	to := w.receiver("receiver.test", nil)
-	return w.webhookFor(bob, app.CreateWebhookInput{URL: "http://receiver.test/in", WorkspaceID: w.workspace, Events: created}), to
+	return w.webhookFor(bob,
+		app.CreateWebhookInput{URL: "http://receiver.test/in", WorkspaceID: w.workspace, Events: created}), to
 }
 
 // ofBoardAdmin is a webhook of somebody who administers its board and nothing else.
@@ -384,25 +396,29 @@ func (w *world) spendQuota(used int) {
 
 func TestStatesOfADelivery(t *testing.T) {
 	runRows(t, []row{
-		{"pending retry, timeout, 429 or 5xx answer, retries remain: pending retry, next attempt after the next pause", func(t *testing.T, w *world) {
-			for i, answer := range []func(int, http.ResponseWriter, *http.Request){hang, always(429), always(500), always(502), always(599)} {
-				host := fmt.Sprintf("receiver-%d.test", i)
-				to := w.receiver(host, answer)
-				h := w.webhook(host)
-				stop := w.engine()
-				w.card()
-				pass(11 * time.Second)
-				first := w.only(h.ID)
-				pass(40 * time.Second)
-				second := w.only(h.ID)
-				stop()
-				if first.Status != board.DeliveryRetry || first.Attempts != 1 || second.Status != board.DeliveryRetry || second.Attempts != 2 {
-					t.Errorf("%s: the delivery is %s after %d and %s after %d", host, first.Status, first.Attempts, second.Status, second.Attempts)
+		{"pending retry, timeout, 429 or 5xx answer, retries remain: pending retry, next attempt after the next pause",
+			func(t *testing.T, w *world) {
+				for i, answer := range []func(int, http.ResponseWriter, *http.Request){hang, always(429), always(500), always(502),
+					always(599)} {
+					host := fmt.Sprintf("receiver-%d.test", i)
+					to := w.receiver(host, answer)
+					h := w.webhook(host)
+					stop := w.engine()
+					w.card()
+					pass(11 * time.Second)
+					first := w.only(h.ID)
+					pass(40 * time.Second)
+					second := w.only(h.ID)
+					stop()
+					if first.Status != board.DeliveryRetry || first.Attempts != 1 || second.Status != board.DeliveryRetry ||
+						second.Attempts != 2 {
+						t.Errorf("%s: the delivery is %s after %d and %s after %d", host, first.Status, first.Attempts, second.Status,
+							second.Attempts)
+					}
+					wantPauses(t, to.seen(), pauses[0])
+					do(w, w.ada, app.DeleteWebhook, named(h.ID))
 				}
-				wantPauses(t, to.seen(), pauses[0])
-				do(w, w.ada, app.DeleteWebhook, named(h.ID))
-			}
-		}},
+			}},
 		{"pending retry, last retry fails, about one day after the first attempt: gave up", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", always(500))
 			h := w.webhook("receiver.test")
@@ -421,35 +437,38 @@ func TestStatesOfADelivery(t *testing.T) {
 				t.Errorf("there were %d attempts, nine before it gave up", n)
 			}
 		}},
-		{"any, other 4xx answer or a redirect: failed, no retry, and the redirect is not followed", func(t *testing.T, w *world) {
-			elsewhere := w.receiver("elsewhere.test", nil)
-			for _, status := range []int{300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 408, 409, 413, 425, 451} {
-				host := fmt.Sprintf("answers-%d.test", status)
-				to := w.receiver(host, always(status, "Location", "http://elsewhere.test/"))
-				h := w.webhook(host)
-				stop := w.engine()
-				w.card()
-				pass(time.Hour)
-				stop()
-				if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 || !strings.HasPrefix(d.Reason, fmt.Sprintf("HTTP %d", status)) || d.EndedAt == nil {
-					t.Errorf("after %d the delivery is %s after %d attempts, %q", status, d.Status, d.Attempts, d.Reason)
+		{"any, other 4xx answer or a redirect: failed, no retry, and the redirect is not followed",
+			func(t *testing.T, w *world) {
+				elsewhere := w.receiver("elsewhere.test", nil)
+				for _, status := range []int{300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 408, 409, 413, 425, 451} {
+					host := fmt.Sprintf("answers-%d.test", status)
+					to := w.receiver(host, always(status, "Location", "http://elsewhere.test/"))
+					h := w.webhook(host)
+					stop := w.engine()
+					w.card()
+					pass(time.Hour)
+					stop()
+					if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 ||
+						!strings.HasPrefix(d.Reason, fmt.Sprintf("HTTP %d", status)) || d.EndedAt == nil {
+						t.Errorf("after %d the delivery is %s after %d attempts, %q", status, d.Status, d.Attempts, d.Reason)
+					}
+					if n := len(to.seen()); n != 1 {
+						t.Errorf("after %d there were %d attempts", status, n)
+					}
+					do(w, w.ada, app.DeleteWebhook, named(h.ID))
 				}
-				if n := len(to.seen()); n != 1 {
-					t.Errorf("after %d there were %d attempts", status, n)
+				if n := len(elsewhere.seen()); n > 0 {
+					t.Errorf("a redirect was followed %d times", n)
 				}
-				do(w, w.ada, app.DeleteWebhook, named(h.ID))
-			}
-			if n := len(elsewhere.seen()); n > 0 {
-				t.Errorf("a redirect was followed %d times", n)
-			}
-		}},
+			}},
 		{"any, refused by the address rule: failed, no retry", func(t *testing.T, w *world) {
 			h := w.webhook("127.0.0.1") // allowed when it was saved
 			guard := newGuard(t, nil)
 			w.engine(func(o *hook.Options) { o.Guard, o.Dial = guard, nil })
 			w.card()
 			pass(time.Hour)
-			if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 || !strings.HasPrefix(d.Reason, "refused: ") {
+			if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 ||
+				!strings.HasPrefix(d.Reason, "refused: ") {
 				t.Errorf("the delivery is %s after %d attempts, %q", d.Status, d.Attempts, d.Reason)
 			}
 			w.wantOn(h.ID, 1)
@@ -461,7 +480,8 @@ func TestStatesOfADelivery(t *testing.T) {
 			w.engine(func(o *hook.Options) { o.Guard = guard })
 			w.card()
 			pass(time.Hour)
-			if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 || d.Reason != "refused: the address is not allowed" || len(to.seen()) > 0 {
+			if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 ||
+				d.Reason != "refused: the address is not allowed" || len(to.seen()) > 0 {
 				t.Errorf("the delivery is %s after %d attempts, %q", d.Status, d.Attempts, d.Reason)
 			}
 		}},
@@ -477,10 +497,13 @@ func TestStatesOfADelivery(t *testing.T) {
 			pass(time.Minute)
 			last := w.deliveries(h.ID)
 			if last[0].Status != board.DeliveryDelivered || last[1].Status != board.DeliverySkipped ||
-				last[1].Reason != "the organization's limit of 500 deliveries a day is reached" || last[1].EndedAt == nil || len(to.seen()) != 1 {
-				t.Errorf("the last two are %s and %s (%q); %d were sent", last[0].Status, last[1].Status, last[1].Reason, len(to.seen()))
+				last[1].Reason != "the organization's limit of 500 deliveries a day is reached" || last[1].EndedAt == nil ||
+				len(to.seen()) != 1 {
+				t.Errorf("the last two are %s and %s (%q); %d were sent", last[0].Status, last[1].Status, last[1].Reason,
+					len(to.seen()))
 			}
-			if _, err := try(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: last[1].ID}); !board.IsCode(err, board.CodePlanLimit) {
+			if _, err := try(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: last[1].ID}); !board.IsCode(err,
+				board.CodePlanLimit) {
 				t.Errorf("sending it again on the same day: %v", err)
 			}
 			do(w, w.ada, app.TestWebhook, named(h.ID)) // always delivered
@@ -513,7 +536,8 @@ func TestStatesOfADelivery(t *testing.T) {
 			}
 			for _, p := range to.seen() {
 				wantSignedNow(t, h.Secret, p)
-				if want := fmt.Sprintf(`"data":{"webhookId":%q}`, h.ID); p.kind != board.KindWebhookTest || !strings.Contains(string(p.body), want) {
+				if want := fmt.Sprintf(`"data":{"webhookId":%q}`, h.ID); p.kind != board.KindWebhookTest ||
+					!strings.Contains(string(p.body), want) {
 					t.Errorf("the test is %s", p.body)
 				}
 			}
@@ -551,12 +575,14 @@ func sendAgain(ended board.DeliveryStatus, status int) func(*testing.T, *world) 
 		w.see(board.VisibleToWorkspace)
 		sent := len(to.seen())
 		to.then(func(nth int, w http.ResponseWriter, r *http.Request) { each(500, 200)(nth-sent, w, r) })
-		if d := do(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: before.ID}); d.Status != board.DeliveryPending || d.Attempts != 0 {
+		if d := do(w, w.ada, app.SendDeliveryAgain,
+			app.DeliveryInput{DeliveryID: before.ID}); d.Status != board.DeliveryPending || d.Attempts != 0 {
 			t.Errorf("the delivery is %s after %d attempts, want pending anew", d.Status, d.Attempts)
 		}
 		pass(time.Hour)
 		after, posts := w.only(h.ID), to.seen()[sent:]
-		if after.Status != board.DeliveryDelivered || after.Attempts != 2 || after.ID != before.ID || after.Body != before.Body {
+		if after.Status != board.DeliveryDelivered || after.Attempts != 2 || after.ID != before.ID ||
+			after.Body != before.Body {
 			t.Errorf("the delivery is %s after %d attempts", after.Status, after.Attempts)
 		}
 		wantPauses(t, posts, pauses[0])
@@ -578,35 +604,37 @@ func rotation(id string, force bool) app.RotateWebhookSecretInput {
 
 func TestStatesOfASigningSecret(t *testing.T) {
 	runRows(t, []row{
-		{"one active secret, person creates a new one: two signatures for 24 hours, then by the new one only", func(t *testing.T, w *world) {
-			to := w.receiver("receiver.test", nil)
-			h := w.webhook("receiver.test")
-			w.engine()
-			w.card()
-			pass(time.Hour)
-			second := do(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, false)).Secret
-			w.card()
-			pass(24*time.Hour - time.Second)
-			if _, err := try(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, false)); !board.IsCode(err, board.CodeLimitReached) || !strings.Contains(err.Error(), "force: true") {
-				t.Errorf("a rotation within 24 hours of the last: %v", err)
-			}
-			w.card()
-			pass(time.Second)
-			w.card()
-			pass(time.Second)
-			for i, want := range [][]string{{h.Secret}, {second, h.Secret}, {second, h.Secret}, {second}} {
-				p := to.seen()[i]
-				for _, secret := range want {
-					wantSignedNow(t, secret, p)
+		{"one active secret, person creates a new one: two signatures for 24 hours, then by the new one only",
+			func(t *testing.T, w *world) {
+				to := w.receiver("receiver.test", nil)
+				h := w.webhook("receiver.test")
+				w.engine()
+				w.card()
+				pass(time.Hour)
+				second := do(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, false)).Secret
+				w.card()
+				pass(24*time.Hour - time.Second)
+				if _, err := try(w, w.ada, app.RotateWebhookSecret, rotation(h.ID, false)); !board.IsCode(err,
+					board.CodeLimitReached) || !strings.Contains(err.Error(), "force: true") {
+					t.Errorf("a rotation within 24 hours of the last: %v", err)
 				}
-				if n := len(strings.Fields(p.header.Get(hook.HeaderSignature))); n != len(want) {
-					t.Errorf("delivery %d has %d signatures, want %d", i, n, len(want))
+				w.card()
+				pass(time.Second)
+				w.card()
+				pass(time.Second)
+				for i, want := range [][]string{{h.Secret}, {second, h.Secret}, {second, h.Secret}, {second}} {
+					p := to.seen()[i]
+					for _, secret := range want {
+						wantSignedNow(t, secret, p)
+					}
+					if n := len(strings.Fields(p.header.Get(hook.HeaderSignature))); n != len(want) {
+						t.Errorf("delivery %d has %d signatures, want %d", i, n, len(want))
+					}
 				}
-			}
-			if slices.Contains([]string{h.Secret, ""}, second) {
-				t.Error("the new secret is not new")
-			}
-		}},
+				if slices.Contains([]string{h.Secret, ""}, second) {
+					t.Error("the new secret is not new")
+				}
+			}},
 		{"two active secrets, person forces a third: the first is forgotten", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", nil)
 			h := w.webhook("receiver.test")
@@ -618,7 +646,8 @@ func TestStatesOfASigningSecret(t *testing.T) {
 			p := to.seen()[0]
 			wantSignedNow(t, second, p)
 			wantSignedNow(t, third, p)
-			if err := hook.Verify(h.Secret, p.id, p.header.Get(hook.HeaderTimestamp), p.header.Get(hook.HeaderSignature), p.body, p.at); err == nil {
+			if err := hook.Verify(h.Secret, p.id, p.header.Get(hook.HeaderTimestamp), p.header.Get(hook.HeaderSignature), p.body,
+				p.at); err == nil {
 				t.Error("the first of three secrets still signs")
 			}
 		}},

@@ -48,13 +48,16 @@ func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 				}
 				got := w.look(h.ID)
 				if got.HeldSince == nil || got.HeldUntil == nil {
-					t.Fatalf("%d requests within the minute, and the webhook is held since %v until %v", asked, got.HeldSince, got.HeldUntil)
+					t.Fatalf("%d requests within the minute, and the webhook is held since %v until %v", asked, got.HeldSince,
+						got.HeldUntil)
 				}
 				if got.HeldUntil.Time().Sub(until).Abs() > 2*time.Second || got.Failures != 0 {
-					t.Errorf("the webhook is held until %v after %d failures, want until %v", got.HeldUntil.Time(), got.Failures, until)
+					t.Errorf("the webhook is held until %v after %d failures, want until %v", got.HeldUntil.Time(),
+						got.Failures, until)
 				}
 				last := w.deliveries(h.ID)[59]
-				if want := "held until " + got.HeldUntil.Time().Format("15:04:05") + " UTC: the receiver asked for a pause"; last.Reason != want || last.Attempts != 0 {
+				if want := "held until " + got.HeldUntil.Time().Format("15:04:05") +
+					" UTC: the receiver asked for a pause"; last.Reason != want || last.Attempts != 0 {
 					t.Errorf("the log says %q after %d attempts, want %q", last.Reason, last.Attempts, want)
 				}
 				pass(10 * time.Minute)

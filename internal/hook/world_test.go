@@ -62,7 +62,8 @@ func open(ctx context.Context, database string, log *slog.Logger) (*store.DB, er
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, store.Options{Database: database, BaseURL: baseURL, Log: log, Keys: keys, Readers: 2, Migrate: true})
+	return store.Open(ctx, store.Options{Database: database, BaseURL: baseURL, Log: log, Keys: keys, Readers: 2,
+		Migrate: true})
 }
 
 // bubble runs a test by a clock that stands still while anything happens, and
@@ -120,7 +121,8 @@ func (w *world) log() *slog.Logger {
 }
 
 // try runs an operation as a person, "" for the service.
-func try[In, Out any](w *world, person string, fn func(context.Context, *store.Tx, In) (Out, error), in In) (out Out, err error) {
+func try[In, Out any](w *world, person string, fn func(context.Context, *store.Tx, In) (Out, error), in In) (out Out,
+	err error) {
 	caller := board.Person(person)
 	if person == "" {
 		caller = board.System()
@@ -210,7 +212,8 @@ func (w *world) joins(person string, role board.WorkspaceRole) {
 func (w *world) newBoard(workspace string) (boardID, listID string) {
 	w.t.Helper()
 	boardID = do(w, w.ada, app.CreateBoard, app.CreateBoardInput{WorkspaceID: workspace, Name: "Launch"}).ID
-	return boardID, do(w, w.ada, app.CreateList, app.CreateListInput{BoardInput: app.BoardInput{BoardID: boardID}, Name: "To do"}).ID
+	return boardID, do(w, w.ada, app.CreateList,
+		app.CreateListInput{BoardInput: app.BoardInput{BoardID: boardID}, Name: "To do"}).ID
 }
 
 // card makes a card, which is an event for every webhook of its board.
@@ -292,7 +295,8 @@ func (w *world) engine(change ...func(*hook.Options)) (stop func()) {
 
 func (w *world) engineOn(db *store.DB, change ...func(*hook.Options)) (stop func()) {
 	w.t.Helper()
-	o := hook.Options{DB: db, Guard: newGuard(w.t, nil, w.names()...), Dial: w.dial, Chance: func() float64 { return 0 }, Holder: "first", Log: w.log()}
+	o := hook.Options{DB: db, Guard: newGuard(w.t, nil, w.names()...), Dial: w.dial, Chance: func() float64 { return 0 },
+		Holder: "first", Log: w.log()}
 	for _, fn := range change {
 		fn(&o)
 	}

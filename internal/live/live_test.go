@@ -124,7 +124,8 @@ func TestStreamTellsEachChangeOnce(t *testing.T) {
 			e := b.next("change")
 			want := ada.Must("list_board_changes", fields{"boardId": id, "since": since}).Get("0").(map[string]any)
 			since++
-			if e["client"] != "tab-"+string(rune('a'+i)) || e["boardVersion"] != float64(a.Version) || e["boardVersion"] != since || e["id"] != want["id"] || e["type"] != "list.created" || e["listId"] != a.ID() {
+			if e["client"] != "tab-"+string(rune('a'+i)) || e["boardVersion"] != float64(a.Version) ||
+				e["boardVersion"] != since || e["id"] != want["id"] || e["type"] != "list.created" || e["listId"] != a.ID() {
 				t.Errorf("change %d is %v, want %v", i, e, want)
 			}
 		}
@@ -200,7 +201,8 @@ func TestStreamTellsOfNotifications(t *testing.T) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)
-		list := ada.Must("create_list", fields{"boardId": ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID(), "name": "L"}).ID()
+		list := ada.Must("create_list",
+			fields{"boardId": ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID(), "name": "L"}).ID()
 		b := open(t, bob)
 		if e := b.next("notifications"); e["unread"] != 0.0 || e["newest"] != "" {
 			t.Errorf("at first: %v", e)

@@ -16,12 +16,16 @@ func TestAccountNoticesContainNoForeignLinks(t *testing.T) {
 	const link = "https://cardwall.example.com/profile/security"
 	subjects := map[string]bool{}
 	for kind, want := range map[board.EmailKind]string{
-		board.EmailPasswordChanged: "password of your Cardwall account was changed", board.EmailPasskeyAdded: "passkey", board.EmailTokenCreated: "ends in 1aBc",
-		board.EmailAppConnected: "from assistant.\u200bevil.\u200bexample", board.EmailNewDevice: "Firefox on Linux, from the IP address 192.0.2.7",
+		board.EmailPasswordChanged: "password of your Cardwall account was changed", board.EmailPasskeyAdded: "passkey",
+		board.EmailTokenCreated: "ends in 1aBc",
+		board.EmailAppConnected: "from assistant.\u200bevil.\u200bexample",
+		board.EmailNewDevice:    "Firefox on Linux, from the IP address 192.0.2.7",
 	} {
 		n := board.AccountNotice{
-			At: board.InstantOf(time.Date(2026, 11, 23, 9, 5, 0, 0, time.UTC)), TimeZone: "Europe/Berlin", Name: "You won!\r\nhttps://evil.example/3 \u202e", Host: "assistant.evil.example",
-			LastFour: "1aBc", Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.example/4",
+			At: board.InstantOf(time.Date(2026, 11, 23, 9, 5, 0, 0, time.UTC)), TimeZone: "Europe/Berlin",
+			Name: "You won!\r\nhttps://evil.example/3 \u202e", Host: "assistant.evil.example",
+			LastFour: "1aBc", Address: "192.0.2.7",
+			UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.example/4",
 		}
 		m, err := mail.Compose(board.Email{ID: "ltr_1", Kind: kind, To: "grace@example.com", Link: link, Notice: &n})
 		if err != nil {
@@ -31,10 +35,12 @@ func TestAccountNoticesContainNoForeignLinks(t *testing.T) {
 			t.Errorf("%s: the subject is %q", kind, m.Subject)
 		}
 		subjects[m.Subject] = true
-		if !strings.Contains(m.Text, want) || !strings.Contains(m.Text, "23 November 2026 at 10:05 (Europe/Berlin)") || !strings.Contains(m.Text, link) || !strings.Contains(m.HTML, link) {
+		if !strings.Contains(m.Text, want) || !strings.Contains(m.Text, "23 November 2026 at 10:05 (Europe/Berlin)") ||
+			!strings.Contains(m.Text, link) || !strings.Contains(m.HTML, link) {
 			t.Errorf("%s says\n%s", kind, m.Text)
 		}
-		if all := m.Text + m.HTML; strings.Contains(all, "evil.example") || strings.Contains(all, "https://evil") || strings.Contains(all, "\u202e") {
+		if all := m.Text + m.HTML; strings.Contains(all, "evil.example") || strings.Contains(all, "https://evil") ||
+			strings.Contains(all, "\u202e") {
 			t.Errorf("%s repeats a link:\n%s", kind, all)
 		}
 	}

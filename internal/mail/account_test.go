@@ -45,7 +45,8 @@ func TestAccountEmails(t *testing.T) {
 			if !ok || !strings.Contains(html, apptest.BaseURL+c.link) || strings.Contains(text+html, "evil.example") {
 				t.Errorf("the email %q says\n%s\n%s", c.subject, text, html)
 			}
-			if secret, _, _ := strings.Cut(link, "\n"); c.secret && (len(secret) < 26 || strings.Contains(p.log.String(), secret)) {
+			if secret, _, _ := strings.Cut(link, "\n"); c.secret &&
+				(len(secret) < 26 || strings.Contains(p.log.String(), secret)) {
 				t.Errorf("the secret of the email %q is %q; the log is\n%s", c.subject, secret, p.log)
 			}
 		}

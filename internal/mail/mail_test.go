@@ -148,17 +148,20 @@ func TestSendThroughSMTP(t *testing.T) {
 		if err != nil || subject != "You have been invited to a workspace on Cardwall" {
 			t.Errorf("the subject is %q %v", subject, err)
 		}
-		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<ltr_") || header.Get("Auto-Submitted") != "auto-generated" {
+		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<ltr_") ||
+			header.Get("Auto-Submitted") != "auto-generated" {
 			t.Errorf("the header is %v", header)
 		}
-		if !strings.Contains(text, "Ada invited you to join the workspace Ünïcode & Söhne as a member.") || !strings.Contains(html, "Ünïcode &amp; Söhne") {
+		if !strings.Contains(text, "Ada invited you to join the workspace Ünïcode & Söhne as a member.") ||
+			!strings.Contains(html, "Ünïcode &amp; Söhne") {
 			t.Errorf("the email is\n%s\n%s", text, html)
 		}
 		if strings.Contains(html, "<img") || strings.Contains(html, "src=") || strings.Contains(html, "url(") {
 			t.Errorf("the email loads external content:\n%s", html)
 		}
 		token := linkOf(t, text)
-		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") || !strings.Contains(p.log.String(), "email sent") {
+		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") ||
+			!strings.Contains(p.log.String(), "email sent") {
 			t.Errorf("the log is %s", p.log)
 		}
 		if err := accept(grace, token); err != nil {
@@ -178,7 +181,8 @@ func TestTemporaryFailureIsRetried(t *testing.T) {
 			command, response string
 			pause             time.Duration
 		}{
-			{"RCPT", "450 4.2.0 busy", time.Minute}, {"MAIL", "530 5.7.0 say who you are", 5 * time.Minute}, {"CONTENT", "451 4.3.0 {data} looks odd", 15 * time.Minute},
+			{"RCPT", "450 4.2.0 busy", time.Minute}, {"MAIL", "530 5.7.0 say who you are", 5 * time.Minute},
+			{"CONTENT", "451 4.3.0 {data} looks odd", 15 * time.Minute},
 		}
 		for _, step := range steps {
 			server.respond(step.command, step.response)
@@ -212,7 +216,8 @@ func TestTemporaryFailureIsRetried(t *testing.T) {
 				t.Errorf("the log has the secret: %s", p.log)
 			}
 		}
-		if !strings.Contains(p.log.String(), "/invitation#…") || strings.Count(p.log.String(), "will retry") != 4 || !strings.Contains(p.log.String(), "looks odd") {
+		if !strings.Contains(p.log.String(), "/invitation#…") || strings.Count(p.log.String(), "will retry") != 4 ||
+			!strings.Contains(p.log.String(), "looks odd") {
 			t.Errorf("the log is %s", p.log)
 		}
 		// Either email may have arrived, so both links must work.
@@ -232,7 +237,8 @@ func TestEmailIsDroppedAfterPermanentFailure(t *testing.T) {
 		p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		for i, final := range []struct{ command, response string }{{"RCPT", "550 5.1.1 nobody here"}, {"CONTENT", "554 5.7.1 {data} is on a list"}} {
+		for i, final := range []struct{ command, response string }{{"RCPT", "550 5.1.1 nobody here"},
+			{"CONTENT", "554 5.7.1 {data} is on a list"}} {
 			invite(ada, workspace, string(rune('a'+i))+"@example.com")
 			server.respond(final.command, final.response)
 			p.deliver(t)
@@ -272,7 +278,8 @@ func TestNamesAreNotInSubjectsOrLinks(t *testing.T) {
 	t.Parallel()
 	evil := "You won! http://evil.example/3 www.evil.example win@evil.example"
 	all := []board.Email{
-		{Kind: board.EmailInvitation, Invitation: &board.InvitationEmail{Workspace: evil, InvitedBy: evil, Role: board.WorkspaceMember}},
+		{Kind: board.EmailInvitation,
+			Invitation: &board.InvitationEmail{Workspace: evil, InvitedBy: evil, Role: board.WorkspaceMember}},
 		{Kind: board.EmailWebhookDisabled, Webhook: &board.WebhookEmail{Name: evil, Host: "evil.example", Workspace: evil}},
 	}
 	for _, kind := range board.NotificationKinds() {
@@ -315,7 +322,8 @@ func TestNamesCannotInject(t *testing.T) {
 	p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 	evil := "Acme\x1b[31m\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028" + strings.Repeat("x", 300)
 	m, err := mail.Compose(board.Email{
-		ID: "ltr_1", Kind: board.EmailInvitation, To: "grace@example.com", Link: "https://cards.example.com/invitation#s3cret",
+		ID: "ltr_1", Kind: board.EmailInvitation, To: "grace@example.com",
+		Link:       "https://cards.example.com/invitation#s3cret",
 		Invitation: &board.InvitationEmail{Workspace: evil, InvitedBy: "Eve\n\"><a href=x>", Role: board.WorkspaceMember},
 	})
 	if err != nil {
@@ -365,7 +373,8 @@ func TestOutbox(t *testing.T) {
 		}
 		_, text, _ := read(t, string(data))
 		token := linkOf(t, text)
-		if log := p.log.String(); strings.Contains(log, token) || strings.Contains(log, "grace@example.com") || strings.Contains(log, "Invitation to Engines") || !strings.Contains(log, files[0]) {
+		if log := p.log.String(); strings.Contains(log, token) || strings.Contains(log, "grace@example.com") ||
+			strings.Contains(log, "Invitation to Engines") || !strings.Contains(log, files[0]) {
 			t.Errorf("the log is %s", log)
 		}
 		if err := accept(grace, token); err != nil {

@@ -59,11 +59,14 @@ func TestNotificationEmails(t *testing.T) {
 		if subject != "You were mentioned" || !strings.Contains(text, `Ada mentioned you: Press release & "kit"`) {
 			t.Errorf("the subject is %q", subject)
 		}
-		if !strings.Contains(text, "@Bob, look: Bcc: evil@example.com <script>\nLaunch <plan>\n"+apptest.BaseURL+"/cards/"+card) || strings.Contains(html, "<script>") || !strings.Contains(html, "Launch &lt;plan&gt;") {
+		if !strings.Contains(text, "@Bob, look: Bcc: evil@example.com <script>\nLaunch <plan>\n"+apptest.BaseURL+"/cards/"+
+			card) || strings.Contains(html, "<script>") || !strings.Contains(html, "Launch &lt;plan&gt;") {
 			t.Errorf("the email says\n%s\n%s", text, html)
 		}
-		address, ok := strings.CutPrefix(strings.Trim(header["List-Unsubscribe"][0], "<>"), apptest.BaseURL+"/unsubscribe?token=")
-		if !ok || header["List-Unsubscribe-Post"][0] != "List-Unsubscribe=One-Click" || strings.Contains(p.log.String(), address) || !strings.Contains(text, address) {
+		address, ok := strings.CutPrefix(strings.Trim(header["List-Unsubscribe"][0], "<>"),
+			apptest.BaseURL+"/unsubscribe?token=")
+		if !ok || header["List-Unsubscribe-Post"][0] != "List-Unsubscribe=One-Click" ||
+			strings.Contains(p.log.String(), address) || !strings.Contains(text, address) {
 			t.Errorf("the unsubscribe links: %v\n%s", header, p.log)
 		}
 
@@ -77,7 +80,8 @@ func TestNotificationEmails(t *testing.T) {
 				t.Errorf("an email about a confidential board contains %q:\n%s\n%s", word, subject, text)
 			}
 		}
-		if subject != "You were assigned a card on a confidential board, and 2 more" || !strings.Contains(text, "A confidential board was shared with you") {
+		if subject != "You were assigned a card on a confidential board, and 2 more" ||
+			!strings.Contains(text, "A confidential board was shared with you") {
 			t.Errorf("the email is %q\n%s", subject, text)
 		}
 		// Account emails have no unsubscribe link.

@@ -14,10 +14,13 @@ func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for _, o := range []mail.Options{
 		{From: "nobody"}, {From: "a@example.com", SMTP: "http://mail"}, {From: "a@example.com", SMTP: "smtp://"},
-		{From: "a@example.com", SMTP: "smtp://u:topsecret@host:port"}, {From: "a@example.com", SMTP: "smtp://u:topsecret@host/folder"},
-		{From: "a@example.com", SMTP: "smtp://u:topsecret@host:99999"}, {From: "a@example.com", SMTP: "smtp://u:top%zzsecret@host"},
+		{From: "a@example.com", SMTP: "smtp://u:topsecret@host:port"},
+		{From: "a@example.com", SMTP: "smtp://u:topsecret@host/folder"},
+		{From: "a@example.com", SMTP: "smtp://u:topsecret@host:99999"},
+		{From: "a@example.com", SMTP: "smtp://u:top%zzsecret@host"},
 	} {
-		if _, err := mail.NewSender(o); err == nil || strings.Contains(err.Error(), "topsecret") || strings.Contains(err.Error(), "zz") {
+		if _, err := mail.NewSender(o); err == nil || strings.Contains(err.Error(), "topsecret") ||
+			strings.Contains(err.Error(), "zz") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -29,7 +32,8 @@ func TestPasswordNeedsEncryption(t *testing.T) {
 	server := newSMTPAt(t, "127.0.0.2") // local, but not recognized as local
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	p := newWorker(s, mail.Options{SMTP: "smtp://ada:topsecret@" + server.address})
-	m, err := mail.Compose(board.Email{ID: "ltr_1", Kind: board.EmailInvitation, To: "a@example.com", Link: "https://x.example.com/#s", Invitation: &board.InvitationEmail{}})
+	m, err := mail.Compose(board.Email{ID: "ltr_1", Kind: board.EmailInvitation, To: "a@example.com",
+		Link: "https://x.example.com/#s", Invitation: &board.InvitationEmail{}})
 	if err != nil {
 		t.Fatal(err)
 	}

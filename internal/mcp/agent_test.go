@@ -26,7 +26,8 @@ func TestAgentSetsUpABoardAndIsUndone(t *testing.T) {
 		w.ada.Must("set_card_due", fields{"cardId": w.card, "dueDate": "2026-12-01"})
 		before := w.picture(w.board)
 
-		agent := &agent{t: t, p: w.ada.Issue(app.NewToken{Name: "assistant", Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}})}
+		agent := &agent{t: t, p: w.ada.Issue(app.NewToken{Name: "assistant",
+			Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}})}
 		made := agent.setUp(w.workspace, "Win the fair", bob.ID)
 		agent.work(w.board, w.card, doing, label, bob.ID)
 		if agent.writes < 20 {
@@ -57,7 +58,8 @@ func TestAgentSetsUpABoardAndIsUndone(t *testing.T) {
 // picture is what a board shows, without times and numbers of versions.
 func (w *world) picture(boardID string) string {
 	var b strings.Builder
-	for name, in := range map[string]fields{"list_lists": {"boardId": boardID}, "list_cards": {"boardId": boardID}, "list_labels": {"boardId": boardID}, "get_card": {"cardId": w.card}, "list_comments": {"cardId": w.card}} {
+	for name, in := range map[string]fields{"list_lists": {"boardId": boardID}, "list_cards": {"boardId": boardID},
+		"list_labels": {"boardId": boardID}, "get_card": {"cardId": w.card}, "list_comments": {"cardId": w.card}} {
 		text, err := json.Marshal(map[string]any{name: w.ada.Must(name, in).Data}, json.Deterministic(true))
 		if err != nil {
 			w.T.Fatal(err)
@@ -99,7 +101,8 @@ func (a *agent) tool(name string, in fields) apptest.ToolAnswer {
 // setUp follows the steps of set_up_project_board, in their order.
 func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 	a.t.Helper()
-	prompt := a.p.RPC(apptest.Stateless, "prompts/get", fields{"name": "set_up_project_board", "arguments": fields{"goal": goal, "workspaceId": workspace}})
+	prompt := a.p.RPC(apptest.Stateless, "prompts/get",
+		fields{"name": "set_up_project_board", "arguments": fields{"goal": goal, "workspaceId": workspace}})
 	text := prompt.Result["messages"].([]any)[0].(map[string]any)["content"].(map[string]any)["text"].(string)
 	at := 0
 	step := func(name string, in fields) apptest.ToolAnswer {

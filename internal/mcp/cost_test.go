@@ -24,7 +24,8 @@ func TestDocumentedCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, scopes := range map[string][]board.Scope{
-		"read": {board.ScopeRead}, "read, write": {board.ScopeRead, board.ScopeWrite}, "read, write, admin": {board.ScopeRead, board.ScopeWrite, board.ScopeAdmin},
+		"read": {board.ScopeRead}, "read, write": {board.ScopeRead, board.ScopeWrite},
+		"read, write, admin": {board.ScopeRead, board.ScopeWrite, board.ScopeAdmin},
 	} {
 		var list struct {
 			Result struct {
@@ -47,7 +48,8 @@ func TestDocumentedCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if have := size / tokenLength; have < tokens*9/10 || have > tokens*11/10 {
-			t.Errorf("docs/mcp.md says that the tools of %s cost %d tokens; they are %d and cost %d", name, tokens, len(list.Result.Tools), have)
+			t.Errorf("docs/mcp.md says that the tools of %s cost %d tokens; they are %d and cost %d", name, tokens,
+				len(list.Result.Tools), have)
 		}
 	}
 }
@@ -66,7 +68,8 @@ func TestDocumentedUndo(t *testing.T) {
 		t.Errorf("there is a tool that undoes changes: %v; docs/mcp.md says so: %v", undo, says)
 	}
 	for _, thing := range []string{"card", "list", "board"} {
-		if !strings.Contains(string(text), thing+"s") || w.Registry.Named("archive_"+thing) == nil || w.Registry.Named("restore_"+thing) == nil {
+		if !strings.Contains(string(text), thing+"s") || w.Registry.Named("archive_"+thing) == nil ||
+			w.Registry.Named("restore_"+thing) == nil {
 			t.Errorf("docs/mcp.md says that an archived %s can be restored; the tools for it are missing", thing)
 		}
 	}

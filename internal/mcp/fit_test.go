@@ -17,13 +17,15 @@ func TestResultsFit(t *testing.T) {
 		var cards []string
 		w.ada.Must("update_card", fields{"cardId": w.card, "description": long[:16_000]})
 		for i := range 25 {
-			id := w.ada.Must("create_card", fields{"listId": w.list, "title": fmt.Sprintf("Card %d %s", i, strings.Repeat("語", 400)), "description": long[:16_000]}).ID()
+			id := w.ada.Must("create_card", fields{"listId": w.list,
+				"title": fmt.Sprintf("Card %d %s", i, strings.Repeat("語", 400)), "description": long[:16_000]}).ID()
 			cards = append(cards, id)
 			w.ada.Must("set_card_due", fields{"cardId": id, "dueDate": "2026-12-01"})
 			w.ada.Must("add_comment", fields{"cardId": w.card, "text": long[:16_000]})
 		}
 		for i := range 60 {
-			w.ada.Must("create_label", fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("<", 60)), "color": "red"})
+			w.ada.Must("create_label",
+				fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("<", 60)), "color": "red"})
 			w.ada.Must("create_list", fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("&", 200))})
 		}
 		small := func(name string, in fields) apptest.ToolAnswer {
@@ -34,14 +36,18 @@ func TestResultsFit(t *testing.T) {
 			}
 			return a
 		}
-		if a := small("list_cards", fields{"boardId": w.board, "limit": 5}); strings.Contains(a.Text, "shortened") || strings.Contains(a.Text, "語<&") || len(a.Each("id")) != 5 {
+		if a := small("list_cards", fields{"boardId": w.board, "limit": 5}); strings.Contains(a.Text, "shortened") ||
+			strings.Contains(a.Text, "語<&") || len(a.Each("id")) != 5 {
 			t.Errorf("five compact cards are %s", a.Text)
 		}
 		for name, in := range map[string]fields{
-			"list_cards": {"boardId": w.board, "limit": 200, "view": "full"}, "list_comments": {"cardId": w.card, "limit": 200}, "search_cards": {"q": "card", "limit": 200, "view": "full"},
-			"list_board_activity": {"boardId": w.board, "limit": 200}, "get_board": {"boardId": w.board}, "get_card": {"cardId": cards[0]},
-			"get_workspace_calendar": {"workspaceId": w.workspace, "from": "2026-11-01", "to": "2026-12-31"}, "list_labels": {"boardId": w.board, "limit": 200},
-			"update_card": {"cardId": cards[0], "done": true},
+			"list_cards": {"boardId": w.board, "limit": 200, "view": "full"}, "list_comments": {"cardId": w.card, "limit": 200},
+			"search_cards":        {"q": "card", "limit": 200, "view": "full"},
+			"list_board_activity": {"boardId": w.board, "limit": 200}, "get_board": {"boardId": w.board},
+			"get_card":               {"cardId": cards[0]},
+			"get_workspace_calendar": {"workspaceId": w.workspace, "from": "2026-11-01", "to": "2026-12-31"},
+			"list_labels":            {"boardId": w.board, "limit": 200},
+			"update_card":            {"cardId": cards[0], "done": true},
 		} {
 			a := small(name, in)
 			if !strings.Contains(a.Text, `"shortened":`) || !strings.Contains(a.Text, "Next: ") {
@@ -52,7 +58,8 @@ func TestResultsFit(t *testing.T) {
 			name string
 			in   fields
 		}{
-			{"list_cards", fields{"boardId": w.board, "limit": 200, "view": "full"}}, {"list_comments", fields{"cardId": w.card, "limit": 40}}, {"list_labels", fields{"boardId": w.board}},
+			{"list_cards", fields{"boardId": w.board, "limit": 200, "view": "full"}},
+			{"list_comments", fields{"cardId": w.card, "limit": 40}}, {"list_labels", fields{"boardId": w.board}},
 		} {
 			var got []string
 			for page, more := list.in, true; more; {
@@ -71,7 +78,8 @@ func TestResultsFit(t *testing.T) {
 				t.Errorf("%s: %d records by pages of a tool, %d over REST", list.name, len(got), len(want))
 			}
 		}
-		for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card, "service://boards/" + w.board + "/cards/" + cards[0]} {
+		for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card,
+			"service://boards/" + w.board + "/cards/" + cards[0]} {
 			w.read(w.ada, apptest.Stateless, uri)
 		}
 	})
@@ -90,7 +98,8 @@ func TestListsAreShortAndCompact(t *testing.T) {
 		if rest := w.ada.Tool("list_cards", fields{"boardId": w.board, "cursor": a.Next}); len(rest.Each("id")) != 6 {
 			t.Errorf("the rest is %s", rest.Text)
 		}
-		if a := w.ada.Tool("list_cards", fields{"boardId": w.board, "view": "full", "limit": 2}); a.Get("1.description") != "long" {
+		if a := w.ada.Tool("list_cards",
+			fields{"boardId": w.board, "view": "full", "limit": 2}); a.Get("1.description") != "long" {
 			t.Errorf("in full: %s", a.Text)
 		}
 	})

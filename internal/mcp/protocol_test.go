@@ -15,7 +15,8 @@ import (
 
 // create is a call that shows in the number of boards.
 func (w *world) create(revision string) *http.Request {
-	return w.ada.RPCRequest(revision, "tools/call", fields{"name": "create_board", "arguments": fields{"workspaceId": w.workspace, "name": "New"}})
+	return w.ada.RPCRequest(revision, "tools/call",
+		fields{"name": "create_board", "arguments": fields{"workspaceId": w.workspace, "name": "New"}})
 }
 
 func TestRevisions(t *testing.T) {
@@ -41,9 +42,11 @@ func TestRevisions(t *testing.T) {
 	}
 	// What a client offers in the old handshake is answered with what is served.
 	for offered, want := range map[string]string{
-		"2025-11-25": "2025-11-25", "2025-06-18": "2025-06-18", "2025-03-26": "2025-03-26", "2024-11-05": "2025-11-25", "2099-01-01": "2025-11-25", "2026-07-28": "2025-11-25",
+		"2025-11-25": "2025-11-25", "2025-06-18": "2025-06-18", "2025-03-26": "2025-03-26", "2024-11-05": "2025-11-25",
+		"2099-01-01": "2025-11-25", "2026-07-28": "2025-11-25",
 	} {
-		r := w.ada.RPCRequest(apptest.Sessions, "initialize", fields{"protocolVersion": offered, "capabilities": fields{}, "clientInfo": fields{"name": "test", "version": "1"}})
+		r := w.ada.RPCRequest(apptest.Sessions, "initialize", fields{"protocolVersion": offered, "capabilities": fields{},
+			"clientInfo": fields{"name": "test", "version": "1"}})
 		r.Header.Del("Mcp-Protocol-Version")
 		a := w.ada.Message(r)
 		if a.Result["protocolVersion"] != want || a.Header.Get("Mcp-Session-Id") != "" {
@@ -51,7 +54,9 @@ func TestRevisions(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"initialize", "ping", "logging/setLevel", "resources/subscribe"} {
-		if a := w.ada.RPC(apptest.Stateless, method, fields{"protocolVersion": "2026-07-28", "capabilities": fields{}, "clientInfo": fields{"name": "x", "version": "1"}, "level": "info", "uri": "service://boards/x"}); a.Result != nil || a.Status/100 != 4 {
+		if a := w.ada.RPC(apptest.Stateless, method,
+			fields{"protocolVersion": "2026-07-28", "capabilities": fields{}, "clientInfo": fields{"name": "x", "version": "1"},
+				"level": "info", "uri": "service://boards/x"}); a.Result != nil || a.Status/100 != 4 {
 			t.Errorf("%s in %s: %d %s", method, apptest.Stateless, a.Status, a.Raw)
 		}
 	}
@@ -61,7 +66,9 @@ func TestRevisions(t *testing.T) {
 // of lists, for it sends nothing by itself.
 func TestCapabilities(t *testing.T) {
 	w := one(t, apptest.Options{})
-	hello := w.ada.RPC(apptest.Sessions, "initialize", fields{"protocolVersion": apptest.Sessions, "capabilities": fields{}, "clientInfo": fields{"name": "test", "version": "1"}})
+	hello := w.ada.RPC(apptest.Sessions, "initialize",
+		fields{"protocolVersion": apptest.Sessions, "capabilities": fields{},
+			"clientInfo": fields{"name": "test", "version": "1"}})
 	discovered := w.ada.RPC(apptest.Stateless, "server/discover", nil)
 	for revision, a := range map[string]apptest.RPCAnswer{apptest.Sessions: hello, apptest.Stateless: discovered} {
 		capabilities, _ := a.Result["capabilities"].(map[string]any)
@@ -82,7 +89,8 @@ func TestCapabilities(t *testing.T) {
 		t.Errorf("the revisions are %v", versions)
 	}
 	// What a token sees is not for others: a shared cache must not keep it.
-	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"} {
+	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list",
+		"server/discover"} {
 		if a := w.ada.RPC(apptest.Stateless, method, nil); a.Result["cacheScope"] != "private" {
 			t.Errorf("%s: the cache scope is %v in %s", method, a.Result["cacheScope"], a.Raw[:min(300, len(a.Raw))])
 		}
@@ -151,15 +159,16 @@ func TestOddRequests(t *testing.T) {
 		r      *http.Request
 		status int
 	}{
-		"a batch":                     {post("[" + message + "]"), 400},
-		"a batch of two":              {post("[" + message + "," + message + "]"), 400},
-		"an empty batch":              {post("[]"), 400},
-		"a batch in 2025-11-25":       {post("["+message+"]", "Mcp-Protocol-Version", apptest.Sessions), 400},
-		"nothing":                     {post(""), 400},
-		"no JSON":                     {post("hello"), 400},
-		"half a message":              {post(message[:len(message)-2]), 400},
-		"two messages":                {post(message + message), 400},
-		"a name twice":                {post(strings.Replace(message, `"name":"create_board"`, `"name":"create_board","name":"create_board"`, 1)), 400},
+		"a batch":               {post("[" + message + "]"), 400},
+		"a batch of two":        {post("[" + message + "," + message + "]"), 400},
+		"an empty batch":        {post("[]"), 400},
+		"a batch in 2025-11-25": {post("["+message+"]", "Mcp-Protocol-Version", apptest.Sessions), 400},
+		"nothing":               {post(""), 400},
+		"no JSON":               {post("hello"), 400},
+		"half a message":        {post(message[:len(message)-2]), 400},
+		"two messages":          {post(message + message), 400},
+		"a name twice": {post(strings.Replace(message, `"name":"create_board"`,
+			`"name":"create_board","name":"create_board"`, 1)), 400},
 		"bad UTF-8":                   {post(strings.Replace(message, "New", "N\xffw", 1)), 400},
 		"another version of JSON-RPC": {post(strings.Replace(message, "2.0", "1.0", 1)), 400},
 		"an id of a kind":             {post(strings.Replace(message, `"id":1`, `"id":{}`, 1)), 400},
@@ -190,7 +199,8 @@ func TestOddRequests(t *testing.T) {
 			}
 		}
 	}
-	if a := w.ada.ToolOf(w.ada.Message(post(nested))); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Text, "nested") {
+	if a := w.ada.ToolOf(w.ada.Message(post(nested))); a.Code != board.CodeInvalidRequest ||
+		!strings.Contains(a.Text, "nested") {
 		t.Errorf("500 levels: %s", a.Text)
 	}
 	if a := w.ada.Message(post(message, "Accept", "*/*")); a.Status != http.StatusOK {
@@ -238,7 +248,8 @@ func TestForeignPages(t *testing.T) {
 		{"", "", 200},
 		{"cardwall.example.com", "https://cardwall.example.com", 200},
 		{"CARDWALL.example.com:443", "https://cardwall.example.com:443", 200},
-		{"127.0.0.1:8080", "", 200}, {"localhost:8080", "", 200}, {"[::1]:8080", "", 200}, {"10.1.2.3", "", 200}, // proxies that keep no Host
+		// proxies that keep no Host
+		{"127.0.0.1:8080", "", 200}, {"localhost:8080", "", 200}, {"[::1]:8080", "", 200}, {"10.1.2.3", "", 200},
 		{"evil.example.com", "", 403},
 		{"cardwall.example.com.evil.example.com", "", 403},
 		{"cardwall.example.com:8443", "", 403},
@@ -293,14 +304,16 @@ func TestChallengeNamesTheScopesThatAreEnough(t *testing.T) {
 		"no token": nobody.Message(w.create(apptest.Stateless)), "no token, GET": nobody.Message(get),
 		"a wrong token": nobody.Message(wrong), "a cookie": nobody.Message(browser),
 	} {
-		if a.Status != http.StatusUnauthorized || !strings.HasPrefix(a.Header.Get("Www-Authenticate"), "Bearer ") || !strings.Contains(a.Header.Get("Www-Authenticate"), want) {
+		if a.Status != http.StatusUnauthorized || !strings.HasPrefix(a.Header.Get("Www-Authenticate"), "Bearer ") ||
+			!strings.Contains(a.Header.Get("Www-Authenticate"), want) {
 			t.Errorf("%s: %d %s %v", what, a.Status, a.Raw, a.Header)
 		}
 	}
 	if w.boards() != before {
 		t.Error("something was done without a token")
 	}
-	if a := nobody.Call("get_me", nil); !strings.Contains(a.Header.Get("Www-Authenticate"), `scope="read write"`) || strings.Contains(a.Header.Get("Www-Authenticate"), "/mcp") {
+	if a := nobody.Call("get_me", nil); !strings.Contains(a.Header.Get("Www-Authenticate"), `scope="read write"`) ||
+		strings.Contains(a.Header.Get("Www-Authenticate"), "/mcp") {
 		t.Errorf("REST points to the metadata of the other door: %v", a.Header)
 	}
 }
@@ -327,11 +340,13 @@ func TestRates(t *testing.T) {
 		t.Errorf("the same over REST: %s", rest.Raw)
 	}
 	for range limits.RequestsPerMinute - limits.SearchesPerMinute {
-		if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusOK || a.Header.Get("X-Ratelimit-Limit") != "60" {
+		if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusOK ||
+			a.Header.Get("X-Ratelimit-Limit") != "60" {
 			t.Fatalf("%d %s %v", a.Status, a.Raw, a.Header)
 		}
 	}
-	if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
+	if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusTooManyRequests ||
+		a.Header.Get("Retry-After") == "" {
 		t.Errorf("a request too many: %d %s %v", a.Status, a.Raw, a.Header)
 	}
 }

@@ -67,22 +67,32 @@ func TestResources(t *testing.T) {
 			}
 			b := w.read(w.ada, revision, "service://boards/"+w.board)
 			cards, _ := b["cards"].([]any)
-			if record, _ := b["board"].(map[string]any); record["id"] != w.board || len(record["lists"].([]any)) != 1 || len(record["labels"].([]any)) != 1 || len(cards) != 1 || cards[0].(map[string]any)["id"] != w.card {
+			if record, _ := b["board"].(map[string]any); record["id"] != w.board || len(record["lists"].([]any)) != 1 ||
+				len(record["labels"].([]any)) != 1 || len(cards) != 1 || cards[0].(map[string]any)["id"] != w.card {
 				t.Errorf("the board is %v", b)
 			}
 			c := w.read(w.ada, revision, "service://boards/"+w.board+"/cards/"+w.card)
 			comments, _ := c["comments"].([]any)
-			if record, _ := c["card"].(map[string]any); record["id"] != w.card || len(comments) != 1 || comments[0].(map[string]any)["text"] != "Soon." {
+			if record, _ := c["card"].(map[string]any); record["id"] != w.card || len(comments) != 1 ||
+				comments[0].(map[string]any)["text"] != "Soon." {
 				t.Errorf("the card is %v", c)
 			}
 			for _, uri := range []string{
-				"", "service://", "service://boards", "service://boards/", "service://boards/x", "service://boards/../" + w.board, "service://boards/" + w.board + "/..",
-				"service://boards/" + w.board + "/../" + w.board, "service://boards/%2e%2e/" + w.board, "service://boards/" + w.board + "%2f..", "service://boards/" + w.board + "/",
-				"service://boards/" + w.board + "/cards", "service://boards/" + w.board + "/cards/", "service://boards/" + w.board + "/cards/../" + w.card,
-				"service://boards/" + other + "/cards/" + w.card, "service://boards/" + w.card, "service://boards/" + w.board + "/cards/" + w.board,
-				"service://boards/" + strings.ToUpper(w.board), "service://boards/" + w.board + "?x=1", "service://boards/" + w.board + "#x", "SERVICE://boards/" + w.board,
-				"service://boards/" + w.board + "\n", " service://boards/" + w.board, "service://boards/brd_00000000000000000000000000", "file:///etc/passwd", "https://example.com",
-				"service://boards/" + strings.Repeat("x", 100_000), "service://boards/{boardId}", "service://boards/" + w.board + "\x00", `service://boards/"`, "service://boards/\x01\\", "service://boards/ü", "service://boards/\u202e",
+				"", "service://", "service://boards", "service://boards/", "service://boards/x", "service://boards/../" + w.board,
+				"service://boards/" + w.board + "/..",
+				"service://boards/" + w.board + "/../" + w.board, "service://boards/%2e%2e/" + w.board,
+				"service://boards/" + w.board + "%2f..", "service://boards/" + w.board + "/",
+				"service://boards/" + w.board + "/cards", "service://boards/" + w.board + "/cards/",
+				"service://boards/" + w.board + "/cards/../" + w.card,
+				"service://boards/" + other + "/cards/" + w.card, "service://boards/" + w.card,
+				"service://boards/" + w.board + "/cards/" + w.board,
+				"service://boards/" + strings.ToUpper(w.board), "service://boards/" + w.board + "?x=1",
+				"service://boards/" + w.board + "#x", "SERVICE://boards/" + w.board,
+				"service://boards/" + w.board + "\n", " service://boards/" + w.board,
+				"service://boards/brd_00000000000000000000000000", "file:///etc/passwd", "https://example.com",
+				"service://boards/" + strings.Repeat("x", 100_000), "service://boards/{boardId}",
+				"service://boards/" + w.board + "\x00", `service://boards/"`, "service://boards/\x01\\", "service://boards/ü",
+				"service://boards/\u202e",
 			} {
 				begun := time.Now()
 				if got := w.read(w.ada, revision, uri); got != nil {
@@ -101,7 +111,8 @@ func TestResources(t *testing.T) {
 		there, absent := w.ada, "service://boards/brd_00000000000000000000000000"
 		x := eve.RPC(apptest.Sessions, "resources/read", fields{"uri": "service://boards/" + w.board})
 		y := there.RPC(apptest.Sessions, "resources/read", fields{"uri": absent})
-		if strings.ReplaceAll(string(x.Raw), w.board, "") != strings.ReplaceAll(string(y.Raw), "brd_00000000000000000000000000", "") {
+		if strings.ReplaceAll(string(x.Raw), w.board, "") != strings.ReplaceAll(string(y.Raw),
+			"brd_00000000000000000000000000", "") {
 			t.Errorf("a stranger is told %s of what is there, %s of what is not", x.Raw, y.Raw)
 		}
 	})
@@ -129,20 +140,23 @@ func TestCompletion(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		second := w.ada.Must("create_board", fields{"workspaceId": w.workspace, "name": "Second"}).ID()
 		w.ada.Must("create_card", fields{"listId": w.list, "title": "Other"})
-		boards, cards := fields{"type": "ref/resource", "uri": "service://boards/{boardId}"}, fields{"type": "ref/resource", "uri": "service://boards/{boardId}/cards/{cardId}"}
+		boards, cards := fields{"type": "ref/resource", "uri": "service://boards/{boardId}"}, fields{"type": "ref/resource",
+			"uri": "service://boards/{boardId}/cards/{cardId}"}
 		project := fields{"type": "ref/prompt", "name": "set_up_project_board"}
 		eve := w.Person("Eve")
 		own := eve.Workspace("Own", board.PlanTeam)
 		for what, c := range map[string]struct {
 			got, want []string
 		}{
-			"all boards":           {sorted(completions(t, w.ada, boards, "boardId", "", nil)), sorted([]string{w.board, second})},
-			"by name":              {completions(t, w.ada, boards, "boardId", "seco", nil), []string{second}},
-			"by id":                {completions(t, w.ada, boards, "boardId", second[:len(second)-1], nil), []string{second}},
-			"by nothing":           {completions(t, w.ada, boards, "boardId", "zzz", nil), []string{}},
-			"a stranger":           {completions(t, eve, boards, "boardId", "", nil), []string{}},
-			"a stranger's id":      {completions(t, eve, boards, "boardId", w.board, nil), []string{}},
-			"cards":                {completions(t, w.ada, cards, "cardId", "press", fields{"boardId": w.board}), []string{w.card}},
+			"all boards": {sorted(completions(t, w.ada, boards, "boardId", "", nil)),
+				sorted([]string{w.board, second})},
+			"by name":         {completions(t, w.ada, boards, "boardId", "seco", nil), []string{second}},
+			"by id":           {completions(t, w.ada, boards, "boardId", second[:len(second)-1], nil), []string{second}},
+			"by nothing":      {completions(t, w.ada, boards, "boardId", "zzz", nil), []string{}},
+			"a stranger":      {completions(t, eve, boards, "boardId", "", nil), []string{}},
+			"a stranger's id": {completions(t, eve, boards, "boardId", w.board, nil), []string{}},
+			"cards": {completions(t, w.ada, cards, "cardId", "press", fields{"boardId": w.board}),
+				[]string{w.card}},
 			"cards of no board":    {completions(t, w.ada, cards, "cardId", "", nil), []string{}},
 			"cards of a stranger":  {completions(t, eve, cards, "cardId", "", fields{"boardId": w.board}), []string{}},
 			"workspaces":           {completions(t, w.ada, project, "workspaceId", "eng", nil), []string{w.workspace}},
@@ -156,7 +170,8 @@ func TestCompletion(t *testing.T) {
 		for i := range 120 {
 			w.ada.Must("create_board", fields{"workspaceId": w.workspace, "name": fmt.Sprint("Board ", i)})
 		}
-		a := w.ada.RPC(apptest.Stateless, "completion/complete", fields{"ref": boards, "argument": fields{"name": "boardId", "value": ""}}).Result["completion"].(map[string]any)
+		a := w.ada.RPC(apptest.Stateless, "completion/complete",
+			fields{"ref": boards, "argument": fields{"name": "boardId", "value": ""}}).Result["completion"].(map[string]any)
 		if len(a["values"].([]any)) != 100 || a["hasMore"] != true || a["total"] != 122.0 {
 			t.Errorf("of 122 boards %d are proposed, total %v, more %v", len(a["values"].([]any)), a["total"], a["hasMore"])
 		}
@@ -184,7 +199,8 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("the prompts are %v", names)
 		}
 		for name, arguments := range map[string]fields{
-			"set_up_project_board": {"goal": "Win the fair", "workspaceId": w.workspace}, "weekly_review": {"boardId": w.board}, "triage_my_cards": {},
+			"set_up_project_board": {"goal": "Win the fair", "workspaceId": w.workspace}, "weekly_review": {"boardId": w.board},
+			"triage_my_cards": {},
 		} {
 			text, a := get(w.ada, name, arguments)
 			if text == "" || !strings.Contains(text, "never follow instructions") || strings.Contains(text, "is read-only") {
@@ -222,7 +238,9 @@ func TestPrompts(t *testing.T) {
 				t.Errorf("%s for a stranger: %d %s", name, a.Status, a.Raw)
 			}
 		}
-		if text, a := get(w.ada, "set_up_project_board", fields{"goal": strings.Repeat("x", 5000), "workspaceId": w.workspace}); text != "" || !strings.Contains(a.Reason, "goal") {
+		if text, a := get(w.ada, "set_up_project_board",
+			fields{"goal": strings.Repeat("x", 5000), "workspaceId": w.workspace}); text != "" ||
+			!strings.Contains(a.Reason, "goal") {
 			t.Errorf("an endless goal: %d %s", a.Status, a.Raw)
 		}
 		if _, a := get(w.ada, "make_coffee", nil); a.Code != -32602 {

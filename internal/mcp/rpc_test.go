@@ -39,7 +39,8 @@ func (w *world) sent(body string, headers ...string) (apptest.RPCAnswer, envelop
 	}
 	a := w.ada.Message(r)
 	var e envelope
-	if err := json.Unmarshal(a.Raw, &e); err != nil || e.Version != "2.0" || e.ID == nil || (e.Result == nil) == (e.Error == nil) || a.Header.Get("Content-Type") != "application/json" {
+	if err := json.Unmarshal(a.Raw, &e); err != nil || e.Version != "2.0" || e.ID == nil ||
+		(e.Result == nil) == (e.Error == nil) || a.Header.Get("Content-Type") != "application/json" {
 		w.T.Errorf("%s is responded to with %d %s (%v)", body[:min(200, len(body))], a.Status, a.Raw, err)
 	}
 	return a, e
@@ -50,7 +51,8 @@ func (w *world) sent(body string, headers ...string) (apptest.RPCAnswer, envelop
 func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 	w := one(t, apptest.Options{})
 	call := func(id, method string) string {
-		return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"name":"get_me","arguments":{},"level":"info","uri":"service://boards/x"}}`
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method +
+			`","params":{"name":"get_me","arguments":{},"level":"info","uri":"service://boards/x"}}`
 	}
 	for what, c := range map[string]struct {
 		body         string
@@ -83,17 +85,21 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 			if revision == "" {
 				headers = nil
 			}
-			if a, e := w.sent(c.body, headers...); e.Error == nil || a.Status != c.status || e.Error.Code != c.code || string(e.ID) != c.id || e.Error.Message == "" {
+			if a, e := w.sent(c.body, headers...); e.Error == nil || a.Status != c.status || e.Error.Code != c.code ||
+				string(e.ID) != c.id || e.Error.Message == "" {
 				t.Errorf("%s in %q: want %d %d, got %d %s", what, revision, c.status, c.code, a.Status, a.Raw)
 			}
 		}
 	}
-	if a, e := w.sent(call("1", "tools/destroy"), "Mcp-Protocol-Version", apptest.Stateless); e.Error == nil || a.Status != http.StatusNotFound || e.Error.Code != -32601 {
+	if a, e := w.sent(call("1", "tools/destroy"), "Mcp-Protocol-Version", apptest.Stateless); e.Error == nil ||
+		a.Status != http.StatusNotFound || e.Error.Code != -32601 {
 		t.Errorf("an unknown method in %s: %d %s", apptest.Stateless, a.Status, a.Raw)
 	}
 	for what, headers := range map[string][]string{
-		"an answer in HTML": {"Accept", "text/html"}, "a revision of long ago": {"Mcp-Protocol-Version", "2024-11-05"}, "text": {"Content-Type", "text/plain"},
-		"another site": {"Origin", "https://evil.example.com"}, "another token": {"Authorization", "Bearer cwl_wrong"}, "too much": {"X-Filler", "x"},
+		"an answer in HTML": {"Accept", "text/html"}, "a revision of long ago": {"Mcp-Protocol-Version", "2024-11-05"},
+		"text":         {"Content-Type", "text/plain"},
+		"another site": {"Origin", "https://evil.example.com"}, "another token": {"Authorization", "Bearer cwl_wrong"},
+		"too much": {"X-Filler", "x"},
 	} {
 		body := call("1", "ping")
 		if what == "too much" {
@@ -103,7 +109,8 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 			t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 		}
 	}
-	if a := w.ada.Message(httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath, strings.NewReader(""))); a.Status != http.StatusUnsupportedMediaType {
+	if a := w.ada.Message(httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath,
+		strings.NewReader(""))); a.Status != http.StatusUnsupportedMediaType {
 		t.Errorf("no content type: %d %s", a.Status, a.Raw)
 	}
 }
@@ -111,8 +118,10 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 // The id of a request comes back as it was, even one that JSON-RPC advises against.
 func TestIDsComeBackAsGiven(t *testing.T) {
 	w := one(t, apptest.Options{})
-	for _, id := range []string{"1", "0", "-7", "1.5", "1e3", "-0.0", "9007199254740993", "12345678901234567890123", "1e400", `""`, `"x"`, `"1.5"`, `"ü"`} {
-		for method, params := range map[string]string{"ping": `{}`, "tools/list": `{}`, "tools/call": `{"name":"get_me","arguments":{}}`, "resources/read": `{"uri":"service://boards/` + w.board + `"}`} {
+	for _, id := range []string{"1", "0", "-7", "1.5", "1e3", "-0.0", "9007199254740993", "12345678901234567890123",
+		"1e400", `""`, `"x"`, `"1.5"`, `"ü"`} {
+		for method, params := range map[string]string{"ping": `{}`, "tools/list": `{}`,
+			"tools/call": `{"name":"get_me","arguments":{}}`, "resources/read": `{"uri":"service://boards/` + w.board + `"}`} {
 			for _, body := range []string{
 				`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`,
 				`{"method":"` + method + `","params":` + params + `, "id" : ` + id + ` ,"jsonrpc":"2.0"}`,
@@ -136,27 +145,35 @@ func TestRateLimitSaysWhenToTryAgain(t *testing.T) {
 	for w.ada.RPC(apptest.Sessions, "ping", fields{}).Status == http.StatusOK {
 	}
 	for _, revision := range []string{apptest.Stateless, apptest.Sessions} {
-		for name, in := range map[string]fields{"get_me": {}, "create_board": {"workspaceId": workspace, "name": "Late"}, "search_cards": {"q": "x"}} {
+		for name, in := range map[string]fields{"get_me": {}, "create_board": {"workspaceId": workspace, "name": "Late"},
+			"search_cards": {"q": "x"}} {
 			rpc := w.ada.RPC(revision, "tools/call", fields{"name": name, "arguments": in})
 			a := w.ada.ToolOf(rpc)
-			if rpc.Status != http.StatusOK || !a.Failed || a.Code != board.CodeRateLimited || !strings.Contains(a.Text, "wait ") || rpc.Header.Get("Retry-After") == "" || rpc.Header.Get("Retry-After") == "0" {
+			if rpc.Status != http.StatusOK || !a.Failed || a.Code != board.CodeRateLimited ||
+				!strings.Contains(a.Text, "wait ") || rpc.Header.Get("Retry-After") == "" || rpc.Header.Get("Retry-After") == "0" {
 				t.Errorf("%s in %s: %d %s %v", name, revision, rpc.Status, rpc.Raw, rpc.Header)
 			}
-			if after := rpc.Header.Get("Retry-After"); !strings.Contains(a.Text, "wait "+after+" s") || !strings.Contains(string(rpc.Raw), `"retryAfter":`+after) {
+			if after := rpc.Header.Get("Retry-After"); !strings.Contains(a.Text, "wait "+after+" s") ||
+				!strings.Contains(string(rpc.Raw), `"retryAfter":`+after) {
 				t.Errorf("the header says %s, the result %s", after, rpc.Raw)
 			}
-			if stateless := strings.Contains(string(rpc.Raw), `"resultType":"complete"`); stateless != (revision == apptest.Stateless) {
+			if stateless := strings.Contains(string(rpc.Raw),
+				`"resultType":"complete"`); stateless != (revision == apptest.Stateless) {
 				t.Errorf("%s in %s: %s", name, revision, rpc.Raw)
 			}
 		}
 	}
-	for _, body := range []string{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"2.0","id":"a","method":"tools/list"}`, `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"x"}}`} {
+	for _, body := range []string{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":"a","method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"x"}}`} {
 		a, e := w.sent(body)
-		if a.Status != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" || e.Error == nil || e.Error.Data.Code != board.CodeRateLimited || e.Error.Data.RetryAfter == 0 || !strings.Contains(body, string(e.ID)) {
+		if a.Status != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" || e.Error == nil ||
+			e.Error.Data.Code != board.CodeRateLimited || e.Error.Data.RetryAfter == 0 || !strings.Contains(body, string(e.ID)) {
 			t.Errorf("%s: %d %s %v", body, a.Status, a.Raw, a.Header)
 		}
 	}
-	for _, odd := range []string{"", "hello", strings.Repeat(" ", 1<<20), `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`} {
+	for _, odd := range []string{"", "hello", strings.Repeat(" ", 1<<20),
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`} {
 		if a, e := w.sent(odd); a.Status != http.StatusTooManyRequests || e.Error == nil || string(e.ID) != "null" {
 			t.Errorf("%d bytes: %d %s", len(odd), a.Status, a.Raw)
 		}

@@ -15,12 +15,15 @@ import (
 func BenchmarkGetCard(b *testing.B) {
 	s := apptest.New(b, b.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")
-	boardID := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Launch"}).ID()
+	boardID := ada.Must("create_board",
+		apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Launch"}).ID()
 	list := ada.Must("create_list", apptest.Fields{"boardId": boardID, "name": "To do"}).ID()
-	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Press release", "description": "Two paragraphs, one picture."}).ID()
+	card := ada.Must("create_card",
+		apptest.Fields{"listId": list, "title": "Press release", "description": "Two paragraphs, one picture."}).ID()
 	ada.Must("add_checklist", apptest.Fields{"cardId": card, "title": "Before", "items": []string{"one", "two", "three"}})
 	tool := func(revision string) *http.Request {
-		return ada.RPCRequest(revision, "tools/call", apptest.Fields{"name": "get_card", "arguments": apptest.Fields{"cardId": card}})
+		return ada.RPCRequest(revision, "tools/call",
+			apptest.Fields{"name": "get_card", "arguments": apptest.Fields{"cardId": card}})
 	}
 	for _, c := range []struct {
 		name string

@@ -38,14 +38,16 @@ func toolNames(t *testing.T, a apptest.RPCAnswer) (names []string) {
 func TestToolsOfScopes(t *testing.T) {
 	w := one(t, apptest.Options{})
 	for _, scopes := range [][]board.Scope{
-		{board.ScopeRead}, {board.ScopeRead, board.ScopeWrite}, {board.ScopeRead, board.ScopeAdmin}, {board.ScopeRead, board.ScopeWrite, board.ScopeAdmin},
+		{board.ScopeRead}, {board.ScopeRead, board.ScopeWrite}, {board.ScopeRead, board.ScopeAdmin},
+		{board.ScopeRead, board.ScopeWrite, board.ScopeAdmin},
 	} {
 		p := w.ada.With(scopes...)
 		var want, beyond []string
 		for _, o := range w.Registry.All() {
 			switch {
 			case o.Audience != op.Public, strings.Contains(o.Name, "webhook"):
-				if a := p.RPC(apptest.Stateless, "tools/call", fields{"name": o.Name, "arguments": fields{}}); a.Result != nil || a.Code != -32602 {
+				if a := p.RPC(apptest.Stateless, "tools/call", fields{"name": o.Name, "arguments": fields{}}); a.Result != nil ||
+					a.Code != -32602 {
 					t.Errorf("%s is offered: %s", o.Name, a.Raw)
 				}
 			case slices.Contains(scopes, o.Scope):
@@ -61,7 +63,8 @@ func TestToolsOfScopes(t *testing.T) {
 			}
 			for _, name := range beyond {
 				a := p.ToolOf(p.RPC(revision, "tools/call", fields{"name": name, "arguments": fields{"nonsense": 1}}))
-				if !a.Failed || a.Code != board.CodeInsufficientScope || !strings.HasPrefix(a.Text, "insufficient_scope: ") || !strings.Contains(a.Text, " Next: ") {
+				if !a.Failed || a.Code != board.CodeInsufficientScope || !strings.HasPrefix(a.Text, "insufficient_scope: ") ||
+					!strings.Contains(a.Text, " Next: ") {
 					t.Errorf("%v: %s answers %s", scopes, name, a.Text)
 				}
 			}
@@ -75,9 +78,12 @@ func TestToolsOfScopes(t *testing.T) {
 func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 	w := one(t, apptest.Options{})
 	destructive := []string{
-		"trash_board", "withdraw_invitation", "remove_board_member", "delete_checklist", "delete_checklist_item", "delete_comment", "delete_label",
-		"delete_saved_filter", "clear_card_due", "update_board", "update_list", "update_card", "update_checklist", "update_checklist_item", "update_label",
-		"update_saved_filter", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board", "move_card_to_board", "move_list_to_board",
+		"trash_board", "withdraw_invitation", "remove_board_member", "delete_checklist", "delete_checklist_item",
+		"delete_comment", "delete_label",
+		"delete_saved_filter", "clear_card_due", "update_board", "update_list", "update_card", "update_checklist",
+		"update_checklist_item", "update_label",
+		"update_saved_filter", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board",
+		"move_card_to_board", "move_list_to_board",
 		"copy_card", // which adds, but may show others what is confidential
 	}
 	list := w.ada.RPC(apptest.Stateless, "tools/list", nil).Result["tools"].([]any)
@@ -86,7 +92,8 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		name, hints := tool["name"].(string), tool["annotations"].(map[string]any)
 		o := w.Registry.Named(name)
 		want := map[string]any{
-			"readOnlyHint": o.Method == http.MethodGet, "destructiveHint": slices.Contains(destructive, name), "openWorldHint": false,
+			"readOnlyHint": o.Method == http.MethodGet, "destructiveHint": slices.Contains(destructive, name),
+			"openWorldHint":  false,
 			"idempotentHint": o.Method != http.MethodPost,
 		}
 		for _, verb := range []string{"update_", "edit_", "set_", "delete_", "clear_", "remove_"} {
@@ -129,11 +136,15 @@ func TestDirectCallsAreAnsweredAlike(t *testing.T) {
 			name string
 			in   any
 		}{
-			{w.ada, "get_me", nil}, {w.ada, "get_me", fields{}}, {w.ada, "get_card", fields{"cardId": w.card}}, {w.ada, "get_board", fields{"boardId": w.board}},
-			{w.ada, "list_cards", fields{"boardId": w.board, "view": "full", "limit": 1}}, {w.ada, "list_comments", fields{"cardId": w.card}}, {w.ada, "search_cards", fields{"q": "<b>"}},
-			{w.ada, "list_board_activity", fields{"boardId": w.board}}, {w.ada, "list_board_templates", nil}, {w.ada, "export_board", fields{"boardId": w.board}},
+			{w.ada, "get_me", nil}, {w.ada, "get_me", fields{}}, {w.ada, "get_card", fields{"cardId": w.card}},
+			{w.ada, "get_board", fields{"boardId": w.board}},
+			{w.ada, "list_cards", fields{"boardId": w.board, "view": "full", "limit": 1}},
+			{w.ada, "list_comments", fields{"cardId": w.card}}, {w.ada, "search_cards", fields{"q": "<b>"}},
+			{w.ada, "list_board_activity", fields{"boardId": w.board}}, {w.ada, "list_board_templates", nil},
+			{w.ada, "export_board", fields{"boardId": w.board}},
 			{w.ada, "create_card", fields{"listId": w.list, "title": "Once <more>", "idempotencyKey": "alike"}},
-			{w.ada, "create_card", fields{"listId": w.list}}, {w.ada, "get_card", fields{"cardId": "crd_<x>"}}, {w.ada, "get_card", fields{odd: 1}}, {w.ada, "get_card", nil},
+			{w.ada, "create_card", fields{"listId": w.list}}, {w.ada, "get_card", fields{"cardId": "crd_<x>"}},
+			{w.ada, "get_card", fields{odd: 1}}, {w.ada, "get_card", nil},
 			{w.ada, "get_card", "x"}, {w.ada, "get_card", []string{}}, {w.ada, "get_nothing", nil},
 			{reader, "create_card", fields{"listId": w.list, "title": "x"}}, {reader, "trash_board", fields{"boardId": w.board}},
 		} {
@@ -153,11 +164,14 @@ func TestDirectCallsAreAnsweredAlike(t *testing.T) {
 						r.Header.Set("Content-Type", kind)
 						return c.p.Message(r)
 					}
-					direct, around := ask("application/json"), ask("application/json; charset=utf-8") // which the direct way leaves to the SDK
+					// which the direct way leaves to the SDK
+					direct, around := ask("application/json"), ask("application/json; charset=utf-8")
 					compared++
-					if direct.Status != around.Status || !bytes.Equal(direct.Raw, around.Raw) || direct.Header.Get("Content-Type") != around.Header.Get("Content-Type") ||
+					if direct.Status != around.Status || !bytes.Equal(direct.Raw, around.Raw) ||
+						direct.Header.Get("Content-Type") != around.Header.Get("Content-Type") ||
 						direct.Header.Get("Cache-Control") != around.Header.Get("Cache-Control") {
-						t.Errorf("%s %v, id %s in %s:\n%d %s %v\nby the SDK\n%d %s %v", c.name, c.in, id, revision, direct.Status, direct.Raw, direct.Header, around.Status, around.Raw, around.Header)
+						t.Errorf("%s %v, id %s in %s:\n%d %s %v\nby the SDK\n%d %s %v", c.name, c.in, id, revision, direct.Status,
+							direct.Raw, direct.Header, around.Status, around.Raw, around.Header)
 					}
 				}
 			}
@@ -198,9 +212,11 @@ func TestUntrustedText(t *testing.T) {
 			}
 		}
 		for name, in := range map[string]fields{
-			"get_board": {"boardId": board2}, "get_card": {"cardId": card}, "list_cards": {"boardId": board2, "view": "full"}, "list_comments": {"cardId": card},
-			"list_checklists": {"cardId": card}, "list_labels": {"boardId": board2}, "list_board_activity": {"boardId": board2}, "search_cards": {"q": "rules"},
-			"update_card": {"cardId": card, "done": true}, "list_boards": {},
+			"get_board": {"boardId": board2}, "get_card": {"cardId": card}, "list_cards": {"boardId": board2, "view": "full"},
+			"list_comments":   {"cardId": card},
+			"list_checklists": {"cardId": card}, "list_labels": {"boardId": board2}, "list_board_activity": {"boardId": board2},
+			"search_cards": {"q": "rules"},
+			"update_card":  {"cardId": card, "done": true}, "list_boards": {},
 		} {
 			clean(name, w.ada.Tool(name, in).Raw)
 		}
@@ -211,7 +227,8 @@ func TestUntrustedText(t *testing.T) {
 				t.Errorf("%s does not warn: %s", uri, a.Raw)
 			}
 		}
-		prompt := w.ada.RPC(apptest.Stateless, "prompts/get", fields{"name": "set_up_project_board", "arguments": fields{"goal": evil, "workspaceId": w.workspace}})
+		prompt := w.ada.RPC(apptest.Stateless, "prompts/get",
+			fields{"name": "set_up_project_board", "arguments": fields{"goal": evil, "workspaceId": w.workspace}})
 		clean("the prompt", prompt.Raw)
 		if w.ada.Must("get_card", fields{"cardId": card}).Text("title") != name {
 			t.Error("what was stored is not what was written")
@@ -226,23 +243,32 @@ func TestPanics(t *testing.T) {
 	w := newWorld(apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{
 		Registry: func() *op.Registry {
 			r := app.Operations()
-			op.Query(r, "explode", "GET /explode", "Explode.", func(context.Context, *store.View, nothing) (nothing, error) { panic("a secret") })
+			op.Query(r, "explode", "GET /explode", "Explode.", func(context.Context, *store.View, nothing) (nothing, error) {
+				panic("a secret")
+			})
 			return r
 		},
 		Tools: func(s *sdk.Server) {
-			s.AddTool(&sdk.Tool{Name: "test_explode", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { panic("a secret") })
-			s.AddResource(&sdk.Resource{Name: "x", URI: "test://explode"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) { panic("a secret") })
-			s.AddPrompt(&sdk.Prompt{Name: "explode"}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) { panic("a secret") })
+			s.AddTool(&sdk.Tool{Name: "test_explode", InputSchema: map[string]any{"type": "object"}},
+				func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { panic("a secret") })
+			s.AddResource(&sdk.Resource{Name: "x", URI: "test://explode"},
+				func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) { panic("a secret") })
+			s.AddPrompt(&sdk.Prompt{Name: "explode"},
+				func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) { panic("a secret") })
 		},
 	}))
 	for _, revision := range []string{apptest.Stateless, apptest.Sessions} {
-		if a := w.ada.ToolOf(w.ada.RPC(revision, "tools/call", fields{"name": "explode", "arguments": fields{}})); a.Code != board.CodeInternal || !strings.Contains(a.Text, "req_") {
+		if a := w.ada.ToolOf(w.ada.RPC(revision, "tools/call",
+			fields{"name": "explode", "arguments": fields{}})); a.Code != board.CodeInternal ||
+			!strings.Contains(a.Text, "req_") {
 			t.Errorf("the tool answers %s", a.Raw)
 		}
 		for method, params := range map[string]fields{
-			"tools/call": {"name": "test_explode", "arguments": fields{}}, "resources/read": {"uri": "test://explode"}, "prompts/get": {"name": "explode"},
+			"tools/call": {"name": "test_explode", "arguments": fields{}}, "resources/read": {"uri": "test://explode"},
+			"prompts/get": {"name": "explode"},
 		} {
-			if a := w.ada.RPC(revision, method, params); a.Code != -32603 || strings.Contains(string(a.Raw), "secret") || !strings.Contains(a.Reason, "req_") {
+			if a := w.ada.RPC(revision, method, params); a.Code != -32603 || strings.Contains(string(a.Raw), "secret") ||
+				!strings.Contains(a.Reason, "req_") {
 				t.Errorf("%s answers %d %s", method, a.Status, a.Raw)
 			}
 		}

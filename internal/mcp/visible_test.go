@@ -16,11 +16,17 @@ import (
 func TestHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]rune{
-		"zero width space": 0x200B, "non-joiner": 0x200C, "joiner": 0x200D, "left-to-right mark": 0x200E, "override": 0x202E, "isolate": 0x2066,
-		"pop isolate": 0x2069, "word joiner": 0x2060, "invisible plus": 0x2064, "byte order mark": 0xFEFF, "soft hyphen": 0xAD, "Arabic letter mark": 0x61C,
-		"tag a": 0xE0061, "cancel tag": 0xE007F, "variation selector 16": 0xFE0F, "variation selector 17": 0xE0100, "variation selector 256": 0xE01EF,
-		"Hangul filler": 0x3164, "half-width filler": 0xFFA0, "escape": 0x1B, "bell": 7, "delete": 0x7F, "C1 control": 0x9B, "annotation": 0xFFF9,
-		"Mongolian vowel separator": 0x180E, "grapheme joiner": 0x34F, "musical begin beam": 0x1D173, "shorthand overlap": 0x1BCA0,
+		"zero width space": 0x200B, "non-joiner": 0x200C, "joiner": 0x200D, "left-to-right mark": 0x200E, "override": 0x202E,
+		"isolate":     0x2066,
+		"pop isolate": 0x2069, "word joiner": 0x2060, "invisible plus": 0x2064, "byte order mark": 0xFEFF,
+		"soft hyphen": 0xAD, "Arabic letter mark": 0x61C,
+		"tag a": 0xE0061, "cancel tag": 0xE007F, "variation selector 16": 0xFE0F, "variation selector 17": 0xE0100,
+		"variation selector 256": 0xE01EF,
+		"Hangul filler":          0x3164, "half-width filler": 0xFFA0, "escape": 0x1B, "bell": 7, "delete": 0x7F,
+		"C1 control":                0x9B,
+		"annotation":                0xFFF9,
+		"Mongolian vowel separator": 0x180E, "grapheme joiner": 0x34F, "musical begin beam": 0x1D173,
+		"shorthand overlap": 0x1BCA0,
 	} {
 		if !isHidden(c) {
 			t.Errorf("%s (%U) is left", what, c)
@@ -29,7 +35,8 @@ func TestHiddenCharacters(t *testing.T) {
 	// By Unicode's own tables: what formats, what selects variations, private
 	// controls; and nothing of what a person reads.
 	for c := rune(0); c <= unicode.MaxRune; c++ {
-		ignorable := unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) || unicode.Is(unicode.Variation_Selector, c) || unicode.Is(unicode.Bidi_Control, c)
+		ignorable := unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) || unicode.Is(unicode.Variation_Selector, c) ||
+			unicode.Is(unicode.Bidi_Control, c)
 		if ignorable && !isHidden(c) {
 			t.Errorf("%U is left", c)
 		}
@@ -110,11 +117,13 @@ func TestEscapes(t *testing.T) {
 			t.Fatalf("%s is written %s, want %s", body, got, want)
 		}
 	}
-	for _, text := range []string{"", "a<b>c&d", "\u2028\u2029\u2027", "\x00\x01\b\f\n\r\t\x1f\x7f", `"\/`, "\xff\xe2\x80", "😀\xe2", "ü\u200b"} {
+	for _, text := range []string{"", "a<b>c&d", "\u2028\u2029\u2027", "\x00\x01\b\f\n\r\t\x1f\x7f", `"\/`, "\xff\xe2\x80",
+		"😀\xe2", "ü\u200b"} {
 		same(t, text)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		same(t, rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a\"\\<>&\u2028\u2029\n\x01é"))),
-			rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })).Draw(t, "text"))
+			rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })).Draw(t,
+			"text"))
 	})
 }

@@ -19,7 +19,8 @@ func TestCompressedAnswers(t *testing.T) {
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	ada, _, boardID := desk(s)
 	list := ada.Must("create_list", fields{"boardId": boardID, "name": "To do"}).ID()
-	ada.Must("create_card", fields{"listId": list, "title": "Long", "description": strings.Repeat("words of a card ", 1000)})
+	ada.Must("create_card", fields{"listId": list, "title": "Long",
+		"description": strings.Repeat("words of a card ", 1000)})
 	card := ada.All("list_cards", "id", fields{"boardId": boardID})[0]
 	ask := func(name string, in fields, accept string) *httptest.ResponseRecorder {
 		r := ada.Request(s.Registry.Named(name), in)

@@ -25,7 +25,8 @@ func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: s.Handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10, DisableGeneralOptionsHandler: true}
+	server := &http.Server{Handler: s.Handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10,
+		DisableGeneralOptionsHandler: true}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(rest.Listener(l)) }()
 	t.Cleanup(func() { _ = server.Close(); <-served })
@@ -90,11 +91,13 @@ func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
 func TestEveryAnswerAsksForHTTPS(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
-	plain, err := rest.New(rest.Config{DB: s.DB, Registry: s.Registry, BaseURL: "http://127.0.0.1:8080", Log: slog.New(slog.DiscardHandler)})
+	plain, err := rest.New(rest.Config{DB: s.DB, Registry: s.Registry, BaseURL: "http://127.0.0.1:8080",
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []string{"/healthz", "/readyz", "/openapi.json", "/api/public/v1/me", "/api/public/v1/nothing", "/api/app/v1/session", "/mcp", "/nowhere", "/a//b"} {
+	for _, at := range []string{"/healthz", "/readyz", "/openapi.json", "/api/public/v1/me", "/api/public/v1/nothing",
+		"/api/app/v1/session", "/mcp", "/nowhere", "/a//b"} {
 		for _, c := range []struct {
 			handler http.Handler
 			want    string
@@ -117,7 +120,8 @@ func TestAllowNamesHead(t *testing.T) {
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")
 	for at, want := range map[string]string{"/me": "GET, HEAD", "/boards": "GET, HEAD, POST", "/cards": "POST"} {
-		if a := ada.Send("PUT", at, "{}"); a.Status != 405 || a.Header.Get("Allow") != want || !strings.Contains(a.Message, want) {
+		if a := ada.Send("PUT", at, "{}"); a.Status != 405 || a.Header.Get("Allow") != want ||
+			!strings.Contains(a.Message, want) {
 			t.Errorf("PUT %s: %d, Allow %q, want %q; %s", at, a.Status, a.Header.Get("Allow"), want, a.Message)
 		}
 	}

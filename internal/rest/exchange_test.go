@@ -33,15 +33,17 @@ func TestSlowOperationIsAWarning(t *testing.T) {
 		Registry: func() *op.Registry {
 			r := app.Operations()
 			r.In("Tests", "What only a test calls.")
-			op.Query(r, "take_long", "GET /long", "Take long.", func(ctx context.Context, _ *store.View, _ app.Nothing) (app.Deleted, error) {
-				rest(ctx)
-				return app.Deleted{}, nil
-			})
-			op.Stream(r, "stream_long", "GET /stream", "Stream for long.", func(ctx context.Context, _ *store.View, _ app.Nothing, w io.Writer) error {
-				rest(ctx)
-				_, err := io.WriteString(w, "{}")
-				return err
-			})
+			op.Query(r, "take_long", "GET /long", "Take long.",
+				func(ctx context.Context, _ *store.View, _ app.Nothing) (app.Deleted, error) {
+					rest(ctx)
+					return app.Deleted{}, nil
+				})
+			op.Stream(r, "stream_long", "GET /stream", "Stream for long.",
+				func(ctx context.Context, _ *store.View, _ app.Nothing, w io.Writer) error {
+					rest(ctx)
+					_, err := io.WriteString(w, "{}")
+					return err
+				})
 			return r
 		},
 	})

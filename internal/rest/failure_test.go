@@ -20,24 +20,29 @@ import (
 func failing() *op.Registry {
 	r := app.Operations()
 	r.In("Tests", "What only a test calls.")
-	op.Query(r, "panic_in_query", "GET /panic", "Panic while reading.", func(context.Context, *store.View, app.Nothing) (app.Deleted, error) {
-		panic("the secret inside")
-	})
-	op.Command(r, "panic_in_command", "POST /boards/{boardId}/panic", "Panic while writing.", func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
-		halfway(ctx, tx, in)
-		panic("the secret inside")
-	})
-	op.Command(r, "fail_in_command", "POST /boards/{boardId}/fail", "Fail while writing.", func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
-		halfway(ctx, tx, in)
-		return app.Deleted{}, errors.New("the secret inside")
-	})
-	op.Query(r, "fail_in_query", "GET /fail", "Fail while reading.", func(context.Context, *store.View, app.Nothing) (app.Deleted, error) {
-		return app.Deleted{}, errors.New("the secret inside")
-	})
-	op.Command(r, "refuse_in_command", "POST /boards/{boardId}/refuse", "Refuse while writing.", func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
-		halfway(ctx, tx, in)
-		return app.Deleted{}, board.Refuse(board.CodePlanLimit, "No more.")
-	})
+	op.Query(r, "panic_in_query", "GET /panic", "Panic while reading.",
+		func(context.Context, *store.View, app.Nothing) (app.Deleted, error) {
+			panic("the secret inside")
+		})
+	op.Command(r, "panic_in_command", "POST /boards/{boardId}/panic", "Panic while writing.",
+		func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
+			halfway(ctx, tx, in)
+			panic("the secret inside")
+		})
+	op.Command(r, "fail_in_command", "POST /boards/{boardId}/fail", "Fail while writing.",
+		func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
+			halfway(ctx, tx, in)
+			return app.Deleted{}, errors.New("the secret inside")
+		})
+	op.Query(r, "fail_in_query", "GET /fail", "Fail while reading.",
+		func(context.Context, *store.View, app.Nothing) (app.Deleted, error) {
+			return app.Deleted{}, errors.New("the secret inside")
+		})
+	op.Command(r, "refuse_in_command", "POST /boards/{boardId}/refuse", "Refuse while writing.",
+		func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
+			halfway(ctx, tx, in)
+			return app.Deleted{}, board.Refuse(board.CodePlanLimit, "No more.")
+		})
 	return r
 }
 
@@ -73,7 +78,8 @@ func TestFailureInsideAnOperation(t *testing.T) {
 						}
 					}
 					a := ada.CallWith(name, in, header)
-					if a.Status != http.StatusInternalServerError || a.Code != board.CodeInternal || !strings.Contains(a.Message, "mine-"+name) || a.Header.Get("X-Request-Id") != "mine-"+name {
+					if a.Status != http.StatusInternalServerError || a.Code != board.CodeInternal ||
+						!strings.Contains(a.Message, "mine-"+name) || a.Header.Get("X-Request-Id") != "mine-"+name {
 						t.Errorf("%s: %d %s %v", name, a.Status, a.Raw, a.Header)
 					}
 					if strings.Contains(string(a.Raw), "secret") || strings.Contains(string(a.Raw), ".go") {
@@ -82,7 +88,8 @@ func TestFailureInsideAnOperation(t *testing.T) {
 				}
 			}
 		}
-		if a := ada.Call("refuse_in_command", fields{"boardId": boardID}); a.Status != http.StatusPaymentRequired || a.Message != "No more." {
+		if a := ada.Call("refuse_in_command", fields{"boardId": boardID}); a.Status != http.StatusPaymentRequired ||
+			a.Message != "No more." {
 			t.Errorf("a refusal: %d %s", a.Status, a.Raw)
 		}
 		if after := ada.Must("get_board", fields{"boardId": boardID}).Raw; string(after) != string(before) {
@@ -100,7 +107,8 @@ func TestDatabaseThatIsAway(t *testing.T) {
 		ada, workspace, _ := desk(s)
 		away := func(what string, a apptest.Answer) {
 			t.Helper()
-			if a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable || a.Header.Get("Retry-After") == "" {
+			if a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable ||
+				a.Header.Get("Retry-After") == "" {
 				t.Errorf("%s: %d %s %v", what, a.Status, a.Raw, a.Header)
 			}
 		}

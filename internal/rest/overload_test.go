@@ -26,15 +26,16 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	registry := func() *op.Registry {
 		r := app.Operations()
 		r.In("Tests", "What only a test calls.")
-		op.Query(r, "read_all", "GET /all", "Read everything.", func(ctx context.Context, _ *store.View, _ app.Nothing) (app.Deleted, error) {
-			held.Add(1)
-			defer held.Add(-1)
-			select {
-			case <-hold:
-			case <-ctx.Done():
-			}
-			return app.Deleted{ID: "all"}, ctx.Err()
-		}, op.Report)
+		op.Query(r, "read_all", "GET /all", "Read everything.",
+			func(ctx context.Context, _ *store.View, _ app.Nothing) (app.Deleted, error) {
+				held.Add(1)
+				defer held.Add(-1)
+				select {
+				case <-hold:
+				case <-ctx.Done():
+				}
+				return app.Deleted{ID: "all"}, ctx.Err()
+			}, op.Report)
 		return r
 	}
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{Registry: registry})
@@ -55,7 +56,8 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	for held.Load() < int64(places) {
 		time.Sleep(time.Millisecond)
 	}
-	if a := ada.Call("read_all", nil); a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable || a.Header.Get("Retry-After") != "5" {
+	if a := ada.Call("read_all", nil); a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable ||
+		a.Header.Get("Retry-After") != "5" {
 		t.Errorf("one more over REST: %d %s %v", a.Status, a.Raw, a.Header)
 	}
 	if a := ada.Tool("read_all", nil); !a.Failed || a.Code != board.CodeUnavailable {

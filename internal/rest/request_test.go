@@ -26,7 +26,9 @@ func TestUnknownPaths(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, _, boardID := desk(s)
 		absent := ada.Call("get_board", fields{"boardId": "brd_x"})
-		for _, path := range []string{"", "/", "/nowhere", "/boards/", "/boards//", "/boards/" + boardID + "/", "/boards/" + boardID + "/nowhere", "//me", "/./me", "/x/../me", "/me/..", "/ME", "/boards/%2e%2e/me", "/me%00", "/me/%2f"} {
+		for _, path := range []string{"", "/", "/nowhere", "/boards/", "/boards//", "/boards/" + boardID + "/",
+			"/boards/" + boardID + "/nowhere", "//me", "/./me", "/x/../me", "/me/..", "/ME", "/boards/%2e%2e/me", "/me%00",
+			"/me/%2f"} {
 			for _, method := range []string{http.MethodGet, http.MethodPost} {
 				a := ada.Send(method, path, "")
 				if a.Status != http.StatusNotFound || a.Code != board.CodeNotFound || string(a.Raw) != string(absent.Raw) {
@@ -50,14 +52,16 @@ func TestWrongMethods(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, _, boardID := desk(s)
 		for path, allowed := range map[string]string{
-			"/me": "GET, HEAD", "/boards": "GET, HEAD, POST", "/boards/" + boardID: "DELETE, GET, HEAD, PATCH", "/cards": "POST", "/boards/" + boardID + "/members/x": "DELETE, PUT",
+			"/me": "GET, HEAD", "/boards": "GET, HEAD, POST", "/boards/" + boardID: "DELETE, GET, HEAD, PATCH", "/cards": "POST",
+			"/boards/" + boardID + "/members/x": "DELETE, PUT",
 		} {
 			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
 				if slices.Contains(strings.Split(allowed, ", "), method) {
 					continue
 				}
 				a := ada.Send(method, path, "")
-				if a.Status != http.StatusMethodNotAllowed || a.Code != board.CodeInvalidRequest || a.Header.Get("Allow") != allowed || !strings.Contains(a.Message, allowed) {
+				if a.Status != http.StatusMethodNotAllowed || a.Code != board.CodeInvalidRequest ||
+					a.Header.Get("Allow") != allowed || !strings.Contains(a.Message, allowed) {
 					t.Errorf("%s %s: %d %s, Allow %q", method, path, a.Status, a.Raw, a.Header.Get("Allow"))
 				}
 			}
@@ -112,19 +116,22 @@ func TestBodies(t *testing.T) {
 			"white space":                   {" \n ", 400, "JSON"},
 			"an empty object":               {"{}", 400, "name is required"},
 		} {
-			if a := ada.Send("POST", "/boards", c.body); a.Status != c.status || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, c.says) || len(a.Message) > 600 {
+			if a := ada.Send("POST", "/boards", c.body); a.Status != c.status || a.Code != board.CodeInvalidRequest ||
+				!strings.Contains(a.Message, c.says) || len(a.Message) > 600 {
 				t.Errorf("%s: want %d that says %q, got %d %.600s", what, c.status, c.says, a.Status, a.Raw)
 			}
 		}
 		if after := ada.Must("list_boards", nil).Raw; string(after) != string(before) {
 			t.Errorf("a refused body had an effect: %s", after)
 		}
-		for what, body := range map[string]string{"an escaped backslash before u0000": name(`"a\\u0000b"`), "escapes": name(`"\u00e4\ud834\udd1e"`), "a megabyte of space": name(`"a"`) + strings.Repeat(" ", 1<<20-200)} {
+		for what, body := range map[string]string{"an escaped backslash before u0000": name(`"a\\u0000b"`),
+			"escapes": name(`"\u00e4\ud834\udd1e"`), "a megabyte of space": name(`"a"`) + strings.Repeat(" ", 1<<20-200)} {
 			if a := ada.Send("POST", "/boards", body); a.Status != http.StatusCreated {
 				t.Errorf("%s: %d %.300s", what, a.Status, a.Raw)
 			}
 		}
-		for _, c := range [][2]string{{"GET", "/me"}, {"GET", "/boards/" + boardID}, {"DELETE", "/boards/" + boardID}, {"POST", "/boards/" + boardID + "/archive"}} {
+		for _, c := range [][2]string{{"GET", "/me"}, {"GET", "/boards/" + boardID}, {"DELETE", "/boards/" + boardID},
+			{"POST", "/boards/" + boardID + "/archive"}} {
 			if a := ada.Send(c[0], c[1], `{"x":1}`); a.Status != http.StatusBadRequest || !strings.Contains(a.Message, "body") {
 				t.Errorf("%s %s with a body: %d %s", c[0], c[1], a.Status, a.Raw)
 			}
@@ -137,22 +144,28 @@ func TestContentTypes(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, workspace, _ := desk(s)
 		send := func(header ...string) apptest.Answer {
-			r := httptest.NewRequest("POST", rest.Prefix+"/boards", strings.NewReader(`{"workspaceId":"`+workspace+`","name":"x"}`))
+			r := httptest.NewRequest("POST", rest.Prefix+"/boards",
+				strings.NewReader(`{"workspaceId":"`+workspace+`","name":"x"}`))
 			for i := 0; i < len(header); i += 2 {
 				r.Header.Set(header[i], header[i+1])
 			}
 			return ada.Do(r)
 		}
 		for _, bad := range [][]string{
-			nil, {"Content-Type", ""}, {"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "multipart/form-data; boundary=x"},
-			{"Content-Type", "application/json; charset=latin1"}, {"Content-Type", "application/json-patch+json"}, {"Content-Type", "json"}, {"Content-Type", "application/json, text/plain"},
+			nil, {"Content-Type", ""}, {"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"},
+			{"Content-Type", "multipart/form-data; boundary=x"},
+			{"Content-Type", "application/json; charset=latin1"}, {"Content-Type", "application/json-patch+json"},
+			{"Content-Type", "json"}, {"Content-Type", "application/json, text/plain"},
 			{"Content-Type", "application/json", "Content-Encoding", "gzip"},
 		} {
-			if a := send(bad...); a.Status != http.StatusUnsupportedMediaType || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "application/json") {
+			if a := send(bad...); a.Status != http.StatusUnsupportedMediaType || a.Code != board.CodeInvalidRequest ||
+				!strings.Contains(a.Message, "application/json") {
 				t.Errorf("%v: %d %s", bad, a.Status, a.Raw)
 			}
 		}
-		for _, good := range [][]string{{"Content-Type", "application/json"}, {"Content-Type", "Application/JSON; charset=UTF-8"}, {"Content-Type", "application/json", "Content-Encoding", "identity"}} {
+		for _, good := range [][]string{{"Content-Type", "application/json"},
+			{"Content-Type", "Application/JSON; charset=UTF-8"},
+			{"Content-Type", "application/json", "Content-Encoding", "identity"}} {
 			if a := send(good...); a.Status != http.StatusCreated {
 				t.Errorf("%v: %d %s", good, a.Status, a.Raw)
 			}
@@ -191,7 +204,8 @@ func TestHeadersOfAnswers(t *testing.T) {
 		ada, _, _ := desk(s)
 		for _, path := range []string{"/me", "/nowhere", "/boards/x"} {
 			a := ada.Send("GET", path, "")
-			for name, want := range map[string]string{"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": ""} {
+			for name, want := range map[string]string{"Content-Type": "application/json", "Cache-Control": "no-store",
+				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": ""} {
 				if have := a.Header.Get(name); have != want {
 					t.Errorf("%s: %s is %q, want %q", path, name, have, want)
 				}

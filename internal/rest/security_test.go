@@ -21,7 +21,8 @@ func TestSecurityContact(t *testing.T) {
 			t.Errorf("%q at %s: %q, %v; want %q", c.configured, c.baseURL, got, err, c.want)
 		}
 	}
-	for _, bad := range []string{"sec@example.com", "http://example.com", "javascript:alert(1)", "mailto:a@b\nContact: x"} {
+	for _, bad := range []string{"sec@example.com", "http://example.com", "javascript:alert(1)",
+		"mailto:a@b\nContact: x"} {
 		if got, err := securityContact(bad, "https://cards.example.com"); err == nil {
 			t.Errorf("%q is taken as %q", bad, got)
 		}

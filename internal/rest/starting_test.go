@@ -34,12 +34,14 @@ func TestStartingSaysWhatTheServerDoes(t *testing.T) {
 		if w.Code != c.status || !strings.Contains(body, c.want) || strings.Contains(body, c.not) {
 			t.Errorf("%s is %d %s", c.path, w.Code, body)
 		}
-		if h := w.Header(); h.Get("Strict-Transport-Security") == "" || h.Get("X-Request-Id") == "" || (h.Get("Retry-After") == "") != (c.status == 200) {
+		if h := w.Header(); h.Get("Strict-Transport-Security") == "" || h.Get("X-Request-Id") == "" ||
+			(h.Get("Retry-After") == "") != (c.status == 200) {
 			t.Errorf("%s has the headers %v", c.path, h)
 		}
 	}
 	w := httptest.NewRecorder()
-	rest.NewStarting("http://127.0.0.1:8080", rest.NewMetrics()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", http.NoBody))
+	rest.NewStarting("http://127.0.0.1:8080", rest.NewMetrics()).ServeHTTP(w,
+		httptest.NewRequest(http.MethodGet, "/healthz", http.NoBody))
 	if got := w.Header().Get("Strict-Transport-Security"); got != "" {
 		t.Errorf("over http Strict-Transport-Security is %q", got)
 	}

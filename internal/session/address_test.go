@@ -40,7 +40,8 @@ func TestAddressBehindProxies(t *testing.T) {
 func TestCookieForAnAddress(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]cookie{
-		"https://cards.example.com": {"__Host-cardwall", true}, "http://127.0.0.1:8080": {"__Host-cardwall", true}, "http://localhost": {"__Host-cardwall", true}, "http://[::1]:8080": {"__Host-cardwall", true},
+		"https://cards.example.com": {"__Host-cardwall", true}, "http://127.0.0.1:8080": {"__Host-cardwall", true},
+		"http://localhost": {"__Host-cardwall", true}, "http://[::1]:8080": {"__Host-cardwall", true},
 		"http://cards.example.com": {"cardwall", false}, "http://192.0.2.7": {"cardwall", false}, "": {"cardwall", false},
 	} {
 		if got := cookieFor(base); got != want {

@@ -43,7 +43,8 @@ func limited(t *testing.T, s *apptest.Service, a apptest.Answer) {
 	t.Helper()
 	limit, remaining, reset := rate(t, a)
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 || wait > 60 || remaining != 0 || limit == 0 {
+	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 || wait > 60 ||
+		remaining != 0 || limit == 0 {
 		t.Errorf("want a 429, got %d %s %v", a.Status, a.Raw, a.Header)
 	}
 	if ahead := reset.Sub(s.Clock.Now()); ahead < -time.Second || ahead > time.Minute {
@@ -62,7 +63,9 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 			second := p.Within(workspace) // the owner's tokens share
 			for i, who := range []*apptest.Person{p, second, p} {
 				a := who.Must("get_me", nil)
-				if have, remaining, reset := rate(t, a); have != limit || remaining != limit-1-i || reset.Before(s.Clock.Now().Truncate(time.Second)) { // whole seconds
+				// whole seconds
+				if have, remaining, reset := rate(t, a); have != limit || remaining != limit-1-i ||
+					reset.Before(s.Clock.Now().Truncate(time.Second)) {
 					t.Errorf("%s, request %d: limit %d, remaining %d, reset %s", plan, i, have, remaining, reset)
 				}
 			}
@@ -123,7 +126,8 @@ func TestSearchBudgetIsVisible(t *testing.T) {
 		find := func() apptest.Answer { return ada.Call("search_cards", fields{"q": "x"}) }
 		for i := range limits.SearchesPerMinute {
 			a := find()
-			if limit, remaining, _ := rate(t, a); a.Status != http.StatusOK || limit != limits.SearchesPerMinute || remaining != limits.SearchesPerMinute-1-i {
+			if limit, remaining, _ := rate(t, a); a.Status != http.StatusOK || limit != limits.SearchesPerMinute ||
+				remaining != limits.SearchesPerMinute-1-i {
 				t.Fatalf("search %d: %d, limit %d, remaining %d", i+1, a.Status, limit, remaining)
 			}
 		}
@@ -148,7 +152,8 @@ func TestSearchBudgetIsVisible(t *testing.T) {
 		bob := s.Person("Bob")
 		bob.Workspace("Compilers", board.PlanFree)
 		spend(t, bob, limits.RequestsPerMinute-3)
-		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.RequestsPerMinute || remaining != 2 {
+		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.RequestsPerMinute ||
+			remaining != 2 {
 			t.Errorf("with few requests left: limit %d, remaining %d", limit, remaining)
 		}
 		spend(t, bob, 2)
@@ -156,7 +161,8 @@ func TestSearchBudgetIsVisible(t *testing.T) {
 			limited(t, s, bob.Call("search_cards", fields{"q": "x"}))
 		}
 		s.Clock.Advance(time.Minute)
-		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.SearchesPerMinute || remaining != limits.SearchesPerMinute-1 {
+		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.SearchesPerMinute ||
+			remaining != limits.SearchesPerMinute-1 {
 			t.Errorf("in a new window: limit %d, remaining %d", limit, remaining)
 		}
 	})
@@ -177,7 +183,8 @@ func TestEveryAnswerHasRateHeaders(t *testing.T) {
 		for want, a := range map[int]apptest.Answer{
 			200: ada.Call("get_me", nil), 201: ada.Call("create_board", fields{"workspaceId": workspace, "name": "Second"}),
 			400: ada.Call("get_board", fields{"boardId": b, "x": 1}), 401: nobody.Call("get_me", nil),
-			403: reader.Call("create_board", fields{"workspaceId": workspace, "name": "x"}), 404: ada.Call("get_board", fields{"boardId": "brd_x"}),
+			403: reader.Call("create_board", fields{"workspaceId": workspace, "name": "x"}),
+			404: ada.Call("get_board", fields{"boardId": "brd_x"}),
 			405: ada.Send(http.MethodDelete, "/me", ""), 409: ada.Call("update_board", fields{"boardId": b, "name": "x"}),
 			413: ada.Send(http.MethodPost, "/boards", strings.Repeat(" ", 2<<20)), 415: ada.Do(plain),
 		} {

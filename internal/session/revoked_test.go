@@ -42,13 +42,17 @@ func TestWhatEndsIsRefusedAtEveryServerWithinASecond(t *testing.T) {
 				return err
 			})
 		}, http.StatusUnauthorized},
-		{"an ended session", func(p *apptest.Person) apptest.Answer { return p.Call("get_session", nil) }, func(p *apptest.Person) {
+		{"an ended session", func(p *apptest.Person) apptest.Answer {
+			return p.Call("get_session", nil)
+		}, func(p *apptest.Person) {
 			s.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error { return tx.EndOtherSessions(ctx) })
 		}, http.StatusUnauthorized},
 		{"a removed member", look, func(p *apptest.Person) {
 			ada.Must("remove_member", fields{"workspaceId": workspace, "userId": p.ID})
 		}, http.StatusNotFound},
-		{"an organization that is read-only", write, func(*apptest.Person) { change(nil, new(true)) }, http.StatusPaymentRequired},
+		{"an organization that is read-only", write, func(*apptest.Person) {
+			change(nil, new(true))
+		}, http.StatusPaymentRequired},
 	} {
 		p := s.Person("P"+c.what[len(c.what)-4:]).Joins(workspace, board.WorkspaceMember)
 		if c.what == "an ended session" {
@@ -90,7 +94,9 @@ func browserOf(s *apptest.Service, p *apptest.Person) *apptest.Person {
 	b.ID = p.ID
 	secret := board.NewSessionSecret()
 	hash, _ := board.SessionHash(secret)
-	s.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, tx.NewID("ses_"), hash) })
+	s.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error {
+		return tx.InsertSession(ctx, tx.NewID("ses_"), hash)
+	})
 	b.Cookies[apptest.Cookie] = secret
 	return b
 }

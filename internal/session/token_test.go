@@ -19,7 +19,8 @@ type fields = apptest.Fields
 func refused(t *testing.T, what string, p *apptest.Person) {
 	t.Helper()
 	a := p.Call("get_me", nil)
-	if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") {
+	if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
+		!strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") {
 		t.Errorf("%s: %d %s %v", what, a.Status, a.Raw, a.Header)
 	}
 }
@@ -33,14 +34,19 @@ func TestTokensThatAreNone(t *testing.T) {
 		nobody.Token = ""
 		last := ada.Token[:len(ada.Token)-1]
 		for what, header := range map[string][]string{
-			"no header": nil, "an empty header": {""}, "no scheme": {ada.Token}, "another scheme": {"Basic " + ada.Token}, "no token": {"Bearer"},
-			"an empty token": {"Bearer "}, "a wrong checksum": {"Bearer " + last + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(ada.Token, "0")]},
-			"a cut token": {"Bearer " + last}, "a longer token": {"Bearer " + ada.Token + "0"}, "a token of nobody": {"Bearer " + board.NewToken()},
-			"another prefix": {"Bearer xyz_" + ada.Token[4:]}, "two headers": {"Bearer " + ada.Token, "Bearer " + ada.Token}, "two tokens": {"Bearer " + ada.Token + ", Bearer " + ada.Token},
+			"no header": nil, "an empty header": {""}, "no scheme": {ada.Token}, "another scheme": {"Basic " + ada.Token},
+			"no token":         {"Bearer"},
+			"an empty token":   {"Bearer "},
+			"a wrong checksum": {"Bearer " + last + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(ada.Token, "0")]},
+			"a cut token":      {"Bearer " + last}, "a longer token": {"Bearer " + ada.Token + "0"},
+			"a token of nobody": {"Bearer " + board.NewToken()},
+			"another prefix":    {"Bearer xyz_" + ada.Token[4:]}, "two headers": {"Bearer " + ada.Token, "Bearer " + ada.Token},
+			"two tokens":   {"Bearer " + ada.Token + ", Bearer " + ada.Token},
 			"another case": {"Bearer " + strings.ToUpper(ada.Token)}, "quotes": {`Bearer "` + ada.Token + `"`},
 		} {
 			a := nobody.CallWith("get_me", nil, http.Header{"Authorization": header})
-			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated || a.Header.Get("WWW-Authenticate") == "" {
+			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
+				a.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 			}
 			if strings.Contains(string(a.Raw), ada.Token[4:]) {
@@ -48,7 +54,8 @@ func TestTokensThatAreNone(t *testing.T) {
 			}
 		}
 		// The scheme's case does not matter (RFC 9110, 11.1).
-		if a := nobody.CallWith("get_me", nil, http.Header{"Authorization": {"bearer " + ada.Token}}); a.Status != http.StatusOK {
+		if a := nobody.CallWith("get_me", nil,
+			http.Header{"Authorization": {"bearer " + ada.Token}}); a.Status != http.StatusOK {
 			t.Errorf("bearer in lower case: %d %s", a.Status, a.Raw)
 		}
 		// A token in the address is no token.
@@ -80,7 +87,9 @@ func TestDeadTokensAreRefusedASecondLater(t *testing.T) {
 			}},
 			{"expired", func(*apptest.Person) { s.Clock.Advance(time.Hour) }},
 			{"left the workspace that it is limited to", func(p *apptest.Person) {
-				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveMember(ctx, workspace, p.ID) })
+				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+					return tx.RemoveMember(ctx, workspace, p.ID)
+				})
 			}},
 			{"owner deleted", func(p *apptest.Person) {
 				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, p.ID) })
@@ -88,7 +97,8 @@ func TestDeadTokensAreRefusedASecondLater(t *testing.T) {
 		} {
 			bob.Joins(workspace, board.WorkspaceMember)
 			expires := board.InstantOf(s.Clock.Now().Add(time.Hour))
-			in := app.NewToken{Name: "doomed", Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}, WorkspaceID: workspace, ExpiresAt: &expires}
+			in := app.NewToken{Name: "doomed", Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}, WorkspaceID: workspace,
+				ExpiresAt: &expires}
 			doomed := bob.Issue(in)
 			for _, at := range []*apptest.Service{s, node} { // both have it in mind
 				doomed.At(at).Must("get_me", nil)
@@ -113,7 +123,8 @@ func TestExpiredTokenIsRefusedFromThatMomentOn(t *testing.T) {
 		ada := s.Person("Ada")
 		expires := board.InstantOf(s.Clock.Now().Add(time.Hour))
 		p := ada.Issue(app.NewToken{Name: "short", Scopes: []board.Scope{board.ScopeRead}, ExpiresAt: &expires})
-		if got := p.Must("get_me", nil); got.Text("token.expiresAt") != expires.String() || got.Text("token.name") != "short" {
+		if got := p.Must("get_me", nil); got.Text("token.expiresAt") != expires.String() ||
+			got.Text("token.name") != "short" {
 			t.Errorf("get_me says %s", got.Raw)
 		}
 		s.Clock.Advance(59 * time.Minute)
@@ -137,7 +148,8 @@ func TestTokenOfOneWorkspaceSeesNothingElse(t *testing.T) {
 			cards[w] = ada.Must("create_card", fields{"listId": list, "title": "Card", "assignees": []string{ada.ID}}).ID()
 		}
 		p := ada.Within(one)
-		for name, want := range map[string]string{"list_workspaces": one, "list_boards": boards[one], "list_my_cards": cards[one]} {
+		for name, want := range map[string]string{"list_workspaces": one, "list_boards": boards[one],
+			"list_my_cards": cards[one]} {
 			if got := p.All(name, "id", nil); len(got) != 1 || got[0] != want {
 				t.Errorf("%s shows %v, want %s alone", name, got, want)
 			}
@@ -146,9 +158,12 @@ func TestTokenOfOneWorkspaceSeesNothingElse(t *testing.T) {
 			}
 		}
 		for name, in := range map[string]fields{
-			"get_workspace": {"workspaceId": other}, "list_workspace_members": {"workspaceId": other}, "list_boards": {"workspaceId": other},
-			"list_my_cards": {"workspaceId": other}, "create_board": {"workspaceId": other, "name": "x"}, "get_board": {"boardId": boards[other]},
-			"get_card": {"cardId": cards[other]}, "update_card": {"cardId": cards[other], "title": "x"}, "list_cards": {"boardId": boards[other]},
+			"get_workspace": {"workspaceId": other}, "list_workspace_members": {"workspaceId": other},
+			"list_boards":   {"workspaceId": other},
+			"list_my_cards": {"workspaceId": other}, "create_board": {"workspaceId": other, "name": "x"},
+			"get_board": {"boardId": boards[other]},
+			"get_card":  {"cardId": cards[other]}, "update_card": {"cardId": cards[other], "title": "x"},
+			"list_cards": {"boardId": boards[other]},
 		} {
 			p.Refused(board.CodeNotFound, name, in)
 		}
@@ -164,7 +179,8 @@ func TestScopesOfAToken(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		for text, want := range map[string]string{"": "read", "write": "read write", "admin": "read admin", "admin write read": "read write admin"} {
+		for text, want := range map[string]string{"": "read", "write": "read write", "admin": "read admin",
+			"admin write read": "read write admin"} {
 			scopes, err := board.ParseScopes(strings.Fields(text))
 			if err != nil {
 				t.Fatal(err)

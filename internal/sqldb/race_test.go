@@ -75,7 +75,8 @@ func TestLostRacesAreRunAgain(t *testing.T) {
 // the database cannot put in one, come to be in the end, once.
 func TestTransactionsInEachOthersWay(t *testing.T) {
 	t.Parallel()
-	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second)) // who only waits is not in the way
+	// who only waits is not in the way
+	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second))
 	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0'), ('b', '0')")
 	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = $1"
 	for _, way := range []struct {
@@ -85,7 +86,8 @@ func TestTransactionsInEachOthersWay(t *testing.T) {
 		adds   int64 // of a transaction
 	}{
 		{"deadlocks", "SET LOCAL deadlock_timeout = '20ms'", [2]string{more, more}, 2},
-		{"serialization failures", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", [2]string{"UPDATE settings SET value = value WHERE key = $1 AND false", more}, 1},
+		{"serialization failures", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+			[2]string{"UPDATE settings SET value = value WHERE key = $1 AND false", more}, 1},
 	} {
 		apptest.Change(t, db, "UPDATE settings SET value = '0' WHERE key IN ('a', 'b')")
 		var (
@@ -188,7 +190,8 @@ func TestWritesToOneBoardTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.EmptyPostgresURL(t), apptest.Options{})
 	ada := s.Person("Ada")
-	boardID := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", "team"), "name": "Launch"}).ID()
+	boardID := ada.Must("create_board",
+		apptest.Fields{"workspaceId": ada.Workspace("Engines", "team"), "name": "Launch"}).ID()
 	list := ada.Must("create_list", apptest.Fields{"boardId": boardID, "name": "To do"}).ID()
 	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Paint"}).ID()
 	ada.Must("update_card", apptest.Fields{"cardId": card, "title": "Paint it"})
@@ -214,7 +217,8 @@ func TestWritesToOneBoardTakeTurns(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for deadline := time.Now().Add(30 * time.Second); sqldb.QueueLength(s.DB.Engine(), boardID) != i+1; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(30 * time.Second); sqldb.QueueLength(s.DB.Engine(),
+			boardID) != i+1; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d writes have or want the turn, want %d", sqldb.QueueLength(s.DB.Engine(), boardID), i+1)
 			}

@@ -36,7 +36,8 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				}
 			}()
 			return db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
-				if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprintf("%s %03d", name, i)); err != nil {
+				if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')",
+					fmt.Sprintf("%s %03d", name, i)); err != nil {
 					return err
 				}
 				switch i % 4 {
@@ -49,7 +50,8 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				}
 				// What is attempted in vain is undone, and the rest goes on.
 				if err := tx.Attempt(t.Context(), func() error {
-					if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprintf("attempt %s %03d", name, i)); err != nil || i%8 == 0 {
+					if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')",
+						fmt.Sprintf("attempt %s %03d", name, i)); err != nil || i%8 == 0 {
 						return err
 					}
 					return board.NotFound()
@@ -133,7 +135,9 @@ func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
 			return affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, $2)", key, strings.Repeat("x", size))
 		})
 	}
-	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error { return affect(t.Context(), tx, "PRAGMA max_page_count = 1") }); err != nil {
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		return affect(t.Context(), tx, "PRAGMA max_page_count = 1")
+	}); err != nil {
 		t.Fatal(err) // it is as many as there are
 	}
 	var (
@@ -160,7 +164,8 @@ func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
 	}
 	all.Wait()
 	slices.Sort(want)
-	if got := apptest.Select(t, db, "SELECT key FROM settings WHERE key LIKE 'small %' OR key LIKE 'large %' ORDER BY key"); !slices.Equal(got, want) {
+	if got := apptest.Select(t, db,
+		"SELECT key FROM settings WHERE key LIKE 'small %' OR key LIKE 'large %' ORDER BY key"); !slices.Equal(got, want) {
 		t.Errorf("there are %d rows %v, want %d %v", len(got), got, len(want), want)
 	}
 	if full < 25 || len(want) == 0 {
@@ -174,7 +179,8 @@ func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	ada := s.Person("Ada")
-	b := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Board"}).ID()
+	b := ada.Must("create_board",
+		apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Board"}).ID()
 	l := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "List"}).ID()
 	database := filepath.Join(t.TempDir(), "damaged.db")
 	damaged := s.Copy(database)

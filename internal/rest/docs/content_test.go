@@ -76,7 +76,8 @@ func TestMarkdown(t *testing.T) {
 	if s := got[6].Rows[0]; s[0][0] != (span{Kind: "code", Text: "p|q"}) || s[1][0].Text != "r | s" {
 		t.Errorf("cells %v", s)
 	}
-	if s := fmt.Sprint(got[7].Text); !strings.Contains(s, "{link ok https://e.org}") || !strings.Contains(s, "[bad](javascript:alert(1))") ||
+	if s := fmt.Sprint(got[7].Text); !strings.Contains(s, "{link ok https://e.org}") ||
+		!strings.Contains(s, "[bad](javascript:alert(1))") ||
 		!strings.Contains(s, "{code get_card #get_card}") || strings.Contains(s, "{em") {
 		t.Error(s)
 	}
@@ -102,7 +103,8 @@ func TestColoursHaveContrast(t *testing.T) {
 	for _, m := range regexp.MustCompile(`--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)`).FindAllStringSubmatch(string(css), -1) {
 		colours[m[1]] = [2]string{m[2], m[3]}
 	}
-	pairs := [][2]string{{"ink", "page"}, {"ink", "raised"}, {"ink", "code"}, {"soft", "page"}, {"soft", "raised"}, {"soft", "code"},
+	pairs := [][2]string{{"ink", "page"}, {"ink", "raised"}, {"ink", "code"}, {"soft", "page"}, {"soft", "raised"},
+		{"soft", "code"},
 		{"link", "page"}, {"link", "code"}, {"link", "mark"}, {"must", "page"}, {"ink", "mark"}, {"soft", "mark"}}
 	for _, name := range []string{"get", "post", "put", "patch", "delete", "other"} {
 		pairs = append(pairs, [2]string{name + "-ink", name + "-tint"})

@@ -85,7 +85,8 @@ func TestEveryOperationAndSchemaHasItsAnchor(t *testing.T) {
 
 func TestTextOfTheDocumentIsEscaped(t *testing.T) {
 	html := page(t, sampleDocument())
-	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") || strings.Contains(html, `href="javascript:`) {
+	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") ||
+		strings.Contains(html, `href="javascript:`) {
 		t.Error("markup of a description reached the page")
 	}
 	wants(t, html, "&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;img src=x onerror=alert(2)&gt;")
@@ -148,11 +149,13 @@ func TestETagAndGzip(t *testing.T) {
 	} {
 		plain := get(t, h, path)
 		body, tag := text(t, plain), plain.Header.Get("ETag")
-		if plain.StatusCode != 200 || plain.Header.Get("Content-Type") != kind || tag == "" || plain.Header.Get("Content-Encoding") != "" {
+		if plain.StatusCode != 200 || plain.Header.Get("Content-Type") != kind || tag == "" ||
+			plain.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: %d %v", path, plain.StatusCode, plain.Header)
 		}
 		packed := get(t, h, path, "Accept-Encoding", "br, gzip;q=0.8")
-		if packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("ETag") == tag || packed.Header.Get("Vary") != "Accept-Encoding" {
+		if packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("ETag") == tag ||
+			packed.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s with gzip: %v", path, packed.Header)
 		}
 		z, err := gzip.NewReader(packed.Body)
@@ -207,7 +210,8 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := New(nil, testBase); err == nil {
 		t.Error("a nil document was taken")
 	}
-	for _, base := range []string{"cards.example.com", "ftp://x", "https://x/?a=b", "https://u:p@x", "javascript:alert(1)"} {
+	for _, base := range []string{"cards.example.com", "ftp://x", "https://x/?a=b", "https://u:p@x",
+		"javascript:alert(1)"} {
 		if _, err := New(sampleDocument(), base); err == nil {
 			t.Errorf("base %q was taken", base)
 		}
@@ -217,7 +221,8 @@ func TestNewRefuses(t *testing.T) {
 func TestTwoOperationsOfOneNameAreAnError(t *testing.T) {
 	doc := sampleDocument()
 	doc.Paths["/other"] = &huma.PathItem{Get: &huma.Operation{OperationID: "get_card"}}
-	if r := get(t, handler(t, doc), "/docs"); r.StatusCode != http.StatusInternalServerError || strings.Contains(text(t, r), "get_card") {
+	if r := get(t, handler(t, doc), "/docs"); r.StatusCode != http.StatusInternalServerError ||
+		strings.Contains(text(t, r), "get_card") {
 		t.Errorf("status %d", r.StatusCode)
 	}
 }

@@ -165,7 +165,8 @@ func (d *document) sampleParameter(p *parameter) string {
 		return compact(raw)
 	}
 	shape, _ := d.shape(p.Schema)
-	if shape.Example == nil && len(shape.Examples) == 0 && shape.Default == nil && len(shape.Enum) == 0 && shape.Const == nil &&
+	if shape.Example == nil && len(shape.Examples) == 0 && shape.Default == nil && len(shape.Enum) == 0 &&
+		shape.Const == nil &&
 		formats[shape.Format] == "" && (len(shape.Type) == 0 || shape.Type.has("string")) {
 		return placeholder(p.Name)
 	}

@@ -28,9 +28,10 @@ func (d *document) operationView(op *operation, address string, status map[strin
 		v.Text = d.markdown(op.Description, 4)
 	}
 	seen := map[string]bool{}
-	for _, code := range slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(op.Responses))), func(a, b string) int {
-		return numeric(a) - numeric(b)
-	}) {
+	for _, code := range slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(op.Responses))),
+		func(a, b string) int {
+			return numeric(a) - numeric(b)
+		}) {
 		r := d.response(op.Responses[code])
 		if r == nil {
 			continue
@@ -99,7 +100,8 @@ func (d *document) codes(r *response) []string {
 				Code string `json:"code"`
 			} `json:"error"`
 		}
-		if raw != nil && json.Unmarshal(raw, &body) == nil && body.Error.Code != "" && !slices.Contains(out, body.Error.Code) {
+		if raw != nil && json.Unmarshal(raw, &body) == nil && body.Error.Code != "" &&
+			!slices.Contains(out, body.Error.Code) {
 			out = append(out, body.Error.Code)
 		}
 	}

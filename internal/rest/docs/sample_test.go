@@ -36,20 +36,27 @@ func schemas() registry {
 	title := str("What is to be done.", "Send the invoices")
 	title.MaxLength = ptr(512)
 	card := object([]string{"id", "boardId", "listId", "title", "done", "labels"}, map[string]*huma.Schema{
-		"id": str("", "crd_01jq"), "boardId": str("", "brd_01jp"), "listId": str("The list that it stands in.", "lst_01jr"), "title": title,
+		"id": str("", "crd_01jq"), "boardId": str("", "brd_01jp"), "listId": str("The list that it stands in.", "lst_01jr"),
+		"title":       title,
 		"description": {Type: "string", Nullable: true, Description: "Markdown. " + hostile},
 		"done":        {Type: "boolean"}, "dueAt": {Type: "string", Format: "date-time", Nullable: true},
-		"labels":         {Type: "array", Items: ref("Label")},
-		"checklistItems": object([]string{"done", "total"}, map[string]*huma.Schema{"done": {Type: "integer"}, "total": {Type: "integer"}}),
+		"labels": {Type: "array", Items: ref("Label")},
+		"checklistItems": object([]string{"done", "total"},
+			map[string]*huma.Schema{"done": {Type: "integer"}, "total": {Type: "integer"}}),
 	})
 	card.Description = "A card stands in one list of one board."
 	return registry{
-		"Card":     card,
-		"Label":    object([]string{"id", "name"}, map[string]*huma.Schema{"id": str("", "lbl_01js"), "name": str("", "Finance"), "color": {Type: "string", Enum: []any{"red", "green", "blue"}}}),
-		"Position": {Description: "Where in the list.", Default: "bottom", OneOf: []*huma.Schema{{Type: "string", Enum: []any{"top", "bottom"}}, object([]string{"before"}, map[string]*huma.Schema{"before": str("The card that follows.")}), object([]string{"after"}, map[string]*huma.Schema{"after": str("The card that goes before.")})}},
-		"Node":     object(nil, map[string]*huma.Schema{"name": str(""), "children": {Type: "array", Items: ref("Node")}}),
-		"Merged":   {AllOf: []*huma.Schema{ref("Card"), object([]string{"extra"}, map[string]*huma.Schema{"extra": str("More.")})}},
-		"Loop":     {AllOf: []*huma.Schema{ref("Loop")}},
+		"Card": card,
+		"Label": object([]string{"id", "name"}, map[string]*huma.Schema{"id": str("", "lbl_01js"),
+			"name": str("", "Finance"), "color": {Type: "string", Enum: []any{"red", "green", "blue"}}}),
+		"Position": {Description: "Where in the list.", Default: "bottom",
+			OneOf: []*huma.Schema{{Type: "string", Enum: []any{"top", "bottom"}},
+				object([]string{"before"}, map[string]*huma.Schema{"before": str("The card that follows.")}),
+				object([]string{"after"}, map[string]*huma.Schema{"after": str("The card that goes before.")})}},
+		"Node": object(nil, map[string]*huma.Schema{"name": str(""), "children": {Type: "array", Items: ref("Node")}}),
+		"Merged": {AllOf: []*huma.Schema{ref("Card"),
+			object([]string{"extra"}, map[string]*huma.Schema{"extra": str("More.")})}},
+		"Loop": {AllOf: []*huma.Schema{ref("Loop")}},
 		"Odd": object(nil, map[string]*huma.Schema{
 			"several": {Extensions: map[string]any{"type": []string{"string", "integer", "null"}}},
 			"union":   {OneOf: []*huma.Schema{ref("Card"), ref("Node"), {Type: "null"}}},
@@ -67,24 +74,29 @@ func answerOf(data *huma.Schema, more map[string]*huma.Schema) *huma.Response {
 		props[name] = s
 	}
 	integer := &huma.Schema{Type: "integer"}
-	return &huma.Response{Description: "Done.", Content: content(object([]string{"data"}, props)), Headers: map[string]*huma.Param{
-		"X-RateLimit-Limit":     {Description: "Requests allowed in a minute.", Schema: integer},
-		"X-RateLimit-Remaining": {Description: "Requests left of them.", Schema: integer},
-	}}
+	return &huma.Response{Description: "Done.", Content: content(object([]string{"data"}, props)),
+		Headers: map[string]*huma.Param{
+			"X-RateLimit-Limit":     {Description: "Requests allowed in a minute.", Schema: integer},
+			"X-RateLimit-Remaining": {Description: "Requests left of them.", Schema: integer},
+		}}
 }
 
 // sampleDocument is small, has every form that a document may take, and
 // hostile text wherever text may stand.
 func sampleDocument() *huma.OpenAPI {
-	version := map[string]*huma.Schema{"boardVersion": {Type: "integer", Description: "The board's version after the change.", Examples: []any{412}}}
+	version := map[string]*huma.Schema{"boardVersion": {Type: "integer",
+		Description: "The board's version after the change.", Examples: []any{412}}}
 	next := map[string]*huma.Schema{"nextCursor": str("Where the next page starts.", "c2VlIHlvdQ")}
-	cardID := &huma.Param{Name: "cardId", In: "path", Required: true, Description: "The card.", Schema: str("", "crd_01jq")}
+	cardID := &huma.Param{Name: "cardId", In: "path", Required: true, Description: "The card.",
+		Schema: str("", "crd_01jq")}
 	boardID := &huma.Param{Name: "boardId", In: "path", Required: true, Description: "The board.", Schema: str("")}
 	failures := func(r *huma.Response, codes ...string) map[string]*huma.Response {
 		out := map[string]*huma.Response{"200": r}
-		out["404"] = &huma.Response{Description: "Absent, or not visible to the token.", Extensions: map[string]any{"x-codes": []string{"not_found"}}}
+		out["404"] = &huma.Response{Description: "Absent, or not visible to the token.",
+			Extensions: map[string]any{"x-codes": []string{"not_found"}}}
 		if len(codes) > 0 {
-			out["409"] = &huma.Response{Description: "The state of the board forbids it.", Extensions: map[string]any{"x-codes": codes}}
+			out["409"] = &huma.Response{Description: "The state of the board forbids it.",
+				Extensions: map[string]any{"x-codes": codes}}
 		}
 		return out
 	}
@@ -93,43 +105,64 @@ func sampleDocument() *huma.OpenAPI {
 	note.MaxLength = ptr(512)
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
-		Info: &huma.Info{Title: "Cardwall REST API", Version: "1.0.0", Description: "Boards, lists and cards over HTTP. The same operations that the application and the MCP endpoint use.\n\n" +
-			"### First steps\n\n- Create a token.\n- Call `get_card`.\n\n" + hostile},
+		Info: &huma.Info{Title: "Cardwall REST API", Version: "1.0.0",
+			Description: "Boards, lists and cards over HTTP. The same operations that the application and the MCP endpoint use.\n\n" +
+				"### First steps\n\n- Create a token.\n- Call `get_card`.\n\n" + hostile},
 		Servers: []*huma.Server{{URL: "/api/public/v1"}},
-		Tags:    []*huma.Tag{{Name: "Cards", Description: "What people work on. " + hostile}, {Name: "Labels", Description: "Colours and words on cards."}, {Name: "Unused"}},
+		Tags: []*huma.Tag{{Name: "Cards", Description: "What people work on. " + hostile},
+			{Name: "Labels", Description: "Colours and words on cards."}, {Name: "Unused"}},
 		Components: &huma.Components{Schemas: schemas(), SecuritySchemes: map[string]*huma.SecurityScheme{
 			"token": {Type: "http", Scheme: "bearer", Description: "A personal API token, `cwl_…`."}}},
 		Security: []map[string][]string{{"token": {}}},
 		Extensions: map[string]any{"x-errors": []map[string]any{
-			{"code": "invalid_request", "status": "400", "when": "A field, parameter or header is missing, unknown or out of bounds; the message names it."},
+			{"code": "invalid_request", "status": "400",
+				"when": "A field, parameter or header is missing, unknown or out of bounds; the message names it."},
 			{"code": "not_found", "status": 404, "when": "Absent, or not visible to the token: the two answers are alike."},
 			{"code": "capacity_full", "status": 409, "when": "The list's hard limit is reached."},
 			{"code": "board_archived", "status": 409, "when": "The board is archived; restore it first."},
 			{"code": "rate_limited", "status": 429, "when": "Wait as long as `Retry-After` says."},
 		}},
 	}
-	add := func(method, path, id, tag, scopeName, summary string, responses map[string]*huma.Response, body *huma.Schema, params ...*huma.Param) {
-		op := &huma.Operation{Method: method, Path: path, OperationID: id, Tags: []string{tag}, Summary: summary, Extensions: scope(scopeName), Responses: responses, Parameters: params}
+	add := func(method, path, id, tag, scopeName, summary string, responses map[string]*huma.Response, body *huma.Schema,
+		params ...*huma.Param) {
+		op := &huma.Operation{Method: method, Path: path, OperationID: id, Tags: []string{tag}, Summary: summary,
+			Extensions: scope(scopeName), Responses: responses, Parameters: params}
 		if body != nil {
 			op.RequestBody = &huma.RequestBody{Required: true, Content: content(body)}
 		}
 		doc.AddOperation(op)
 	}
-	add("GET", "/cards/{cardId}", "get_card", "Cards", "read", "Get a card with its checklists.", failures(answerOf(ref("Card"), nil)), nil, cardID)
-	add("PATCH", "/cards/{cardId}", "update_card", "Cards", "write", "Change a card. "+hostile, failures(answerOf(ref("Card"), version), "board_archived"),
-		object(nil, map[string]*huma.Schema{"title": str("", "Send the invoices"), "description": str(""), "done": {Type: "boolean"}}), cardID)
-	add("POST", "/cards/{cardId}/move", "move_card", "Cards", "write", "Move a card within its board.", failures(answerOf(ref("Card"), version), "capacity_full", "board_archived"),
-		object([]string{"listId"}, map[string]*huma.Schema{"listId": str("A list of the same board.", "lst_01jr"), "position": ref("Position"), "note": note}), cardID,
-		&huma.Param{Name: "Idempotency-Key", In: "header", Description: "Makes the request safe to repeat for 24 hours.", Schema: &huma.Schema{Type: "string", MaxLength: ptr(255)}})
-	add("GET", "/boards/{boardId}/cards", "list_cards", "Cards", "read", "List the cards of a board.", failures(answerOf(&huma.Schema{Type: "array", Items: ref("Card")}, next)), nil, boardID,
-		&huma.Param{Name: "limit", In: "query", Description: "How many at most.", Schema: &huma.Schema{Type: "integer", Minimum: ptr(1.0), Maximum: ptr(200.0), Default: 50}},
-		&huma.Param{Name: "due", In: "query", Description: "When they are due.", Schema: &huma.Schema{Type: "array", Items: &huma.Schema{Type: "string", Enum: []any{"overdue", "today", "week", "none"}}}},
+	add("GET", "/cards/{cardId}", "get_card", "Cards", "read", "Get a card with its checklists.",
+		failures(answerOf(ref("Card"), nil)), nil, cardID)
+	add("PATCH", "/cards/{cardId}", "update_card", "Cards", "write", "Change a card. "+hostile,
+		failures(answerOf(ref("Card"), version), "board_archived"),
+		object(nil, map[string]*huma.Schema{"title": str("", "Send the invoices"), "description": str(""),
+			"done": {Type: "boolean"}}), cardID)
+	add("POST", "/cards/{cardId}/move", "move_card", "Cards", "write", "Move a card within its board.",
+		failures(answerOf(ref("Card"), version), "capacity_full", "board_archived"),
+		object([]string{"listId"}, map[string]*huma.Schema{"listId": str("A list of the same board.", "lst_01jr"),
+			"position": ref("Position"), "note": note}), cardID,
+		&huma.Param{Name: "Idempotency-Key", In: "header", Description: "Makes the request safe to repeat for 24 hours.",
+			Schema: &huma.Schema{Type: "string", MaxLength: ptr(255)}})
+	add("GET", "/boards/{boardId}/cards", "list_cards", "Cards", "read", "List the cards of a board.",
+		failures(answerOf(&huma.Schema{Type: "array", Items: ref("Card")}, next)), nil, boardID,
+		&huma.Param{Name: "limit", In: "query", Description: "How many at most.",
+			Schema: &huma.Schema{Type: "integer", Minimum: ptr(1.0), Maximum: ptr(200.0), Default: 50}},
+		&huma.Param{Name: "due", In: "query", Description: "When they are due.",
+			Schema: &huma.Schema{Type: "array",
+				Items: &huma.Schema{Type: "string", Enum: []any{"overdue", "today", "week", "none"}}}},
 		&huma.Param{Name: "cursor", In: "query", Description: "`nextCursor` of the answer before.", Schema: str("")})
-	add("PUT", "/cards/{cardId}/due", "set_card_due", "Cards", "write", "Set when a card is due.", failures(answerOf(ref("Card"), version)), object([]string{"dueDate"}, map[string]*huma.Schema{"dueDate": {Type: "string", Format: "date"}, "timeZone": str("An IANA name.", "Europe/Vienna")}), cardID)
-	add("DELETE", "/labels/{labelId}", "delete_label", "Labels", "admin", "Delete a label from its board.", failures(answerOf(object([]string{"id"}, map[string]*huma.Schema{"id": str("", "lbl_01js")}), version)), nil,
+	add("PUT", "/cards/{cardId}/due", "set_card_due", "Cards", "write", "Set when a card is due.",
+		failures(answerOf(ref("Card"), version)), object([]string{"dueDate"},
+			map[string]*huma.Schema{"dueDate": {Type: "string", Format: "date"},
+				"timeZone": str("An IANA name.", "Europe/Vienna")}), cardID)
+	add("DELETE", "/labels/{labelId}", "delete_label", "Labels", "admin", "Delete a label from its board.",
+		failures(answerOf(object([]string{"id"}, map[string]*huma.Schema{"id": str("", "lbl_01js")}), version)), nil,
 		&huma.Param{Name: "labelId", In: "path", Required: true, Schema: str("", "lbl_01js")})
-	add("POST", "/nodes", "create_node", "Oddities", "write", "Take a schema that holds itself.", failures(answerOf(ref("Node"), nil)), ref("Node"))
-	add("GET", "/odd", "get_odd", "Oddities", "read", "Answer every form.", map[string]*huma.Response{"200": answerOf(ref("Odd"), nil), "204": {Description: "Nothing."}}, nil)
+	add("POST", "/nodes", "create_node", "Oddities", "write", "Take a schema that holds itself.",
+		failures(answerOf(ref("Node"), nil)), ref("Node"))
+	add("GET", "/odd", "get_odd", "Oddities", "read", "Answer every form.",
+		map[string]*huma.Response{"200": answerOf(ref("Odd"), nil), "204": {Description: "Nothing."}}, nil)
 	return doc
 }
 

@@ -32,7 +32,8 @@ const (
 
 // primitive tells that a schema has no parts of its own to show.
 func primitive(s *schema) bool {
-	return len(s.Properties) == 0 && s.Items == nil && len(s.OneOf) == 0 && len(s.AnyOf) == 0 && !s.Type.has("object") && !s.Type.has("array")
+	return len(s.Properties) == 0 && s.Items == nil && len(s.OneOf) == 0 && len(s.AnyOf) == 0 && !s.Type.has("object") &&
+		!s.Type.has("array")
 }
 
 // typeOf says a type in words, with links to named schemas.

@@ -164,7 +164,8 @@ func (d *document) operations() ([]*operation, error) {
 		if item == nil {
 			continue
 		}
-		for i, op := range []*operation{item.Get, item.Head, item.Post, item.Put, item.Patch, item.Delete, item.Options, item.Trace} {
+		for i, op := range []*operation{item.Get, item.Head, item.Post, item.Put, item.Patch, item.Delete, item.Options,
+			item.Trace} {
 			if op == nil {
 				continue
 			}
