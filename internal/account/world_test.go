@@ -348,7 +348,7 @@ func TestGetChangesNothing(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
 		tables := []string{"users", "tokens", "passkeys", "sign_ups", "account_secrets", "challenges", "identities",
-			"letters", "audit", "workspaces", "idempotency"}
+			"emails", "audit", "workspaces", "idempotency"}
 		count := func() (out []string) {
 			for _, table := range tables {
 				out = append(out, table+" "+s.Column("SELECT CAST(count(*) AS TEXT) FROM " + table)[0])

@@ -22,7 +22,7 @@ func wantState(t *testing.T, p *apptest.Person, hook, why string) {
 }
 
 func offEmails(s *apptest.Service, hook string) int {
-	return len(s.Column("SELECT id FROM letters WHERE kind = $1 AND about = $2", string(board.EmailWebhookDisabled), hook))
+	return len(s.Column("SELECT id FROM emails WHERE kind = $1 AND about = $2", string(board.EmailWebhookDisabled), hook))
 }
 
 // The webhooks of a board in the trash do not count against the plan, are listed

@@ -27,7 +27,7 @@ func TestAccountNoticesContainNoForeignLinks(t *testing.T) {
 			LastFour: "1aBc", Address: "192.0.2.7",
 			UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.example/4",
 		}
-		m, err := mail.Compose(board.Email{ID: "ltr_1", Kind: kind, To: "grace@example.com", Link: link, Notice: &n})
+		m, err := mail.Compose(board.Email{ID: "eml_1", Kind: kind, To: "grace@example.com", Link: link, Notice: &n})
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}

@@ -148,7 +148,7 @@ func TestSendThroughSMTP(t *testing.T) {
 		if err != nil || subject != "You have been invited to a workspace on Cardwall" {
 			t.Errorf("the subject is %q %v", subject, err)
 		}
-		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<ltr_") ||
+		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<eml_") ||
 			header.Get("Auto-Submitted") != "auto-generated" {
 			t.Errorf("the header is %v", header)
 		}
@@ -293,7 +293,7 @@ func TestNamesAreNotInSubjectsOrLinks(t *testing.T) {
 		}
 	}
 	for _, l := range all {
-		l.ID, l.To, l.Link = "ltr_1", "grace@example.com", "https://cards.example.com/x#s3cret"
+		l.ID, l.To, l.Link = "eml_1", "grace@example.com", "https://cards.example.com/x#s3cret"
 		m, err := mail.Compose(l)
 		if err != nil {
 			t.Fatal(err)
@@ -322,7 +322,7 @@ func TestNamesCannotInject(t *testing.T) {
 	p := newWorker(s, mail.Options{SMTP: "smtp://" + server.address})
 	evil := "Acme\x1b[31m\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028" + strings.Repeat("x", 300)
 	m, err := mail.Compose(board.Email{
-		ID: "ltr_1", Kind: board.EmailInvitation, To: "grace@example.com",
+		ID: "eml_1", Kind: board.EmailInvitation, To: "grace@example.com",
 		Link:       "https://cards.example.com/invitation#s3cret",
 		Invitation: &board.InvitationEmail{Workspace: evil, InvitedBy: "Eve\n\"><a href=x>", Role: board.WorkspaceMember},
 	})

@@ -32,7 +32,7 @@ func TestPasswordNeedsEncryption(t *testing.T) {
 	server := newSMTPAt(t, "127.0.0.2") // local, but not recognized as local
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	p := newWorker(s, mail.Options{SMTP: "smtp://ada:topsecret@" + server.address})
-	m, err := mail.Compose(board.Email{ID: "ltr_1", Kind: board.EmailInvitation, To: "a@example.com",
+	m, err := mail.Compose(board.Email{ID: "eml_1", Kind: board.EmailInvitation, To: "a@example.com",
 		Link: "https://x.example.com/#s", Invitation: &board.InvitationEmail{}})
 	if err != nil {
 		t.Fatal(err)

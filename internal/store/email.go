@@ -14,24 +14,24 @@ func (v *View) Link(path string) string { return v.db.opts.BaseURL + path }
 // InsertEmail queues an email about a record, to be sent at notBefore or later.
 // It does nothing if an email of the kind about the record is queued already.
 func (tx *Tx) InsertEmail(ctx context.Context, kind board.EmailKind, about string, notBefore board.Instant) error {
-	return tx.exec(ctx, "INSERT INTO letters (id, kind, about, due_at, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-		tx.NewID("ltr_"), string(kind), about, int64(max(notBefore, tx.now)), int64(tx.now))
+	return tx.exec(ctx, "INSERT INTO emails (id, kind, about, due_at, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+		tx.NewID("eml_"), string(kind), about, int64(max(notBefore, tx.now)), int64(tx.now))
 }
 
 // EmailsDue reports whether a queued email is due.
 func (v *View) EmailsDue(ctx context.Context) (bool, error) {
-	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters WHERE due_at <= $1 LIMIT 1) AS n", int64(v.now))
+	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM emails WHERE due_at <= $1 LIMIT 1) AS n", int64(v.now))
 	return n > 0, err
 }
 
 // EmailsWaiting returns the number of queued emails, at most limit, and how long
 // the oldest has been due.
 func (v *View) EmailsWaiting(ctx context.Context, limit int) (n int, late time.Duration, err error) {
-	if n, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM letters LIMIT $1) AS n", limit); err != nil || n == 0 {
+	if n, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM emails LIMIT $1) AS n", limit); err != nil || n == 0 {
 		return n, 0, err
 	}
 	var due int64
-	_, err = v.one(ctx, "SELECT min(due_at) FROM letters", nil, &due)
+	_, err = v.one(ctx, "SELECT min(due_at) FROM emails", nil, &due)
 	return n, time.Duration(max(0, int64(v.now)-due)) * time.Millisecond, err
 }
 
@@ -42,14 +42,14 @@ const claimTries = 8
 // ClaimEmail returns the email that has been due longest and the record that it
 // is about. No other server gets the email before the lease ends.
 func (tx *Tx) ClaimEmail(ctx context.Context, lease time.Duration) (l board.Email, about string, found bool, err error) {
-	due, err := tx.texts(ctx, "SELECT id FROM letters WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2", int64(tx.now), claimTries)
+	due, err := tx.texts(ctx, "SELECT id FROM emails WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2", int64(tx.now), claimTries)
 	if err != nil {
 		return l, "", false, err
 	}
 	for _, id := range due {
 		// If two servers chose the same email, the second finds here that it is
 		// no longer due.
-		err := tx.each(ctx, "UPDATE letters SET due_at = $1, attempts = attempts + 1 WHERE id = $2 AND due_at <= $3 RETURNING id, kind, about, attempts",
+		err := tx.each(ctx, "UPDATE emails SET due_at = $1, attempts = attempts + 1 WHERE id = $2 AND due_at <= $3 RETURNING id, kind, about, attempts",
 			[]any{int64(tx.now) + lease.Milliseconds(), id, int64(tx.now)}, func(rows *sql.Rows) error {
 				found = true
 				return rows.Scan(&l.ID, &l.Kind, &about, &l.Attempt)
@@ -63,11 +63,11 @@ func (tx *Tx) ClaimEmail(ctx context.Context, lease time.Duration) (l board.Emai
 
 // DeleteEmail deletes an email that was sent or can never be sent.
 func (tx *Tx) DeleteEmail(ctx context.Context, id string) error {
-	return tx.exec(ctx, "DELETE FROM letters WHERE id = $1", id)
+	return tx.exec(ctx, "DELETE FROM emails WHERE id = $1", id)
 }
 
 // PostponeEmail schedules the next attempt of an email after a pause, unless
 // another server has claimed it since the attempt.
 func (tx *Tx) PostponeEmail(ctx context.Context, id string, attempt int, pause time.Duration) error {
-	return tx.exec(ctx, "UPDATE letters SET due_at = $1 WHERE id = $2 AND attempts = $3", int64(tx.now)+pause.Milliseconds(), id, attempt)
+	return tx.exec(ctx, "UPDATE emails SET due_at = $1 WHERE id = $2 AND attempts = $3", int64(tx.now)+pause.Milliseconds(), id, attempt)
 }

@@ -32,7 +32,7 @@ func (tx *Tx) QueueNotificationEmails(ctx context.Context, limit int) (int, erro
 	}
 	var all []post
 	if err := tx.each(ctx, `SELECT DISTINCT n.user_id, n.way FROM notifications n WHERE n.mail_at IS NOT NULL AND n.mail_at <= $1
-		AND NOT EXISTS (SELECT 1 FROM letters l WHERE l.about = n.user_id AND l.kind = CASE WHEN n.way = 'digest' THEN 'digest' ELSE 'notify' END) ORDER BY n.user_id, n.way LIMIT $2`,
+		AND NOT EXISTS (SELECT 1 FROM emails e WHERE e.about = n.user_id AND e.kind = CASE WHEN n.way = 'digest' THEN 'digest' ELSE 'notify' END) ORDER BY n.user_id, n.way LIMIT $2`,
 		[]any{int64(tx.now), limit}, func(rows *sql.Rows) error {
 			var p post
 			err := rows.Scan(&p.user, &p.way)

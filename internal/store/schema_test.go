@@ -17,9 +17,9 @@ import (
 // What a word of SQLite's is called in PostgreSQL.
 var sameType = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "bytea"}
 
-// The tables of goose and of SQLite itself, and where the search index of
-// SQLite stands.
-const ownTables = "'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', 'sqlite_schema', 'sqlite_temp_schema'"
+// ownTables are the tables of goose, of SQLite itself and of its search index,
+// and the view that older servers use on PostgreSQL.
+const ownTables = "'letters', 'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', 'sqlite_schema', 'sqlite_temp_schema'"
 
 // The two migrations of one number make the same tables: names, columns in
 // their order, types, nullability, keys and indexes. What only one database

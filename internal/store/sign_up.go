@@ -88,12 +88,12 @@ type InvitationCount struct {
 
 // InvitationQueued reports whether an email of an invitation has not left yet.
 func (tx *Tx) InvitationQueued(ctx context.Context, id string) (bool, error) {
-	n, err := tx.count(ctx, "SELECT count(*) FROM letters WHERE kind = $1 AND about = $2", string(board.EmailInvitation), id)
+	n, err := tx.count(ctx, "SELECT count(*) FROM emails WHERE kind = $1 AND about = $2", string(board.EmailInvitation), id)
 	return n > 0, err
 }
 
 // CountInvitationEmail counts an invitation that the caller sends to an address.
 func (tx *Tx) CountInvitationEmail(ctx context.Context, email string) error {
 	return tx.exec(ctx, "INSERT INTO invitation_emails (id, sent_by, email, created_at) VALUES ($1, $2, $3, $4)",
-		tx.NewID("ltr_"), tx.caller.UserID, email, int64(tx.now))
+		tx.NewID("eml_"), tx.caller.UserID, email, int64(tx.now))
 }
