@@ -138,3 +138,31 @@ func LinksOf(baseURL, boardID, cardID string) (l Links) {
 func DeliveryID(fresh string, boardVersion int64) string {
 	return fmt.Sprintf("%s:v%d", fresh, boardVersion)
 }
+
+// DeliveryEffect is what a finished delivery means for its webhook.
+type DeliveryEffect struct {
+	Delivered bool
+	Counts    bool // a failure that counts towards FailuresToSwitchOff
+	Gone      bool // the receiver responded with 410 (RFC 9110, 15.5.11)
+	OwnerLost bool // the owner may no longer manage what the webhook covers
+}
+
+// After returns the number of consecutive failures of the webhook after the
+// delivery, and the reason to turn the webhook off, or "" to leave it on.
+func (e DeliveryEffect) After(failures int) (int, Off) {
+	switch {
+	case e.Delivered:
+		failures = 0
+	case e.Counts:
+		failures++
+	}
+	switch {
+	case e.Gone:
+		return failures, OffGone
+	case e.OwnerLost:
+		return failures, OffOwner
+	case e.Counts && failures == FailuresToSwitchOff:
+		return failures, OffFailures
+	}
+	return failures, ""
+}

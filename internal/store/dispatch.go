@@ -423,57 +423,47 @@ func typedValues(rows int, types ...string) string {
 	return "VALUES (" + first.String()[2:] + ")" + sqldb.Values(rows, len(types))[bare:]
 }
 
-// recordFailures counts failed deliveries in a row and does what follows: ten
-// switch a webhook off, 410 does so at once, and a test that proves a receiver
-// switches its webhook on.
+// recordFailures updates the consecutive failures of webhooks and turns webhooks
+// off or on as board.DeliveryEffect decides. A test that proves a receiver turns
+// its webhook on.
 func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded map[string]bool) error {
-	rowOf := map[string]int{} // failures in a row, of webhooks whose count was read
+	failuresOf := map[string]int{} // of the webhooks whose count was read
 	for _, o := range outcomes {
 		if !recorded[o.ID] || !o.bears() {
 			continue
 		}
-		delivered := o.Status == board.DeliveryDelivered
-		failures, known := rowOf[o.WebhookID]
+		failures, known := failuresOf[o.WebhookID]
 		if !known {
 			if _, err := tx.one(ctx, "SELECT failures FROM webhooks WHERE id = $1", []any{o.WebhookID}, &failures); err != nil {
 				return err
 			}
 		}
-		rowOf[o.WebhookID] = failures
-		switch {
-		case delivered && o.SwitchesOn != "":
-			failures = 0
-			if err := tx.exec(ctx, "UPDATE webhooks SET off = '', off_at = NULL, failures = 0, held_since = NULL, held_until = NULL, owner_id = $1 WHERE id = $2", o.SwitchesOn, o.WebhookID); err != nil {
+		effect := board.DeliveryEffect{
+			Delivered: o.Status == board.DeliveryDelivered, Counts: o.Counts, Gone: o.Gone, OwnerLost: o.Lost,
+		}
+		after, off := effect.After(failures)
+		failuresOf[o.WebhookID] = after
+		if effect.Delivered && o.SwitchesOn != "" {
+			if err := tx.exec(ctx, `UPDATE webhooks SET off = '', off_at = NULL, failures = 0, held_since = NULL,
+				held_until = NULL, owner_id = $1 WHERE id = $2`, o.SwitchesOn, o.WebhookID); err != nil {
 				return err
 			}
-		case delivered:
-			failures = 0
-		case o.Counts:
-			failures++
-		}
-		if failures != rowOf[o.WebhookID] {
-			rowOf[o.WebhookID] = failures
-			if err := tx.exec(ctx, "UPDATE webhooks SET failures = $1 WHERE id = $2", failures, o.WebhookID); err != nil {
+		} else if after != failures {
+			if err := tx.exec(ctx, "UPDATE webhooks SET failures = $1 WHERE id = $2", after, o.WebhookID); err != nil {
 				return err
 			}
 		}
-		var err error
-		switch {
-		case o.Gone:
-			err = tx.switchOff(ctx, o.WebhookID, board.OffGone)
-		case o.Lost:
-			err = tx.switchOff(ctx, o.WebhookID, board.OffOwner)
-		case o.Counts && failures == board.FailuresToSwitchOff:
-			err = tx.switchOff(ctx, o.WebhookID, board.OffFailures)
+		if off == "" {
+			continue
 		}
-		if err != nil {
+		if err := tx.switchOff(ctx, o.WebhookID, off); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// MarkDelivering shows in the log that attempts take their time.
+// MarkDelivering marks deliveries whose attempts are in progress.
 func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, id := range ids {
@@ -485,7 +475,7 @@ func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
 	})
 }
 
-// DeletePendingDeliveries takes the open deliveries of a webhook away that was deleted.
+// DeletePendingDeliveries deletes the open deliveries of a deleted webhook.
 func (db *DB) DeletePendingDeliveries(ctx context.Context, webhookID string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1 AND NOT EXISTS (SELECT 1 FROM webhooks h WHERE h.id = $1)", webhookID)
