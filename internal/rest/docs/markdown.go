@@ -2,189 +2,166 @@ package docs
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	tables "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	lines "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
-// block is a piece of a description. The kinds are those that descriptions
-// need: paragraph, heading, list, numbered, code and table. Everything is text
-// that the template escapes; markup in the source shows as it was typed.
-type block struct {
-	Kind  string
-	Level int // of a heading: 2 to 6
-	Text  []span
-	Code  string
-	Items [][]span
-	Head  [][]span
-	Rows  [][][]span
+// node is a part of a description. Its text is plain text that the template
+// escapes.
+type node struct {
+	Kind  string // the HTML element; empty for text
+	Text  string // of text and code; the first number of an ordered list if it is not 1
+	Href  string // of a link, and of code that names an operation or a schema
+	Nodes []node
 }
 
-// span is text within a block; Kind is empty, code, strong, em or link.
-type span struct{ Kind, Text, Href string }
-
-var (
-	headingLine  = regexp.MustCompile(`^(#{1,6})\s+(.+?)\s*#*$`)
-	bulletLine   = regexp.MustCompile(`^\s{0,3}[-*+]\s+(.+)$`)
-	numberedLine = regexp.MustCompile(`^\s{0,3}\d{1,3}[.)]\s+(.+)$`)
-	ruleLine     = regexp.MustCompile(`^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$`)
-	inlineMark   = regexp.MustCompile("`([^`]+)`|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|\\[([^\\]]+)\\]\\(([^()\\s]+)\\)")
-	safeHref     = regexp.MustCompile(`^(https?://|mailto:|#|/[^/]|\.{0,2}/)`)
+// commonMark parses CommonMark and tables, but no HTML: tags remain text.
+var commonMark = parser.NewParser(
+	parser.WithBlockParsers(
+		util.Prioritized(parser.NewSetextHeadingParser(), 100),
+		util.Prioritized(parser.NewThematicBreakParser(), 200),
+		util.Prioritized(parser.NewListParser(), 300),
+		util.Prioritized(parser.NewListItemParser(), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500),
+		util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+		util.Prioritized(parser.NewBlockquoteParser(), 800),
+		util.Prioritized(parser.NewParagraphParser(), 1000),
+	),
+	parser.WithInlineParsers(
+		util.Prioritized(parser.NewCodeSpanParser(), 100),
+		util.Prioritized(parser.NewLinkParser(), 200),
+		util.Prioritized(parser.NewAutoLinkParser(), 300),
+		util.Prioritized(parser.NewEmphasisParser(), 500),
+	),
+	parser.WithParagraphTransformers(
+		util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
+		util.Prioritized(extension.NewTableParagraphTransformer(), 200),
+	),
+	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
 )
 
-// noHeadings is the top level for texts within tables: a heading there is a
-// line in bold, since it would break the page's outline.
+var safeHref = regexp.MustCompile(`^(https?://|mailto:|#|/[^/]|\.{1,2}/)`)
+
+// noHeadings is the top level for texts within tables. A heading there would
+// break the page's outline, so it becomes a bold paragraph.
 const noHeadings = 0
 
-// markdown reads the small part of Markdown that API descriptions use. The
-// first heading gets level top and none skips a level below it, so the page's
-// outline stays in order whatever the source does.
-func (d *document) markdown(source string, top int) []block {
-	lines := strings.Split(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
-	var out []block
-	var para []string
-	flush := func() {
-		if len(para) > 0 {
-			out = append(out, block{Kind: "paragraph", Text: d.spans(strings.Join(para, " "))})
-			para = nil
-		}
+// markdown parses a description. The first heading gets level top. Later ones
+// skip no level, so the page's outline stays in order.
+func (d *document) markdown(source string, top int) []node {
+	r := &reading{document: d, source: []byte(source), top: top, last: top - 1}
+	return r.children(commonMark.Parse(lines.NewReader(r.source)))
+}
+
+// reading converts the syntax tree of one description.
+type reading struct {
+	*document
+	source          []byte
+	top, base, last int // levels of headings: the first one's here and in the source, and the latest one's here
+}
+
+func (r *reading) children(of ast.Node) (out []node) {
+	for n := of.FirstChild(); n != nil; n = n.NextSibling() {
+		out = append(out, r.nodes(n)...)
 	}
-	base, last := 0, top-1
-	for i := 0; i < len(lines); i++ {
-		line := strings.TrimRight(lines[i], " \t")
-		if strings.TrimSpace(line) == "" {
-			flush()
-			continue
-		}
-		if fence := strings.TrimSpace(line); strings.HasPrefix(fence, "```") {
-			flush()
-			var code []string
-			for i++; i < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[i]), "```"); i++ {
-				code = append(code, lines[i])
-			}
-			out = append(out, block{Kind: "code", Code: strings.Join(code, "\n")})
-			continue
-		}
-		if m := headingLine.FindStringSubmatch(line); m != nil {
-			flush()
-			if top == noHeadings {
-				out = append(out, block{Kind: "paragraph", Text: []span{{Kind: "strong", Text: m[2]}}})
-				continue
-			}
-			if base == 0 {
-				base = len(m[1])
-			}
-			level := min(max(top+len(m[1])-base, top), last+1, 6)
-			last = level
-			out = append(out, block{Kind: "heading", Level: level, Text: d.spans(m[2])})
-			continue
-		}
-		if strings.Contains(line, "|") && i+1 < len(lines) && strings.Contains(lines[i+1], "|") && ruleLine.MatchString(lines[i+1]) {
-			flush()
-			table := block{Kind: "table", Head: d.cells(line)}
-			for i += 2; i < len(lines) && strings.Contains(lines[i], "|"); i++ {
-				table.Rows = append(table.Rows, d.cells(lines[i]))
-			}
-			i--
-			out = append(out, table)
-			continue
-		}
-		if kind, pattern := listKind(line); kind != "" {
-			flush()
-			list := block{Kind: kind}
-			var item []string
-			for ; i < len(lines) && !endsList(lines[i]); i++ {
-				if m := pattern.FindStringSubmatch(lines[i]); m != nil {
-					if item != nil {
-						list.Items = append(list.Items, d.spans(strings.Join(item, " ")))
-					}
-					item = []string{m[1]}
-					continue
-				}
-				item = append(item, strings.TrimSpace(lines[i]))
-			}
-			list.Items = append(list.Items, d.spans(strings.Join(item, " ")))
-			i--
-			out = append(out, list)
-			continue
-		}
-		para = append(para, strings.TrimSpace(line))
-	}
-	flush()
 	return out
 }
 
-// endsList tells that a line is no further part of a list's last item.
-func endsList(line string) bool {
-	line = strings.TrimSpace(line)
-	return line == "" || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "|") || headingLine.MatchString(line)
+func (r *reading) nodes(n ast.Node) []node {
+	element := func(kind string) []node { return []node{{Kind: kind, Nodes: r.children(n)}} }
+	switch n := n.(type) {
+	case *ast.Text:
+		return r.text(n)
+	case *ast.CodeSpan:
+		return r.code(n)
+	case *ast.Emphasis:
+		return element([]string{"em", "strong"}[n.Level-1])
+	case *ast.Link:
+		return link(plain(n.Destination), r.children(n))
+	case *ast.Image: // the page loads nothing from elsewhere
+		return link(plain(n.Destination), r.children(n))
+	case *ast.AutoLink:
+		return link(string(n.URL(r.source)), []node{{Text: string(n.Label(r.source))}})
+	case *ast.Paragraph:
+		return element("p")
+	case *ast.Heading:
+		return r.heading(n)
+	case *ast.List:
+		if !n.IsOrdered() {
+			return element("ul")
+		}
+		list := element("ol")
+		if n.Start != 1 {
+			list[0].Text = strconv.Itoa(n.Start)
+		}
+		return list
+	case *ast.ListItem:
+		return element("li")
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		return []node{{Kind: "pre", Text: strings.TrimSuffix(string(n.Lines().Value(r.source)), "\n")}}
+	case *ast.Blockquote:
+		return element("blockquote")
+	case *ast.ThematicBreak:
+		return element("hr")
+	case *tables.Table:
+		return element("table")
+	case *tables.TableHeader, *tables.TableRow:
+		return element("tr")
+	case *tables.TableCell:
+		return element("td")
+	}
+	return r.children(n) // the text of a tight list's item
 }
 
-func listKind(line string) (string, *regexp.Regexp) {
+func (r *reading) text(n *ast.Text) []node {
+	value := plain(n.Value(r.source))
 	switch {
-	case bulletLine.MatchString(line):
-		return "list", bulletLine
-	case numberedLine.MatchString(line):
-		return "numbered", numberedLine
+	case n.HardLineBreak():
+		return []node{{Text: value}, {Kind: "br"}}
+	case n.SoftLineBreak():
+		value += " "
 	}
-	return "", nil
+	return []node{{Text: value}}
 }
 
-// cells splits a row of a table. A bar written as \| or within backquotes is
-// part of its cell.
-func (d *document) cells(line string) [][]span {
-	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
-	var out [][]span
-	var cell strings.Builder
-	code := false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '\\' && i+1 < len(line) && line[i+1] == '|':
-			cell.WriteByte('|')
-			i++
-		case c == '|' && !code:
-			out = append(out, d.spans(strings.TrimSpace(cell.String())))
-			cell.Reset()
-		default:
-			if c == '`' {
-				code = !code
-			}
-			cell.WriteByte(c)
-		}
-	}
-	return append(out, d.spans(strings.TrimSpace(cell.String())))
+// plain resolves backslashes and character references.
+func plain(source []byte) string {
+	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(source))))
 }
 
-// spans finds code, emphasis and links. A link whose address is not plainly
-// harmless stays text; code that names an operation or a schema becomes a link
-// to it.
-func (d *document) spans(text string) []span {
-	var out []span
-	add := func(s span) {
-		if s.Text != "" {
-			out = append(out, s)
-		}
+// code links the names of operations and schemas to their sections.
+func (r *reading) code(n *ast.CodeSpan) []node {
+	var b strings.Builder
+	for part := n.FirstChild(); part != nil; part = part.NextSibling() {
+		b.Write(part.(*ast.Text).Value(r.source)) // code holds nothing else
 	}
-	at := 0
-	for _, m := range inlineMark.FindAllStringSubmatchIndex(text, -1) {
-		add(span{Text: text[at:m[0]]})
-		at = m[1]
-		switch {
-		case m[2] >= 0:
-			code := text[m[2]:m[3]]
-			href := ""
-			if id, ok := d.anchors[code]; ok {
-				href = id
-			}
-			add(span{"code", code, href})
-		case m[4] >= 0:
-			add(span{Kind: "strong", Text: text[m[4]:m[5]]})
-		case m[6] >= 0:
-			add(span{Kind: "em", Text: text[m[6]:m[7]]})
-		case safeHref.MatchString(text[m[10]:m[11]]):
-			add(span{"link", text[m[8]:m[9]], text[m[10]:m[11]]})
-		default:
-			add(span{Text: text[m[0]:m[1]]})
-		}
+	code := strings.ReplaceAll(b.String(), "\n", " ")
+	return []node{{Kind: "code", Text: code, Href: r.anchors[code]}}
+}
+
+// link returns a link, or its source as text if the address may be harmful.
+func link(href string, label []node) []node {
+	if safeHref.MatchString(href) {
+		return []node{{Kind: "a", Href: href, Nodes: label}}
 	}
-	add(span{Text: text[at:]})
-	return out
+	return append(append([]node{{Text: "["}}, label...), node{Text: "](" + href + ")"})
+}
+
+func (r *reading) heading(n *ast.Heading) []node {
+	if r.top == noHeadings {
+		return []node{{Kind: "p", Nodes: []node{{Kind: "strong", Nodes: r.children(n)}}}}
+	}
+	if r.base == 0 {
+		r.base = n.Level
+	}
+	r.last = min(max(r.top+n.Level-r.base, r.top), r.last+1, 6)
+	return []node{{Kind: "h" + strconv.Itoa(r.last), Nodes: r.children(n)}}
 }

@@ -19,7 +19,7 @@ type field struct {
 	Notes        []string // limits in words
 	Values       []string // the enum
 	Default      string
-	Text         []block
+	Text         []node
 	Flag         string // deprecated, read only …
 }
 

@@ -14,7 +14,7 @@ import (
 // view is everything that the page template shows.
 type view struct {
 	Title, Version, Address string
-	Intro                   []block
+	Intro                   []node
 	Schemes                 []schemeView
 	Faults                  []fault
 	Groups                  []group
@@ -48,19 +48,19 @@ func (o opView) Short() string {
 
 type schemeView struct {
 	Name, Kind string
-	Text       []block
+	Text       []node
 }
 
 // fault is a row of the errors table: x-errors of the document.
 type fault struct {
 	Code   string
 	Status string
-	Text   []block
+	Text   []node
 }
 
 type group struct {
 	ID, Name string
-	Text     []block
+	Text     []node
 	Ops      []opView
 }
 
@@ -68,7 +68,7 @@ type opView struct {
 	ID, Name, Method, Path, Scope, Summary string
 	PathParts                              []word // parameters have an Href of "p"
 	Deprecated, Public                     bool
-	Text                                   []block
+	Text                                   []node
 	Inputs                                 []table
 	Curl                                   string
 	Answers                                []answer
@@ -78,13 +78,13 @@ type opView struct {
 // table is a titled field table.
 type table struct {
 	Title  string
-	Text   []block
+	Text   []node
 	Fields []field
 }
 
 type answer struct {
 	Status, Kind string
-	Text         []block
+	Text         []node
 	Fields       []field
 	Headers      []field
 	Example      string
@@ -94,13 +94,13 @@ type answer struct {
 type refusal struct {
 	Status string
 	Codes  []word
-	Text   []block
+	Text   []node
 }
 
 type schemaView struct {
 	ID, Name string
 	Type     []word
-	Text     []block
+	Text     []node
 	Notes    []string
 	Values   []string
 	Default  string
