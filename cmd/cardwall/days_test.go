@@ -345,7 +345,7 @@ func (d *days) compare() {
 	for _, id := range d.cards {
 		var out struct{ Data []struct{ Title string } }
 		if d.call(d.ada, "list_checklists", fields{"cardId": id}, &out); len(out.Data) != 1 {
-			d.t.Errorf("the rule ran %d times for %s", len(out.Data), id)
+			d.t.Errorf("the rule ran %d times for %s, want 1", len(out.Data), id)
 		}
 	}
 	var told struct {

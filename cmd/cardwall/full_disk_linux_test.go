@@ -102,7 +102,7 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 				t.Errorf("a read is %d:\n%s", status, b.log)
 			}
 			if status := write(); status != http.StatusServiceUnavailable {
-				t.Errorf("a write is %d", status)
+				t.Errorf("a write is %d, want 503", status)
 			}
 			free()
 			for deadline := time.Now().Add(20 * time.Second); write() != http.StatusCreated; time.Sleep(100 * time.Millisecond) {

@@ -33,7 +33,7 @@ func TestAccountsFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
 	if id := c.must("user", "add", "--email", "Ada@Example.com", "--name", "Ada"); !strings.HasPrefix(id, "usr_") {
-		t.Errorf("user add printed %q", id)
+		t.Errorf("user add printed %q; want the prefix %q", id, "usr_")
 	}
 	workspace := c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Engines")
 	if !regexp.MustCompile(`^wsp_[0-9a-hjkmnp-tv-z]{26}$`).MatchString(workspace) {
@@ -55,7 +55,7 @@ func TestAccountsFromTheCommandLine(t *testing.T) {
 		t.Errorf("org list printed %q", list)
 	}
 	if got := c.must("doctor"); got != "No problems found." {
-		t.Errorf("doctor printed %q", got)
+		t.Errorf("doctor printed %q, want %q", got, "No problems found.")
 	}
 	info, err := os.Stat(c.data + "/cardwall.db")
 	if err != nil || info.Mode().Perm()&0o077 != 0 {

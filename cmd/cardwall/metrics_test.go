@@ -51,7 +51,7 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
 		res, _ := s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format=trello", map[string]any{"odd": 1})
 		if res.StatusCode != http.StatusBadRequest {
-			t.Errorf("a file that is no export is answered %d", res.StatusCode)
+			t.Errorf("a file that is no export is answered %d, want 400", res.StatusCode)
 		}
 		for i := range 130 { // more than strangers may
 			odd := fmt.Sprintf("odd7731x%d", i)

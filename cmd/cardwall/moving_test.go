@@ -91,7 +91,7 @@ func TestBackupInLoad(t *testing.T) {
 					time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
 					m := moment{file: filepath.Join(c.data, fmt.Sprintf("%d.backup", n)), known: c.known()}
 					if said := c.command("backup", m.file); !strings.Contains(said, "complete and verified") {
-						t.Errorf("backup says %q", said)
+						t.Errorf("backup says %q; want it to contain %q", said, "complete and verified")
 					}
 					c.mu.Lock()
 					m.most = len(c.sent)
@@ -107,7 +107,7 @@ func TestBackupInLoad(t *testing.T) {
 				}
 				there.command("restore", m.file)
 				if said := there.command("doctor"); said != "No problems found." {
-					t.Errorf("the doctor says %q", said)
+					t.Errorf("the doctor says %q, want %q", said, "No problems found.")
 				}
 				stop := there.start()
 				cards := there.holds("restored", m.known)
@@ -183,12 +183,12 @@ func TestMigrateInLoad(t *testing.T) {
 			t.Error("nothing was read meanwhile")
 		}
 		if state := c.oneIsWritten(target); state != "moved" {
-			t.Errorf("round %d: after the move it is %q", round, state)
+			t.Errorf("round %d: after the move it is %q, want %q", round, state, "moved")
 		}
 		stop()
 		there := c.at(c.data, "--database", target)
 		if said := there.command("doctor"); said != "No problems found." {
-			t.Errorf("the doctor says %q", said)
+			t.Errorf("the doctor says %q, want %q", said, "No problems found.")
 		}
 		stop = there.start()
 		there.holds(fmt.Sprintf("round %d", round), c.known())
@@ -293,11 +293,11 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 		t.Errorf("from standard input: %d %q %q", status, out, problems)
 	}
 	if got := other.must("doctor"); got != "No problems found." {
-		t.Errorf("doctor printed %q", got)
+		t.Errorf("doctor printed %q, want %q", got, "No problems found.")
 	}
 	if got := other.must("restore", "--replace", filepath.Join(c.data, "x.backup")); !strings.Contains(got,
 		"before-restore") {
-		t.Errorf("restore --replace printed %q", got)
+		t.Errorf("restore --replace printed %q; want it to contain %q", got, "before-restore")
 	}
 	if got := other.must("doctor", "--repair"); !strings.Contains(got, "Backed up to") ||
 		!strings.Contains(got, "Repaired 0 problems") {
@@ -310,11 +310,11 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 	}
 	if got := c.must("migrate", "--from", "sqlite", "--to", target); !strings.Contains(got,
 		"row counts and checksums of each table match") {
-		t.Errorf("migrate printed %q", got)
+		t.Errorf("migrate printed %q; want it to contain %q", got, "row counts and checksums of each table match")
 	}
 	c.says("has moved", "user", "add", "--email", "x@example.com", "--name", "X")
 	c.data = other.data // of the same key
 	if got := c.must("doctor", "--database", target); got != "No problems found." {
-		t.Errorf("doctor printed %q", got)
+		t.Errorf("doctor printed %q, want %q", got, "No problems found.")
 	}
 }

@@ -85,7 +85,7 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 		t.Helper()
 		var out, problems strings.Builder
 		if status := run(append(args, "--data", data), strings.NewReader(""), &out, &problems); status != want {
-			t.Fatalf("cardwall %v: %d %s", args, status, &problems)
+			t.Fatalf("cardwall %v: %d %s, want %d", args, status, &problems, want)
 		}
 		return problems.String()
 	}
@@ -111,7 +111,7 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 		t.Errorf("the folder holds %s", list)
 	}
 	if said := command(1, "backup", "--keep", "2", filepath.Join(folder, "a.backup")); !strings.Contains(said, "--keep") {
-		t.Errorf("--keep with a file: %s", said)
+		t.Errorf("--keep with a file: %s; want it to contain %q", said, "--keep")
 	}
 }
 

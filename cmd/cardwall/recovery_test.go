@@ -48,13 +48,13 @@ func TestRecoveryToAPointInTime(t *testing.T) {
 	p.promoted("base")
 	c.flags = []string{"--database", p.address("base")}
 	if said := c.command("doctor"); said != "No problems found." {
-		t.Errorf("the doctor says %q", said)
+		t.Errorf("the doctor says %q, want %q", said, "No problems found.")
 	}
 	if got := p.sql("base", "SELECT string_agg(id, ' ') FROM workspaces WHERE name = 'Before the mistake'"); got != workspace {
 		t.Errorf("of before the mistake is there %q, want %s", got, workspace)
 	}
 	if got := p.sql("base", "SELECT count(*) FROM workspaces WHERE name = 'The mistake'"); got != "0" {
-		t.Errorf("the mistake is there %s times", got)
+		t.Errorf("the mistake is there %s times, want 0", got)
 	}
 	c.command("workspace", "add", "--owner", "ada@example.com", "--name", "After")
 }

@@ -67,7 +67,7 @@ func TestRollingRestart(t *testing.T) {
 		n.end()
 	}
 	if left := strings.TrimSpace(f.psql("SELECT string_agg(name, ' ') FROM leases")); left != "" {
-		t.Errorf("servers that have ended hold %s", left)
+		t.Errorf("servers that have ended hold %s, want none", left)
 	}
 	t.Logf("%d requests, %d cards, %d streams sent away", l.sent.Load(), l.made.Load(), l.sentAway.Load())
 }

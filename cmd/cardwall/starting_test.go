@@ -78,7 +78,7 @@ func (b *booting) until(status int, text string) {
 func (b *booting) waits() {
 	b.t.Helper()
 	if status, body, _ := b.get("GET", "/healthz", "*/*"); status != http.StatusOK {
-		b.t.Errorf("/healthz is %d %s", status, body)
+		b.t.Errorf("/healthz is %d %s, want 200", status, body)
 	}
 	addr := strings.TrimPrefix(b.base, "http://")
 	if run([]string{"health", "--live", "--addr", addr}, strings.NewReader(""), io.Discard, io.Discard) != 0 {
@@ -318,6 +318,6 @@ func TestLogWritesDurationsForPeople(t *testing.T) {
 	f := &safeBuffer{}
 	newLog(f, "info").Info("x", "drain", 2*time.Second)
 	if got := f.String(); !strings.Contains(got, `"drain":"2s"`) {
-		t.Errorf("the log line is %s", got)
+		t.Errorf("the log line is %s; want it to contain %q", got, `"drain":"2s"`)
 	}
 }

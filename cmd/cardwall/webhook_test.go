@@ -141,7 +141,7 @@ func TestListenShowsWhatComes(t *testing.T) {
 	} {
 		before := len(l.out.String())
 		if status := l.send(c.secret, c.id, c.at, delivery); status != http.StatusNoContent {
-			t.Errorf("%s: answered %d", c.name, status)
+			t.Errorf("%s: answered %d, want 204", c.name, status)
 		}
 		if shown := l.out.String()[before:]; !strings.Contains(shown, c.shows) ||
 			!strings.Contains(shown, "\n    \"data\": {\n      \"cardId\": \"crd_1\"\n    }\n  }\n") {
@@ -164,7 +164,7 @@ func TestListenWithoutASecret(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{Status: http.StatusGone})
 	if status := l.send(testSecret("a"), deliveryID, time.Now(), delivery); status != http.StatusGone {
-		t.Errorf("answered %d", status)
+		t.Errorf("answered %d, want 410", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked\n") {
 		t.Errorf("it shows\n%s", l.out.String())
@@ -175,7 +175,7 @@ func TestListenWithoutASecret(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("GET: answered %d", answer.StatusCode)
+		t.Errorf("GET: answered %d, want 405", answer.StatusCode)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestListenIsSafeForTheTerminal(t *testing.T) {
 		} {
 			if status := l.send(testSecret("a"), "id\u009b31m\u202e"+strings.Repeat("x", 300), time.Now(),
 				body); status != http.StatusNoContent {
-				t.Errorf("%q: answered %d", body, status)
+				t.Errorf("%q: answered %d, want 204", body, status)
 			}
 		}
 		shown := l.out.String()
@@ -251,7 +251,7 @@ func TestListenIsBounded(t *testing.T) {
 	l := listen(t, webhookListenCommand{})
 	if status := l.send(testSecret("a"), "large", time.Now(),
 		strings.Repeat("x", maxBodySize+1)); status != http.StatusRequestEntityTooLarge {
-		t.Errorf("a large body: answered %d", status)
+		t.Errorf("a large body: answered %d, want 413", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked: the body is larger than 1 MiB\n") {
 		t.Errorf("a large body: it shows\n%s", l.out.String())
@@ -263,7 +263,7 @@ func TestListenIsBounded(t *testing.T) {
 		}
 	}
 	if status != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("large headers: answered %d", status)
+		t.Errorf("large headers: answered %d, want 431", status)
 	}
 	// Indented, this would be a hundred times as large.
 	before := len(l.out.String())
@@ -301,7 +301,7 @@ func TestListenAnswersLate(t *testing.T) {
 	}
 	l.end()
 	if status := <-answered; status != 0 {
-		t.Errorf("answered %d after Ctrl-C", status)
+		t.Errorf("answered %d after Ctrl-C, want 0", status)
 	}
 }
 

@@ -47,23 +47,23 @@ func TestStrangersGuessesKeepNobodyOut(t *testing.T) {
 			for range 10 {
 				if a := tryPassword(from(s, fmt.Sprintf("198.51.100.%d", network)), b.Email, wrong,
 					nil); a.Status != http.StatusUnauthorized {
-					t.Fatalf("a guess from network %d: %d %s", network, a.Status, a.Raw)
+					t.Fatalf("a guess from network %d: got status %d, body %s; want 401", network, a.Status, a.Raw)
 				}
 			}
 			s.Clock.Advance(10 * time.Second) // 120 requests a minute come from one network
 		}
 		if a := tryPassword(from(s, "203.0.113.9"), b.Email, password, nil); a.Status != http.StatusOK {
-			t.Errorf("the person, in a new browser on a new network: %d %s", a.Status, a.Raw)
+			t.Errorf("the person, in a new browser on a new network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// Beside the guesser, in the same network: the browser that is known gets in, at any server.
 		known := b.At(s.Node())
 		known.From = "198.51.100.1:1234"
 		if a := tryPassword(from(s, "198.51.100.1"), b.Email, password, nil); a.Status != http.StatusTooManyRequests ||
 			!strings.Contains(a.Message, "Forgot password?") {
-			t.Errorf("a browser that is not known, in the guesser's network: %d %s", a.Status, a.Raw)
+			t.Errorf("a browser that is not known, in the guesser's network: got status %d, body %s", a.Status, a.Raw)
 		}
 		if a := tryPassword(known, b.Email, password, nil); a.Status != http.StatusOK {
-			t.Errorf("the known browser in the guesser's network: %d %s", a.Status, a.Raw)
+			t.Errorf("the known browser in the guesser's network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// It guesses no more often than others.
 		limitedTo(t, 10, func(int) apptest.Answer { return tryPassword(known, b.Email, wrong, nil) })
@@ -92,14 +92,15 @@ func TestStrangersBehindAnUnnamedProxyKeepNobodyOut(t *testing.T) {
 				return tryPassword(from(s, proxy), fmt.Sprintf("p%d@example.com", i/10), wrong, stranger)
 			})
 			if a := tryPassword(from(s, proxy), b.Email, password, person); a.Status != http.StatusOK {
-				t.Errorf("somebody else behind the proxy (%s): %d %s", header, a.Status, a.Raw)
+				t.Errorf("somebody else behind the proxy (%s): got status %d, body %s; want 200", header, a.Status, a.Raw)
 			}
 			for i := range 130 { // more than one network may ask in a minute
 				from(s, proxy).CallWith("get_sign_in_options", nil,
 					http.Header{header: {client(fmt.Sprintf("203.0.113.%d", 100+i))}})
 			}
 			if a := from(s, proxy).CallWith("get_sign_in_options", nil, person); a.Status != http.StatusOK {
-				t.Errorf("a page for somebody else behind the proxy (%s): %d %s", header, a.Status, a.Raw)
+				t.Errorf("a page for somebody else behind the proxy (%s): got status %d, body %s; want 200", header,
+					a.Status, a.Raw)
 			}
 			s.Clock.Advance(time.Hour)
 		}
@@ -172,7 +173,7 @@ func TestSigningInReplacesTheSession(t *testing.T) {
 		b.Must("sign_in", fields{"email": b.Email, "password": password})
 		out(t, "the session before", thief)
 		if n := len(b.Must("list_sessions", nil).Each("id")); n != 1 {
-			t.Errorf("%d sessions are left of one browser", n)
+			t.Errorf("%d sessions are left of one browser, want 1", n)
 		}
 		thief.Cookies[apptest.Cookie] = b.Secret()
 		b.Must("sign_in", fields{"email": eve.Email, "password": password})
@@ -332,7 +333,7 @@ func TestDevicesAreForgotten(t *testing.T) {
 		b, eve := member(s, "grace@example.com"), member(s, "eve@example.com")
 		b.Must("delete_account", nil)
 		if got := s.Column("SELECT user_id FROM known_devices"); !slices.Equal(got, []string{eve.ID}) {
-			t.Errorf("devices of %q are left", got)
+			t.Errorf("devices of %q are left, want %q", got, []string{eve.ID})
 		}
 		s.Clock.Advance(401 * 24 * time.Hour)
 		if _, err := app.Housekeep(t.Context(), s.DB, "test"); err != nil {

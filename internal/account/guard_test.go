@@ -25,7 +25,7 @@ import (
 func same(t *testing.T, what string, a, b apptest.Answer) {
 	t.Helper()
 	if a.Status != b.Status || !bytes.Equal(a.Raw, b.Raw) {
-		t.Errorf("%s: %d %s, else %d %s", what, a.Status, a.Raw, b.Status, b.Raw)
+		t.Errorf("%s: got status %d, body %s, else %d %s", what, a.Status, a.Raw, b.Status, b.Raw)
 	}
 	for name := range a.Header {
 		if name != "X-Request-Id" && !strings.HasPrefix(name, "X-Ratelimit") &&
@@ -74,7 +74,7 @@ func TestAddressesAreNotToldApart(t *testing.T) {
 		}
 		if a := s.Browser().Call("sign_in",
 			fields{"email": "no address", "password": "wrong horse battery"}); a.Status != http.StatusUnauthorized {
-			t.Errorf("an address that is none: %d %s", a.Status, a.Raw)
+			t.Errorf("an address that is none: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		// An existing account is not touched by signing up again.
 		s.Browser().Must("sign_in", fields{"email": known, "password": password})
@@ -280,10 +280,10 @@ func TestPageOfAnotherPersonIsRefused(t *testing.T) {
 			return b.CallWith("update_profile", fields{"theme": "dark"}, http.Header{"X-User": {user}})
 		}
 		if a := from(b.ID); a.Status != http.StatusOK {
-			t.Errorf("from the own page: %d %s", a.Status, a.Raw)
+			t.Errorf("from the own page: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		if a := from(s.Person("Ada").ID); a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated {
-			t.Errorf("from the page of another: %d %s", a.Status, a.Raw)
+			t.Errorf("from the page of another: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
@@ -306,13 +306,13 @@ func TestCookiesThatAreNone(t *testing.T) {
 		} {
 			nobody := apptest.Person{Service: s}
 			if a := nobody.CallWith("get_session", nil, http.Header{"Cookie": {cookie}}); a.Status != http.StatusUnauthorized {
-				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want 401", what, a.Status, a.Raw)
 			}
 		}
 		// A header that holds no token is not made up for by a cookie.
 		if a := b.CallWith("get_me", nil,
 			http.Header{"Authorization": {"Bearer nonsense"}}); a.Status != http.StatusUnauthorized {
-			t.Errorf("a bad token beside a cookie: %d %s", a.Status, a.Raw)
+			t.Errorf("a bad token beside a cookie: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		b.Must("get_me", nil)
 	})
@@ -347,7 +347,7 @@ func TestSessionsGrowOld(t *testing.T) {
 		out(t, "90 days old", busy)
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PurgeAccounts(ctx); return err })
 		if left := s.Column("SELECT id FROM sessions"); len(left) != 0 {
-			t.Errorf("%d old sessions are kept", len(left))
+			t.Errorf("%d old sessions are kept, want 0", len(left))
 		}
 	})
 }
@@ -388,7 +388,7 @@ func limitedTo(t *testing.T, most int, call func(i int) apptest.Answer) {
 		wait, _ := strconv.Atoi(a.Header.Get("Retry-After"))
 		if refused := a.Status == http.StatusTooManyRequests && a.Code == board.CodeRateLimited &&
 			wait > 0; refused != (i == most) {
-			t.Fatalf("attempt %d: %d %s", i+1, a.Status, a.Raw)
+			t.Fatalf("attempt %d: got status %d, body %s", i+1, a.Status, a.Raw)
 		}
 	}
 }
@@ -406,10 +406,10 @@ func TestGuessingIsLimited(t *testing.T) {
 		const wrong = "wrong horse battery"
 		limitedTo(t, 10, func(int) apptest.Answer { return guess("grace@example.com", "198.51.100.1", wrong) })
 		if a := guess("GRACE@example.com", "198.51.100.1", password); a.Status != http.StatusTooManyRequests {
-			t.Errorf("the right one after ten wrong ones: %d %s", a.Status, a.Raw)
+			t.Errorf("the right one after ten wrong ones: got status %d, body %s; want 429", a.Status, a.Raw)
 		}
 		if a := guess("grace@example.com", "198.51.100.2", password); a.Status != http.StatusOK {
-			t.Errorf("the person, from elsewhere: %d %s", a.Status, a.Raw)
+			t.Errorf("the person, from elsewhere: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// An address without an account is limited as one with it.
 		limitedTo(t, 10, func(int) apptest.Answer { return guess("eve@example.com", "198.51.100.3", wrong) })
@@ -423,12 +423,12 @@ func TestGuessingIsLimited(t *testing.T) {
 		})
 		s.Clock.Advance(15 * time.Minute)
 		if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
-			t.Errorf("after a quarter of an hour: %d %s", a.Status, a.Raw)
+			t.Errorf("after a quarter of an hour: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// Who knows it gets in as often as they like.
 		for range 12 {
 			if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
-				t.Fatalf("again and again: %d %s", a.Status, a.Raw)
+				t.Fatalf("again and again: got status %d, body %s; want 200", a.Status, a.Raw)
 			}
 		}
 		// A stolen session is no way to guess the password.
@@ -448,7 +448,7 @@ func TestEmailsAndPagesAreLimited(t *testing.T) {
 		s.Clock.Advance(time.Hour)
 		b := member(s, "grace@example.com") // on no plan, or on free: of a program 60 a minute
 		if a := b.Must("get_session", nil); a.Header.Get("X-Ratelimit-Limit") != "1200" {
-			t.Errorf("a page has the limit %s", a.Header.Get("X-Ratelimit-Limit"))
+			t.Errorf("a page has the limit %s, want 1200", a.Header.Get("X-Ratelimit-Limit"))
 		}
 		limitedTo(t, 1199, func(int) apptest.Answer { return b.Call("get_me", nil) })
 	})
@@ -487,7 +487,7 @@ func TestTokens(t *testing.T) {
 		}
 		s.Clock.Advance(time.Hour)
 		if a := program.Call("list_workspaces", nil); a.Status != http.StatusUnauthorized {
-			t.Errorf("an expired token: %d %s", a.Status, a.Raw)
+			t.Errorf("an expired token: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		b.Must("confirm_sign_in", fields{"password": password})
 		for what, bad := range map[string]fields{
@@ -496,7 +496,7 @@ func TestTokens(t *testing.T) {
 			"no name":       {"name": " ", "scopes": []string{}},
 		} {
 			if a := b.Call("create_token", bad); a.Code != board.CodeInvalidRequest {
-				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 		}
 		b.Refused(board.CodeNotFound, "create_token",
@@ -509,7 +509,7 @@ func TestTokens(t *testing.T) {
 		b.Must("revoke_token", fields{"tokenId": second.ID()})
 		s.Clock.Advance(time.Second)
 		if a := program.Call("get_me", nil); a.Status != http.StatusUnauthorized {
-			t.Errorf("a revoked token: %d %s", a.Status, a.Raw)
+			t.Errorf("a revoked token: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 	})
 }

@@ -130,7 +130,7 @@ func visit(b *apptest.Person, target string) *url.URL {
 	w := httptest.NewRecorder()
 	b.Handler.ServeHTTP(w, r)
 	if w.Code != http.StatusFound {
-		b.T.Fatalf("GET %s: %d %s", target, w.Code, w.Body)
+		b.T.Fatalf("GET %s: %d %s, want 302", target, w.Code, w.Body)
 	}
 	for _, c := range w.Result().Cookies() {
 		if c.MaxAge < 0 {
@@ -221,7 +221,7 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 
 		b := s.Browser()
 		if to := i.travel(b, nil); to != "/" {
-			t.Fatalf("the browser ends at %s", to)
+			t.Fatalf("the browser ends at %s, want /", to)
 		}
 		first := b.Must("get_session", nil)
 		if first.Text("user.email") != "grace@example.com" || first.Text("user.name") != "Grace Hopper" ||
@@ -235,12 +235,12 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // it is a recent sign-in
 		if a := s.Browser().Call("sign_in",
 			fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
-			t.Errorf("an account without a password: %d %s", a.Status, a.Raw)
+			t.Errorf("an account without a password: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		// The person is known by the provider's name for it, whatever the address is by now.
 		c := s.Browser()
 		if to := i.travel(c, map[string]any{"email": "other@example.com", "email_verified": false}); to != "/" {
-			t.Fatalf("the browser ends at %s", to)
+			t.Fatalf("the browser ends at %s, want /", to)
 		}
 		if a := c.Must("get_session", nil); a.Text("user.id") != first.Text("user.id") ||
 			a.Text("user.email") != "grace@example.com" {
@@ -256,17 +256,17 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			}
 		}
 		if to := i.travel(s.Browser(), map[string]any{"sub": "2", "email": ""}); to != "/sign-in?error=oidc_forbidden" {
-			t.Errorf("without an address the browser ends at %s", to)
+			t.Errorf("without an address the browser ends at %s, want /sign-in?error=oidc_forbidden", to)
 		}
 		d := s.Browser()
 		if to := i.travel(d, map[string]any{"sub": "2", "email": "EVE@example.com", "email_verified": "true"}); to != "/" {
-			t.Errorf("the browser ends at %s", to)
+			t.Errorf("the browser ends at %s, want /", to)
 		}
 		if a := d.Must("get_session", nil); a.Text("user.id") != eve.ID {
 			t.Errorf("signed in as %s, not as %s", a.Raw, eve.ID)
 		}
 		if people := s.Column("SELECT id FROM users"); len(people) != 3 {
-			t.Errorf("there are %d accounts", len(people))
+			t.Errorf("there are %d accounts, want 3", len(people))
 		}
 	})
 }
@@ -300,7 +300,7 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 		refuse("with the code of another journey", b, back(b, theirs, state)) // its verifier is not this one's
 		code, state = i.depart(b)
 		if to := back(b, code, state); to != "/" {
-			t.Errorf("a good one: the browser ends at %s", to)
+			t.Errorf("a good one: the browser ends at %s, want /", to)
 		}
 		refuse("twice", s.Browser(), back(b, code, state))
 		// A provider that signs with another key.
@@ -342,6 +342,6 @@ func TestNoIdentityProvider(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, oidcPath, nil))
 	if w.Code != http.StatusNotFound {
-		t.Errorf("without one: %d", w.Code)
+		t.Errorf("without one: %d, want 404", w.Code)
 	}
 }

@@ -63,7 +63,7 @@ func TestPasskeys(t *testing.T) {
 			d := s.Browser()
 			if a := d.Call("finish_passkey_sign_in", in); a.Status != http.StatusUnauthorized ||
 				a.Code != board.CodeUnauthenticated || d.Secret() != "" {
-				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 		}
 		refuse("the answer a second time", in)
@@ -138,7 +138,7 @@ func TestWherePasskeysWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o, _ := a.GetSignInOptions(t.Context(), nil, account.Nothing{}); o.Passkeys != want {
-			t.Errorf("%s: %v", base, o.Passkeys)
+			t.Errorf("%s: %v, want %v", base, o.Passkeys, want)
 		}
 	}
 }

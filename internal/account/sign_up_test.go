@@ -74,10 +74,10 @@ func TestSignUpCanBeClosed(t *testing.T) {
 					a := b.Call("sign_up", fields{"email": email, "name": "X", "password": password})
 					if c.policy == "closed" {
 						if a.Code != board.CodeForbidden {
-							t.Errorf("%s: %d %s", email, a.Status, a.Raw)
+							t.Errorf("%s: got status %d, body %s", email, a.Status, a.Raw)
 						}
 					} else if a.Status != http.StatusOK || a.Get("sent") != true {
-						t.Errorf("%s: %d %s; the answer must be the same for all", email, a.Status, a.Raw)
+						t.Errorf("%s: got status %d, body %s; the answer must be the same for all", email, a.Status, a.Raw)
 					}
 					if sent := emails(s); (len(sent) == 1) != admitted {
 						t.Errorf("%s: %d emails, admitted is %v", email, len(sent), admitted)
@@ -128,7 +128,7 @@ func TestInvitationProvesTheAddress(t *testing.T) {
 			t.Errorf("the account is %s", a.Raw)
 		}
 		if n := len(emails(s)); n != 0 {
-			t.Errorf("%d more emails were sent", n)
+			t.Errorf("%d more emails were sent, want 0", n)
 		}
 		if got := b.Must("list_workspaces", nil).Each("name"); len(got) != 2 {
 			t.Errorf("the person is in %v", got)
@@ -164,7 +164,7 @@ func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
 			a := s.Browser().Refused(board.CodeInvalidRequest, "create_account",
 				fields{"secret": link, "name": "Grace Hopper", "password": password})
 			if !strings.Contains(a.Message, "the invitation is "+what) {
-				t.Errorf("%s: the refusal is %s", what, a.Message)
+				t.Errorf("%s: the refusal is %s; want it to contain %q", what, a.Message, "the invitation is "+what)
 			}
 		}
 		s.Browser().Must("create_account", fields{"secret": pending, "name": "Grace Hopper", "password": password})
@@ -182,7 +182,7 @@ func TestInvitationToAnAccountMakesNone(t *testing.T) {
 		a := s.Browser().Refused(board.CodeInvalidRequest, "create_account",
 			fields{"secret": link, "name": "Eve", "password": password})
 		if !strings.Contains(a.Message, "Sign in") {
-			t.Errorf("the refusal is %s", a.Message)
+			t.Errorf("the refusal is %s; want it to contain %q", a.Message, "Sign in")
 		}
 	})
 }
@@ -229,7 +229,7 @@ func TestFirstPersonComesInByALink(t *testing.T) {
 				}
 			}
 			if got := link(); got != "" {
-				t.Errorf("a server with an account prints %q", got)
+				t.Errorf("a server with an account prints %q, want none", got)
 			}
 			s.Browser().Refused(board.CodeForbidden, "create_account", in(two, "eve@example.com"))
 		})

@@ -84,7 +84,7 @@ func out(t *testing.T, what string, b *apptest.Person) {
 	t.Helper()
 	b.Clock.Advance(time.Second)
 	if a := b.Call("get_session", nil); a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated {
-		t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+		t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestLifeOfAnAccount(t *testing.T) {
 		}
 		wrong := b.Call("sign_in", fields{"email": "grace@example.com", "password": password})
 		if wrong.Status != http.StatusUnauthorized {
-			t.Errorf("signed in before the address was verified: %d %s", wrong.Status, wrong.Raw)
+			t.Errorf("signed in before the address was verified: got status %d, body %s; want 401", wrong.Status, wrong.Raw)
 		}
 		secret := emailedSecret(s, board.EmailVerify, "grace@example.com")
 		a := b.Must("verify_email", fields{"secret": secret})
@@ -159,7 +159,7 @@ func TestLifeOfAnAccount(t *testing.T) {
 		b.Must("get_session", nil)
 		if a := s.Browser().Call("sign_in",
 			fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
-			t.Errorf("the old password: %d %s", a.Status, a.Raw)
+			t.Errorf("the old password: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		b.ID, b.Email = a.Text("user.id"), "grace@example.com"
 		second := signIn(b, another)
@@ -170,11 +170,11 @@ func TestLifeOfAnAccount(t *testing.T) {
 		}
 		if a := s.Browser().Call("sign_in",
 			fields{"email": "grace@example.com", "password": another}); a.Status != http.StatusUnauthorized {
-			t.Errorf("the account signs in still: %d %s", a.Status, a.Raw)
+			t.Errorf("the account signs in still: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		if people := ada.All("list_workspace_members", "id", fields{"workspaceId": workspace}); !slices.Equal(people,
 			[]string{ada.ID}) {
-			t.Errorf("the workspace still has %v", people)
+			t.Errorf("the workspace still has %v, want %v", people, []string{ada.ID})
 		}
 		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": secret}) // for good
 		member(s, "grace@example.com")                                                // the address is free again
@@ -270,7 +270,7 @@ func TestInvitationByLink(t *testing.T) {
 		_, good := invite("hopper@example.com")
 		look(good, "pending")
 		if a := s.Browser().Call("accept_invitation", fields{"secret": good}); a.Status != http.StatusUnauthorized {
-			t.Errorf("accepted by nobody: %d %s", a.Status, a.Raw)
+			t.Errorf("accepted by nobody: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		for range 2 {
 			if a := b.Must("accept_invitation", fields{"secret": good}); a.ID() != workspace || a.Text("role") != "guest" {
@@ -321,12 +321,12 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 			} {
 				if a := request(b, name, in, header); a.Status != http.StatusForbidden || a.Code != board.CodeForbidden ||
 					strings.HasPrefix(a.Message, "Sign in again") {
-					t.Errorf("%s of %s: %d %s", name, what, a.Status, a.Raw)
+					t.Errorf("%s of %s: got status %d, body %s", name, what, a.Status, a.Raw)
 				}
 			}
 			// what is read there stays there: no header allows it to be read
 			if a := request(b, "get_session", nil, header); a.Status != http.StatusOK {
-				t.Errorf("get_session of %s: %d %s", what, a.Status, a.Raw)
+				t.Errorf("get_session of %s: got status %d, body %s; want 200", what, a.Status, a.Raw)
 			}
 		}
 		if now := state(); now != before {
@@ -337,7 +337,7 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 		ada := s.Person("Ada")
 		if a := ada.CallWith("create_board", fields{"workspaceId": ada.Workspace("W", board.PlanFree), "name": "x"},
 			http.Header{"Sec-Fetch-Site": {"cross-site"}}); a.Status != http.StatusCreated {
-			t.Errorf("a token: %d %s", a.Status, a.Raw)
+			t.Errorf("a token: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 	})
 }
@@ -364,7 +364,7 @@ func TestGetChangesNothing(t *testing.T) {
 			default: // its address, asked for
 				r := httptest.NewRequest(http.MethodGet, path(o), nil)
 				if a := b.Do(r); a.Status/100 == 2 && !isRead(s, o.Path) {
-					t.Errorf("GET %s: %d %s", o.Path, a.Status, a.Raw)
+					t.Errorf("GET %s: got status %d, body %s", o.Path, a.Status, a.Raw)
 				}
 			}
 		}

@@ -75,7 +75,7 @@ func TestEveryOperationHasAnAccessRow(t *testing.T) {
 		}
 	}
 	if _, rows := accessTable(t, "role", 2); len(rows) != len(allWorkspaceRoles)*len(allRoles) {
-		t.Errorf("testdata/access.txt has %d combinations of roles", len(rows))
+		t.Errorf("testdata/access.txt has %d combinations of roles, want %d", len(rows), len(allWorkspaceRoles)*len(allRoles))
 	}
 }
 
@@ -118,7 +118,8 @@ func TestAccess(t *testing.T) {
 					name, _, _ := strings.Cut(operation, ":")
 					a := p.Call(name, in)
 					if got := verdict(a); got != may[operation][column] {
-						t.Errorf("%s of %s on a %s board, as %s there: %s, want %s: %d %s", operation, p.Name, visibility, role, got,
+						t.Errorf("%s of %s on a %s board, as %s there: %s, want %s: got status %d, body %s", operation, p.Name,
+							visibility, role, got,
 							may[operation][column], a.Status, a.Raw)
 					}
 					if name == "get_board" && a.Status == 200 && a.Text("role") != role {
@@ -129,7 +130,7 @@ func TestAccess(t *testing.T) {
 				}
 				if a := w.owner.Call("delete_comment", fields{"commentId": own}); a.Status/100 != 2 &&
 					a.Code != board.CodeNotFound {
-					t.Errorf("tidy up: %d %s", a.Status, a.Raw)
+					t.Errorf("tidy up: got status %d, body %s", a.Status, a.Raw)
 				}
 			}
 		}
@@ -240,7 +241,8 @@ func TestAccessToWorkspaces(t *testing.T) {
 				a := p.Call(operation, w.sample(t, s.Registry.Named(operation)))
 				addresses := a.Status == 200 && bytes.Contains(a.Raw, []byte("@example.com"))
 				if got := verdict(a); got != strings.ReplaceAll(want, "address", "yes") || addresses != (want == "address") {
-					t.Errorf("%s of %s: %s, addresses %v, want %s: %d %s", operation, p.Name, got, addresses, want, a.Status, a.Raw)
+					t.Errorf("%s of %s: %s, addresses %v, want %s: got status %d, body %s", operation, p.Name, got, addresses, want,
+						a.Status, a.Raw)
 				}
 			}
 			for _, operation := range everybody {
@@ -274,14 +276,14 @@ func TestAccessToAccounts(t *testing.T) {
 			a := program.Call(o.Name, in)
 			if o.Audience.NeedsSession() && (a.Status != 403 || a.Code != board.CodeForbidden ||
 				strings.HasPrefix(a.Message, "Sign in again")) {
-				t.Errorf("%s of a token: %d %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s of a token: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 			if o.Audience.NeedsNoAccount() {
 				s.Browser().Must(o.Name, w.sample(t, o))
 				continue
 			}
 			if a := browser.Call(o.Name, in); a.Status != 401 || a.Code != board.CodeUnauthenticated {
-				t.Errorf("%s of nobody: %d %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s of nobody: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 			if (person[o.Name][0] == "recent") != o.Recent {
 				t.Errorf("%s: needs a recent sign-in: %v, the table says %v", o.Name, o.Recent, person[o.Name])
@@ -294,7 +296,7 @@ func TestAccessToAccounts(t *testing.T) {
 			s.Clock.Advance(board.RecentFor)
 			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden ||
 				!strings.Contains(string(a.Raw), `"reason":"recent_sign_in_required"`) {
-				t.Errorf("%s of who signed in ten minutes ago: %d %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s of who signed in ten minutes ago: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 			if o.Name == "delete_account" {
 				continue
@@ -303,7 +305,7 @@ func TestAccessToAccounts(t *testing.T) {
 			in = w.sample(t, o)
 			later.Must("confirm_sign_in", fields{"password": password})
 			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status/100 != 2 || a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s after the sign-in was confirmed: %d %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s after the sign-in was confirmed: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 		}
 	})

@@ -99,7 +99,7 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 
 		s.Clock.Advance(time.Minute)
 		if a := ada.Must("archive_list", fields{"listId": lists[1]}); a.Get("openCards") != 0.0 {
-			t.Errorf("the archived list holds %v open cards", a.Get("openCards"))
+			t.Errorf("the archived list holds %v open cards, want 0", a.Get("openCards"))
 		}
 		look([]string{"stays"}, []string{"away", "own", "undated"})
 		why(away, "list")

@@ -146,10 +146,10 @@ func TestAuditFilters(t *testing.T) {
 			"no zone":     with(with(here, "from", "2026-06-02"), "timeZone", "Mars/Base"),
 		} {
 			if a := w.owner.Call("list_audit_entries", in); a.Code != board.CodeInvalidRequest {
-				t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
 			}
 			if a := w.owner.Call("export_audit_csv", in); a.Code != board.CodeInvalidRequest {
-				t.Errorf("the export of %s: %d %s", name, a.Status, a.Raw)
+				t.Errorf("the export of %s: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 	})
@@ -166,11 +166,11 @@ func TestAuditExports(t *testing.T) {
 		in := fields{"workspaceId": w.workspace, "operation": "update_list"}
 		want := w.owner.All("list_audit_entries", "id", with(in, "limit", 100))
 		if len(want) != 210 {
-			t.Fatalf("%d entries", len(want))
+			t.Fatalf("%d entries, want 210", len(want))
 		}
 		table := w.owner.Must("export_audit_csv", in)
 		if table.Header.Get("Content-Type") != "text/csv; charset=utf-8" {
-			t.Errorf("the table is %s", table.Header.Get("Content-Type"))
+			t.Errorf("the table is %s, want text/csv; charset=utf-8", table.Header.Get("Content-Type"))
 		}
 		rows, err := csv.NewReader(strings.NewReader(string(table.Raw))).ReadAll()
 		if err != nil {
@@ -180,7 +180,7 @@ func TestAuditExports(t *testing.T) {
 		for _, row := range rows[1:] {
 			ids = append(ids, row[0])
 			if name := row[slices.Index(rows[0], "subjectName")]; name != "'=SUM(209)" {
-				t.Errorf("a name that a spreadsheet takes for a formula: %s", name)
+				t.Errorf("a name that a spreadsheet takes for a formula: %s, want '=SUM(209)", name)
 			}
 		}
 		if !slices.Equal(ids, want) {
@@ -221,7 +221,7 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 				t.Errorf("%s answers no secret", name)
 			}
 			if a := browser.Call(name, in); a.Status != 403 || !strings.HasPrefix(a.Message, "Sign in again") {
-				t.Errorf("%s of who signed in ten minutes ago: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s of who signed in ten minutes ago: got status %d, body %s", name, a.Status, a.Raw)
 			}
 			w.owner.Must(name, in)
 		}

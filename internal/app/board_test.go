@@ -66,11 +66,11 @@ func TestColorOfABoard(t *testing.T) {
 		}
 		w.other.Must("update_board", fields{"boardId": w.board, "color": "teal"})
 		if c := color(w.board); c != "teal" {
-			t.Errorf("it has %v", c)
+			t.Errorf("it has %v, want teal", c)
 		}
 		w.owner.Refused(board.CodeInvalidRequest, "update_board", fields{"boardId": w.board, "color": "beige"})
 		if c := color(w.make("copy_board", fields{"boardId": w.board, "name": "Again"})); c != "teal" {
-			t.Errorf("the copy has %v", c)
+			t.Errorf("the copy has %v, want teal", c)
 		}
 		w.owner.Must("update_board", fields{"boardId": w.board, "color": nil})
 		if c := color(w.board); c != nil {

@@ -153,7 +153,7 @@ func TestCalendarWindowsRefused(t *testing.T) {
 		} {
 			if a := ada.Refused(board.CodeInvalidRequest, "get_workspace_calendar", c.in); !strings.HasPrefix(a.Message,
 				c.name+" ") {
-				t.Errorf("%v is refused with %q", c.in, a.Message)
+				t.Errorf("%v is refused with %q; want the prefix %q", c.in, a.Message, c.name+" ")
 			}
 		}
 		for _, name := range []string{"get_my_overview", "get_workspace_dashboard"} {
@@ -162,7 +162,7 @@ func TestCalendarWindowsRefused(t *testing.T) {
 				in["workspaceId"] = workspace
 			}
 			if a := ada.Refused(board.CodeInvalidRequest, name, in); !strings.HasPrefix(a.Message, "timeZone ") {
-				t.Errorf("%s: %q", name, a.Message)
+				t.Errorf("%s: %q; want the prefix %q", name, a.Message, "timeZone ")
 			}
 		}
 	})
@@ -192,11 +192,11 @@ func TestCalendarIsBounded(t *testing.T) {
 		}
 		write(0, 5000)
 		if a := ada.Must("get_workspace_calendar", in); len(a.Get("cards").([]any)) != 5000 {
-			t.Errorf("%d cards", len(a.Get("cards").([]any)))
+			t.Errorf("%d cards, want 5000", len(a.Get("cards").([]any)))
 		}
 		write(5000, 5001)
 		if a := ada.Refused(board.CodeLimitReached, "get_workspace_calendar", in); !strings.Contains(a.Message, "5000") {
-			t.Errorf("the refusal is %q", a.Message)
+			t.Errorf("the refusal is %q; want it to contain %q", a.Message, "5000")
 		}
 	})
 }

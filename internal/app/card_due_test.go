@@ -61,10 +61,10 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 				}
 			}
 			if got := dates(ada.Must("get_card", fields{"cardId": card})); got != "2026-12-23 - 2026-12-01 - -" {
-				t.Errorf("a refusal changed the card to %s", got)
+				t.Errorf("a refusal changed the card to %s, want 2026-12-23 - 2026-12-01 - -", got)
 			}
 			if a := set(fields{"dueDate": nil, "startDate": nil}); dates(a) != "- - - - -" {
-				t.Errorf("cleared, the card has %s", dates(a))
+				t.Errorf("cleared, the card has %s, want - - - - -", dates(a))
 			}
 		}
 	})

@@ -21,7 +21,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		w.owner.Keyed("edit", "edit_comment", edit)
 		guest, page := w.Browser(), w.asGuest(fields{"number": 1, "text": "Hm " + guests + ", @Bob?"})
 		if a := guest.Keyed("guest", "add_guest_comment", page); a.Status != 201 {
-			t.Fatalf("the guest's comment: %d %s", a.Status, a.Raw)
+			t.Fatalf("the guest's comment: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 		holds := func(word string) (where []string) {
 			for name, values := range s.Everything() {
@@ -72,7 +72,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		kinds := strings.Join(activity.Each("type"), " ")
 		for _, kind := range []string{"comment.added", "comment.edited", "comment.deleted"} {
 			if !strings.Contains(kinds, kind) {
-				t.Errorf("the activity lacks %s: %s", kind, kinds)
+				t.Errorf("the activity lacks %s: %s; want it to contain %q", kind, kinds, kind)
 			}
 		}
 		for _, name := range []string{"list_board_activity", "list_board_changes", "list_recent_activity", "export_board"} {

@@ -35,7 +35,8 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 			}
 			continue
 		}
-		noBoard := o.ReadOnly || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() || slices.Contains(aboutNoBoard, o.Name)
+		noBoard := o.ReadOnly || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() ||
+			slices.Contains(aboutNoBoard, o.Name)
 		if !noBoard && a.Version == 0 {
 			t.Errorf("%s: no boardVersion in %s", o.Name, a.Raw)
 		}
@@ -80,7 +81,8 @@ func TestStrangerIsToldNothing(t *testing.T) {
 				there, absent := p.Call(o.Name, in), p.Call(o.Name, random)
 				if there.Status != http.StatusNotFound || there.Code != board.CodeNotFound || !bytes.Equal(there.Raw, absent.Raw) ||
 					absent.Status != there.Status {
-					t.Errorf("%s of %s: %d %s for what is there, %d %s for what is not", o.Name, who, there.Status, there.Raw,
+					t.Errorf("%s of %s: got status %d, body %s for what is there, %d %s for what is not", o.Name, who,
+						there.Status, there.Raw,
 						absent.Status, absent.Raw)
 				}
 			}
@@ -123,7 +125,8 @@ func TestStrangerIsToldNothing(t *testing.T) {
 			y := eve.Call(second.name, with(second.in, second.field, second.value(absent)))
 			yRaw := bytes.ReplaceAll(y.Raw, []byte(absent), []byte(second.id))
 			if x.Status != y.Status || x.Status/100 == 5 || x.Code != "" && !bytes.Equal(x.Raw, yRaw) {
-				t.Errorf("%s.%s: %d %s for what is there, %d %s for what is not", second.name, second.field, x.Status, x.Raw,
+				t.Errorf("%s.%s: got status %d, body %s for what is there, %d %s for what is not", second.name, second.field,
+					x.Status, x.Raw,
 					y.Status, y.Raw)
 			}
 		}
@@ -162,7 +165,7 @@ func TestScopes(t *testing.T) {
 					a := p.CallWith(o.Name, in, header)
 					if a.Status != http.StatusForbidden || a.Code != board.CodeInsufficientScope ||
 						!strings.Contains(a.Message, string(o.Scope)) {
-						t.Errorf("%s without %s: %d %s", o.Name, o.Scope, a.Status, a.Raw)
+						t.Errorf("%s without %s: got status %d, body %s", o.Name, o.Scope, a.Status, a.Raw)
 					}
 				}
 			}
@@ -170,7 +173,7 @@ func TestScopes(t *testing.T) {
 			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
 				!strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") ||
 				!strings.Contains(a.Header.Get("WWW-Authenticate"), `resource_metadata="`+apptest.BaseURL) {
-				t.Errorf("%s without a token: %d %s %v", o.Name, a.Status, a.Raw, a.Header)
+				t.Errorf("%s without a token: got status %d, body %s %v", o.Name, a.Status, a.Raw, a.Header)
 			}
 			if w.state() != before {
 				t.Errorf("%s changed something for who may not", o.Name)
@@ -237,7 +240,7 @@ func TestArchivedBoardTakesNoWrites(t *testing.T) {
 				for _, header := range []http.Header{nil, {"Idempotency-Key": {"archived-" + o.Name}}} {
 					if a := w.owner.CallWith(o.Name, in[o.Name], header); a.Status != http.StatusConflict ||
 						a.Code != board.CodeBoardArchived {
-						t.Errorf("%s on an archived board: %d %s", o.Name, a.Status, a.Raw)
+						t.Errorf("%s on an archived board: got status %d, body %s", o.Name, a.Status, a.Raw)
 					}
 				}
 			}
@@ -277,20 +280,21 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 			in, key := w.sample(t, o), "key-"+o.Name
 			first := w.owner.Keyed(key, o.Name, in)
 			if first.Status/100 != 2 || first.Header.Get("Idempotent-Replayed") != "" {
-				t.Fatalf("%s: %d %s %v", o.Name, first.Status, first.Raw, first.Header)
+				t.Fatalf("%s: got status %d, body %s %v", o.Name, first.Status, first.Raw, first.Header)
 			}
 			effects := w.effects()
 			repeat := func() apptest.Answer { return w.owner.Keyed(key, o.Name, in) }
 			again[o.Name] = repeat
 			if a := repeat(); a.Status != first.Status || !bytes.Equal(a.Raw, first.Raw) ||
 				a.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s again: %d %s %v, was %d %s", o.Name, a.Status, a.Raw, a.Header, first.Status, first.Raw)
+				t.Errorf("%s again: got status %d, body %s %v, was %d %s", o.Name, a.Status, a.Raw, a.Header,
+					first.Status, first.Raw)
 			}
 			refusal := func(what, name string, in fields) {
 				a := w.owner.Keyed(key, name, in)
 				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
 					!strings.Contains(a.Message, "Idempotency-Key") || a.Header.Get("Idempotent-Replayed") != "" {
-					t.Errorf("%s with the key for %s: %d %s", o.Name, what, a.Status, a.Raw)
+					t.Errorf("%s with the key for %s: got status %d, body %s", o.Name, what, a.Status, a.Raw)
 				}
 			}
 			refusal("another body", o.Name, changed(o, in))
@@ -307,7 +311,8 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 			refused, replayed := w.owner.Keyed("bad-"+key, o.Name, bad), w.owner.Keyed("bad-"+key, o.Name, bad)
 			if refused.Status/100 != 4 || refused.Header.Get("Idempotent-Replayed") != "" || replayed.Status != refused.Status ||
 				!bytes.Equal(replayed.Raw, refused.Raw) || replayed.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s refused: %d %s, again %d %s %v", o.Name, refused.Status, refused.Raw, replayed.Status, replayed.Raw,
+				t.Errorf("%s refused: got status %d, body %s, again %d %s %v", o.Name, refused.Status, refused.Raw, replayed.Status,
+					replayed.Raw,
 					replayed.Header)
 			}
 		}
@@ -315,13 +320,13 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 		s.Clock.Advance(first.Add(24*time.Hour - 5*time.Minute).Sub(s.Clock.Now()))
 		for name, repeat := range again {
 			if a := repeat(); a.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s is not replayed before 24 hours are over: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s is not replayed before 24 hours are over: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 		s.Clock.Advance(last.Add(24*time.Hour + time.Minute).Sub(s.Clock.Now()))
 		for name, repeat := range again {
 			if a := repeat(); a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s is replayed after 24 hours: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s is replayed after 24 hours: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 	})

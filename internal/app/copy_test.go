@@ -36,7 +36,7 @@ func TestCopyCard(t *testing.T) {
 			t.Errorf("the copy's checklists are %s", c.Raw)
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.from}); !slices.Equal(got, []string{a.ID(), p.card}) {
-			t.Errorf("the order is %v", got)
+			t.Errorf("the order is %v, want %v", got, []string{a.ID(), p.card})
 		}
 		if got, want := s.Outbox(p.from)[sent:], []string{fmt.Sprintf(`card.created {"cardId":"%s","listId":"%s"}`, a.ID(),
 			p.here)}; !slices.Equal(got, want) {
@@ -115,11 +115,11 @@ func TestCopyList(t *testing.T) {
 		}
 		if got := p.ada.All("list_cards", "title", fields{"boardId": p.from, "list": a.ID(),
 			"archived": "true"}); !slices.Equal(got, []string{"Second", "Press release"}) {
-			t.Errorf("the cards of the copy are %v", got)
+			t.Errorf("the cards of the copy are %v, want %v", got, []string{"Second", "Press release"})
 		}
 		if done := p.ada.All("list_cards", "done", fields{"boardId": p.from, "list": a.ID()}); !slices.Equal(done,
 			[]string{"false", "false"}) {
-			t.Errorf("the cards of the copy are done: %v", done)
+			t.Errorf("the cards of the copy are done: %v, want %v", done, []string{"false", "false"})
 		}
 		kinds := ""
 		for _, line := range s.Outbox(p.from)[sent:] {
@@ -159,7 +159,7 @@ func TestCopyBoard(t *testing.T) {
 			t.Errorf("the copy is %s", a.Raw)
 		}
 		if got := p.ada.All("list_board_members", "id", fields{"boardId": a.ID()}); !slices.Equal(got, []string{p.ada.ID}) {
-			t.Errorf("the copy's members are %v", got)
+			t.Errorf("the copy's members are %v, want %v", got, []string{p.ada.ID})
 		}
 		if got := p.ada.All("list_cards", "title", fields{"boardId": a.ID(), "archived": "true"}); !slices.Equal(got,
 			[]string{"On top", "Press release", "Begun"}) {

@@ -43,7 +43,7 @@ func TestCursors(t *testing.T) {
 			t.Helper()
 			if a := w.owner.Call(o.Name, in); a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
 				!strings.Contains(a.Message, "cursor") {
-				t.Errorf("%s with %s: %d %s", o.Name, what, a.Status, a.Raw)
+				t.Errorf("%s with %s: got status %d, body %s", o.Name, what, a.Status, a.Raw)
 			}
 		}
 		second := w.owner.Must(o.Name, with(in, "cursor", first.Next))
@@ -116,7 +116,7 @@ func TestCursorsOfOtherFilters(t *testing.T) {
 			}
 			a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(c.other, "cursor", cursor))
 			if !strings.Contains(a.Message, "cursor") {
-				t.Errorf("%s: %s", c.operation, a.Message)
+				t.Errorf("%s: %s; want it to contain %q", c.operation, a.Message, "cursor")
 			}
 		}
 		// It is no key: who may not see the board may not see it with a cursor.
@@ -130,7 +130,7 @@ func TestLimits(t *testing.T) {
 		for _, bad := range []string{"0", "201", "-1", "x", "", "1.0", "1e1", "9223372036854775808", " 1"} {
 			if a := w.owner.Call(o.Name, with(in, "limit", bad)); a.Status != http.StatusBadRequest ||
 				a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "limit") {
-				w.T.Errorf("%s with limit %q: %d %s", o.Name, bad, a.Status, a.Raw)
+				w.T.Errorf("%s with limit %q: got status %d, body %s", o.Name, bad, a.Status, a.Raw)
 			}
 		}
 		for _, good := range []string{"1", "200"} {

@@ -25,7 +25,7 @@ func TestTimesOfABoardNeverRunBackwards(t *testing.T) {
 			all.Go(func() {
 				for range changes {
 					if a := w.owner.Call("create_card", fields{"listId": w.list, "title": "Mill"}); a.Status != 201 {
-						t.Errorf("create_card: %d %s", a.Status, a.Raw)
+						t.Errorf("create_card: got status %d, body %s; want 201", a.Status, a.Raw)
 					}
 				}
 			})

@@ -76,7 +76,7 @@ func TestTrashShowsWhatCanBeRestored(t *testing.T) {
 		w.owner.Must("trash_board", fields{"boardId": w.second})
 		in := fields{"workspaceId": w.workspace}
 		if got := w.owner.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{w.second, private}) {
-			t.Errorf("the owner's trash is %v", got)
+			t.Errorf("the owner's trash is %v, want %v", got, []string{w.second, private})
 		}
 		if got := w.other.All("list_trashed_boards", "id", in); len(got) != 0 {
 			t.Errorf("a member's trash is %v", got)
@@ -87,7 +87,7 @@ func TestTrashShowsWhatCanBeRestored(t *testing.T) {
 		}
 		w.owner.Must("restore_board", fields{"boardId": w.second})
 		if got := w.owner.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{private}) {
-			t.Errorf("after restoring one the trash is %v", got)
+			t.Errorf("after restoring one the trash is %v, want %v", got, []string{private})
 		}
 	})
 }

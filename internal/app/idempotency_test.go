@@ -50,7 +50,7 @@ func TestSixteenCopiesHaveOneEffect(t *testing.T) {
 					continue
 				}
 				if a.Status != http.StatusCreated {
-					t.Fatalf("a copy got %d %s", a.Status, a.Raw)
+					t.Fatalf("a copy got %d %s, want 201", a.Status, a.Raw)
 				}
 				if first == nil {
 					first = a.Raw
@@ -148,7 +148,7 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
-			t.Errorf("the board went from version %v to %v", version, now)
+			t.Errorf("the board went from version %v to %v, want %v", version, now, version+1)
 		}
 	})
 }
@@ -174,7 +174,7 @@ func TestCopyWaitsForTheFirst(t *testing.T) {
 			o.end <- nil
 			wg.Wait()
 			if first.Status != http.StatusOK {
-				t.Errorf("the first got %d %s", first.Status, first.Raw)
+				t.Errorf("the first got %d %s, want 200", first.Status, first.Raw)
 			}
 			if inFlight(second) && took >= 2*time.Second && try < 5 {
 				continue // this machine did not let the first end in time
@@ -210,7 +210,7 @@ func TestFailuresAreNotStored(t *testing.T) {
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
-			t.Errorf("the board went from version %v to %v", version, now)
+			t.Errorf("the board went from version %v to %v, want %v", version, now, version+1)
 		}
 		// A refusal undoes what was done before it, and is stored.
 		o.end <- board.Refuse(board.CodeLimitReached, "Enough.")
@@ -221,7 +221,7 @@ func TestFailuresAreNotStored(t *testing.T) {
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
-			t.Errorf("a refused change made version %v", now)
+			t.Errorf("a refused change made version %v, want %v", now, version+1)
 		}
 	})
 }
@@ -237,23 +237,23 @@ func TestReplayAuthorizesAgain(t *testing.T) {
 		in := fields{"listId": w.list, "title": "Secret"}
 		first := bob.Keyed("key", "create_card", in)
 		if first.Status != http.StatusCreated {
-			t.Fatalf("%d %s", first.Status, first.Raw)
+			t.Fatalf("got status %d, body %s; want 201", first.Status, first.Raw)
 		}
 		gone := func(what string, p *apptest.Person) {
 			if a := p.Keyed("key", "create_card", in); a.Code != board.CodeNotFound ||
 				a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 		}
 		gone("a token limited to another workspace", bob.Within(bob.Workspace("Elsewhere", board.PlanTeam)))
 		if a := bob.With(board.ScopeRead).Keyed("key", "create_card", in); a.Code != board.CodeInsufficientScope {
-			t.Errorf("without the scope: %d %s", a.Status, a.Raw)
+			t.Errorf("without the scope: got status %d, body %s", a.Status, a.Raw)
 		}
 		w.owner.Must("remove_board_member", fields{"boardId": w.board, "userId": bob.ID})
 		gone("off the board", bob)
 		w.owner.Must("share_board", fields{"boardId": w.board, "userId": bob.ID, "role": "viewer"})
 		if a := bob.Keyed("key", "create_card", in); !bytes.Equal(a.Raw, first.Raw) {
-			t.Errorf("back on the board: %d %s", a.Status, a.Raw)
+			t.Errorf("back on the board: got status %d, body %s, want %s", a.Status, a.Raw, first.Raw)
 		}
 		w.give(bob, "", w.board, board.RoleNone)
 		gone("out of the workspace", bob)
@@ -269,7 +269,7 @@ func TestKeysThatAreNone(t *testing.T) {
 		for _, keys := range [][]string{{""}, {"a b"}, {strings.Repeat("x", 256)}, {"ä"}, {"a\x7f"}, {"a", "a"}, {"a", "b"}} {
 			a := w.owner.CallWith("create_label", in, http.Header{"Idempotency-Key": keys})
 			if a.Status != http.StatusBadRequest || !strings.Contains(a.Message, "Idempotency-Key") {
-				t.Errorf("%q: %d %s", keys, a.Status, a.Raw)
+				t.Errorf("%q: got status %d, body %s", keys, a.Status, a.Raw)
 			}
 		}
 		if w.state() != before {
@@ -278,7 +278,7 @@ func TestKeysThatAreNone(t *testing.T) {
 		long := strings.Repeat("~", 255)
 		if a, b := w.owner.Keyed(long, "create_label", in), w.owner.Keyed(long, "create_label", in); a.Status != 201 ||
 			!bytes.Equal(a.Raw, b.Raw) {
-			t.Errorf("the longest key: %d %s, %s", a.Status, a.Raw, b.Raw)
+			t.Errorf("the longest key: got status %d, body %s, %s", a.Status, a.Raw, b.Raw)
 		}
 	})
 }

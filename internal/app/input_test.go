@@ -114,7 +114,8 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 			before := w.state()
 			refuse := func(what string, a apptest.Answer, name string) {
 				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, name) {
-					t.Errorf("%s with %s: %d %s; want invalid_request that names %s", o.Name, what, a.Status, a.Raw, name)
+					t.Errorf("%s with %s: got status %d, body %s; want invalid_request that names %s", o.Name, what, a.Status,
+						a.Raw, name)
 				}
 				if len(a.Message) > 1200 || !strings.HasSuffix(a.Message, ".") {
 					t.Errorf("%s with %s: the message is no plain sentence: %s", o.Name, what, a.Message)
@@ -179,7 +180,7 @@ func TestEmptyTextIsRefused(t *testing.T) {
 				if a := w.as(o).Call(o.Name, with(good, f.Name, empty)); a.Code != board.CodeInvalidRequest ||
 					!strings.Contains(a.Message, f.Name) ||
 					!strings.Contains(a.Message, "must not be empty") {
-					t.Errorf("%s with an empty text in %s: %d %s", o.Name, f.Name, a.Status, a.Raw)
+					t.Errorf("%s with an empty text in %s: got status %d, body %s", o.Name, f.Name, a.Status, a.Raw)
 				}
 			}
 		}
@@ -223,7 +224,7 @@ func TestNamesAreOneLine(t *testing.T) {
 			for _, bad := range []string{" \t ", "\u200b", "a\nb", "a\u0007b", "a\u0085b"} {
 				a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(in, c.field, bad))
 				if !strings.Contains(a.Message, c.field) {
-					t.Errorf("%s with %q: %s", c.operation, bad, a.Message)
+					t.Errorf("%s with %q: %s; want it to contain %q", c.operation, bad, a.Message, c.field)
 				}
 			}
 		}
@@ -250,7 +251,7 @@ func TestPositionsThatAreNone(t *testing.T) {
 				{"move_card", fields{"cardId": w.card, "listId": w.list}}} {
 				a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(c.in, "position", bad))
 				if !strings.Contains(a.Message, "position") {
-					t.Errorf("%s at %v: %s", c.operation, bad, a.Message)
+					t.Errorf("%s at %v: %s; want it to contain %q", c.operation, bad, a.Message, "position")
 				}
 			}
 		}

@@ -26,7 +26,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 		for i := range 50 {
 			a := invite(i)
 			if a.Status != http.StatusCreated {
-				t.Fatalf("invitation %d: %d %s", i, a.Status, a.Raw)
+				t.Fatalf("invitation %d: got status %d, body %s; want 201", i, a.Status, a.Raw)
 			}
 			if i < 10 {
 				ada.Must("withdraw_invitation", fields{"workspaceId": spaces[i%2], "invitationId": a.ID()})
@@ -49,11 +49,11 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 		// A larger plan lets the same person send more, and so does the next day.
 		if a := ada.Call("create_invitation", fields{"workspaceId": ada.Workspace("Three", board.PlanTeam),
 			"email": "more@example.com", "role": "member"}); a.Status != http.StatusCreated {
-			t.Errorf("on team: %d %s", a.Status, a.Raw)
+			t.Errorf("on team: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)
 		if a := invite(52); a.Status != http.StatusCreated {
-			t.Errorf("a day later: %d %s", a.Status, a.Raw)
+			t.Errorf("a day later: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 	})
 }
@@ -69,16 +69,16 @@ func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 		}
 		for i := range 3 {
 			if a := invite(i); a.Status != http.StatusCreated {
-				t.Fatalf("invitation %d: %d %s", i, a.Status, a.Raw)
+				t.Fatalf("invitation %d: got status %d, body %s; want 201", i, a.Status, a.Raw)
 			}
 		}
 		if a := invite(3); a.Status != http.StatusTooManyRequests ||
 			!strings.Contains(a.Message, "victim@example.com has received 3 invitations") {
-			t.Errorf("the fourth: %d %s", a.Status, a.Raw)
+			t.Errorf("the fourth: got status %d, body %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)
 		if a := invite(4); a.Status != http.StatusCreated {
-			t.Errorf("a day later: %d %s", a.Status, a.Raw)
+			t.Errorf("a day later: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 	})
 }
@@ -91,11 +91,11 @@ func TestInvitationThatWaitsIsCountedOnce(t *testing.T) {
 		in := fields{"workspaceId": ada.Workspace("W", board.PlanFree), "email": "grace@example.com", "role": "member"}
 		for i := range 10 {
 			if a := ada.Call("create_invitation", in); a.Status != http.StatusCreated {
-				t.Fatalf("time %d: %d %s", i, a.Status, a.Raw)
+				t.Fatalf("time %d: got status %d, body %s; want 201", i, a.Status, a.Raw)
 			}
 		}
 		if n := len(emails(s)); n != 1 {
-			t.Errorf("%d emails", n)
+			t.Errorf("%d emails, want 1", n)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func TestInvitation(t *testing.T) {
 		created, _ := time.Parse(time.RFC3339, made.Text("createdAt"))
 		expires, _ := time.Parse(time.RFC3339, made.Text("expiresAt"))
 		if expires.Sub(created) != 14*24*time.Hour {
-			t.Errorf("it is good for %v", expires.Sub(created))
+			t.Errorf("it is good for %v, want %v", expires.Sub(created), 14*24*time.Hour)
 		}
 		sent := emails(s)
 		if len(sent) != 1 || sent[0].To != "grace@example.com" || sent[0].Invitation.Workspace != "Engines" ||
@@ -148,7 +148,7 @@ func TestInvitationEnds(t *testing.T) {
 		s.Clock.Advance(6 * time.Minute)
 		sent := emails(s)
 		if len(sent) != 1 {
-			t.Fatalf("%d emails after the pause", len(sent))
+			t.Fatalf("%d emails after the pause, want 1", len(sent))
 		}
 		s.Clock.Advance(14 * 24 * time.Hour)
 		_, err = accept(grace, secret(sent[0]))
@@ -164,7 +164,7 @@ func TestInvitationEnds(t *testing.T) {
 			t.Errorf("renewed: %s", renewed.Raw)
 		}
 		if n := len(emails(s)); n != 1 {
-			t.Errorf("%d emails of the renewal", n)
+			t.Errorf("%d emails of the renewal, want 1", n)
 		}
 		if w, err := accept(grace, secret(sent[0])); err != nil || w.Role != board.WorkspaceGuest {
 			t.Errorf("accepted after the renewal: %+v %v", w, err)
@@ -180,7 +180,7 @@ func TestInvitationEnds(t *testing.T) {
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.PurgeInvitations(ctx)
 			if n != 3 {
-				t.Errorf("forgot %d invitations", n)
+				t.Errorf("forgot %d invitations, want 3", n)
 			}
 			return err
 		})
@@ -207,7 +207,7 @@ func TestWhoMayInviteWhom(t *testing.T) {
 		ada.Refused(board.CodeNotFound, "withdraw_invitation", fields{"workspaceId": another, "invitationId": admin})
 		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace, "limit": 1}); !slices.Equal(ids,
 			[]string{owner, admin}) {
-			t.Errorf("the invitations are %v", ids)
+			t.Errorf("the invitations are %v, want %v", ids, []string{owner, admin})
 		}
 		// An invitation does not outlive the right to give it.
 		s.Write(board.Person(ada.ID, board.ScopeAdmin), func(ctx context.Context, tx *store.Tx) error {
@@ -216,7 +216,7 @@ func TestWhoMayInviteWhom(t *testing.T) {
 			return err
 		})
 		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); !slices.Equal(ids, []string{owner}) {
-			t.Errorf("after the admin is none: %v", ids)
+			t.Errorf("after the admin is none: %v, want %v", ids, []string{owner})
 		}
 	})
 }
@@ -273,11 +273,11 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 			t.Errorf("joined %v, want %v", got, workspaces[:2])
 		}
 		if got := grace.All("list_workspaces", "id", nil); !slices.Equal(got, workspaces[:2]) {
-			t.Errorf("is in %v", got)
+			t.Errorf("is in %v, want %v", got, workspaces[:2])
 		}
 		readOnly(s, ada, workspaces[3], false)
 		if got := join("grace@example.com"); !slices.Equal(got, workspaces[3:]) {
-			t.Errorf("joined later %v", got)
+			t.Errorf("joined later %v, want %v", got, workspaces[3:])
 		}
 	})
 }

@@ -92,7 +92,7 @@ func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
 		before := int64(ada.Must("get_board", in).Get("version").(float64))
 		first := ada.Keyed("once", "delete_label", fields{"labelId": label})
 		if first.Status != 200 || first.Version != before+many+1 {
-			t.Fatalf("deleted: %d %s, version %d after %d", first.Status, first.Raw, first.Version, before)
+			t.Fatalf("deleted: got status %d, body %s, version %d after %d", first.Status, first.Raw, first.Version, before)
 		}
 		if again := ada.Keyed("once", "delete_label", fields{"labelId": label}); string(again.Raw) != string(first.Raw) {
 			t.Errorf("the replay is %s", again.Raw)

@@ -72,7 +72,7 @@ func TestLogTellsNoSecrets(t *testing.T) {
 			who := w.as(o)
 			a := who.CallWith(o.Name, in, http.Header{"X-Request-Id": {"walk-" + o.Name}})
 			if a.Header.Get("X-Request-Id") != "walk-"+o.Name {
-				t.Errorf("%s: the answer's request is %q", o.Name, a.Header.Get("X-Request-Id"))
+				t.Errorf("%s: the answer's request is %q, want %q", o.Name, a.Header.Get("X-Request-Id"), "walk-"+o.Name)
 			}
 			if o.Secret && a.Status/100 == 2 {
 				var made struct {
@@ -105,7 +105,7 @@ func TestLogTellsNoSecrets(t *testing.T) {
 			answer := httptest.NewRecorder()
 			s.Handler.ServeHTTP(answer, r)
 			if id := answer.Header().Get("X-Request-Id"); !strings.HasPrefix(id, "req_") {
-				t.Errorf("%s: a request with an odd id is called %q", path, id)
+				t.Errorf("%s: a request with an odd id is called %q; want the prefix %q", path, id, "req_")
 			}
 		}
 		out.mu.Lock()

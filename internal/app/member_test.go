@@ -155,16 +155,16 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 		for p, cards := range map[*apptest.Person][]string{ada: {open.card, away.card, alone.card}, tom: {hidden.card}} {
 			for _, id := range cards {
 				if raw := assigned(p, id); !strings.Contains(raw, `"assignees":[]`) {
-					t.Errorf("still assigned: %s", raw)
+					t.Errorf("still assigned: %s; want it to contain %q", raw, `"assignees":[]`)
 				}
 			}
 		}
 		if raw := assigned(ada, far.card); !strings.Contains(raw, bob.ID) {
-			t.Errorf("taken off a card of another workspace: %s", raw)
+			t.Errorf("taken off a card of another workspace: %s; want it to contain %q", raw, bob.ID)
 		}
 		// The owner took over the board that would have nobody, and no other.
 		if a := ada.Must("get_board", fields{"boardId": alone.board}); a.Text("role") != "admin" {
-			t.Errorf("the board's heir is its %s", a.Text("role"))
+			t.Errorf("the board's heir is its %s, want admin", a.Text("role"))
 		}
 		ada.Refused(board.CodeNotFound, "get_board", fields{"boardId": hidden.board})
 		changes := tom.Must("list_board_changes", fields{"boardId": hidden.board, "since": int(before)})
@@ -176,7 +176,7 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 		}
 		ada.Must("restore_board", fields{"boardId": trashed.board})
 		if raw := assigned(ada, trashed.card); !strings.Contains(raw, `"assignees":[]`) {
-			t.Errorf("still assigned on a board from the trash: %s", raw)
+			t.Errorf("still assigned on a board from the trash: %s; want it to contain %q", raw, `"assignees":[]`)
 		}
 
 		// Who comes back begins anew: the old token stays dead, board roles too.
@@ -199,7 +199,7 @@ func TestWhoBecomesAGuestIsTakenOffCards(t *testing.T) {
 		_, err := changeMember(w.owner, w.workspace, w.other.ID, board.WorkspaceAdmin)
 		allowed(t, err)
 		if raw := string(w.owner.Must("get_card", fields{"cardId": w.card}).Raw); !strings.Contains(raw, w.other.ID) {
-			t.Errorf("an admin was taken off: %s", raw)
+			t.Errorf("an admin was taken off: %s; want it to contain %q", raw, w.other.ID)
 		}
 		_, err = changeMember(w.owner, w.workspace, w.other.ID, board.WorkspaceGuest)
 		allowed(t, err)
@@ -207,7 +207,7 @@ func TestWhoBecomesAGuestIsTakenOffCards(t *testing.T) {
 			t.Errorf("a guest stays on a card that he does not see: %s", raw)
 		}
 		if raw := string(w.other.Must("get_card", fields{"cardId": here}).Raw); !strings.Contains(raw, w.other.ID) {
-			t.Errorf("a guest was taken off a card that he sees: %s", raw)
+			t.Errorf("a guest was taken off a card that he sees: %s; want it to contain %q", raw, w.other.ID)
 		}
 	})
 }

@@ -130,14 +130,14 @@ func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
 					card, list := cards[random.IntN(len(cards))], []string{p.here, p.there}[(mover+i)%2]
 					a := p.ada.Call("move_card_to_board", fields{"cardId": card, "listId": list, "position": "top"})
 					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest { // it is there already
-						t.Errorf("move: %d %s", a.Status, a.Raw)
+						t.Errorf("move: got status %d, body %s", a.Status, a.Raw)
 					}
 					if a := p.ada.Call("add_comment", fields{"cardId": card, "text": "Hello."}); a.Status != http.StatusCreated {
-						t.Errorf("comment: %d %s", a.Status, a.Raw)
+						t.Errorf("comment: got status %d, body %s; want 201", a.Status, a.Raw)
 					}
 					if a := p.ada.Call("update_card",
 						fields{"cardId": card, "title": fmt.Sprint("Card ", mover, " ", i)}); a.Status != http.StatusOK {
-						t.Errorf("update: %d %s", a.Status, a.Raw)
+						t.Errorf("update: got status %d, body %s; want 200", a.Status, a.Raw)
 					}
 				}
 			})

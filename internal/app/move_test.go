@@ -104,11 +104,11 @@ func TestMoveCardToBoard(t *testing.T) {
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got,
 			[]string{p.listed, p.card, p.behind}) {
-			t.Errorf("the order is %v", got)
+			t.Errorf("the order is %v, want %v", got, []string{p.listed, p.card, p.behind})
 		}
 		for _, word := range []string{"zebras", "okapi", "quagga"} {
 			if got := p.ada.All("list_cards", "id", fields{"boardId": p.to, "q": word}); !slices.Equal(got, []string{p.card}) {
-				t.Errorf("%s is found in %v", word, got)
+				t.Errorf("%s is found in %v, want %v", word, got, []string{p.card})
 			}
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.from, "archived": "true"}); len(got) != 0 {

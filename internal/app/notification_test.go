@@ -68,7 +68,7 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		unread := func(p *apptest.Person) []string {
 			n := len(p.All("list_notifications", "id", fields{"unread": true}))
 			if count := p.Must("get_notification_count", nil).Get("unread"); count != float64(n) {
-				t.Errorf("%s has %v unread, the list shows %d", p.Name, count, n)
+				t.Errorf("%s has %v unread, the list shows %d, want %v", p.Name, count, n, float64(n))
 			}
 			return toldTo(p)[:n]
 		}
@@ -130,7 +130,7 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		ada.Must("unwatch_board", fields{"boardId": o.board})
 		o.card(bob, fields{"title": "Unwatched"})
 		if n := len(unread(ada)); n != 3 {
-			t.Errorf("a board watched no more tells: %d", n)
+			t.Errorf("a board watched no more tells: %d, want 3", n)
 		}
 		clear()
 
@@ -155,7 +155,7 @@ func TestMarkingNotifications(t *testing.T) {
 			t.Errorf("marked: %s", a.Raw)
 		}
 		if a := o.bob.Must("get_session", nil); a.Get("unread") != float64(2) {
-			t.Errorf("the session says %v are unread", a.Get("unread"))
+			t.Errorf("the session says %v are unread, want %v", a.Get("unread"), float64(2))
 		}
 		if a := o.bob.Must("mark_notification", fields{"notificationId": ids[2], "read": false}); a.Get("readAt") != nil {
 			t.Errorf("unmarked: %s", a.Raw)
@@ -210,7 +210,7 @@ func TestNotificationsEndWithTheRight(t *testing.T) {
 		same(t, "a board that is private now", toldTo(o.bob))
 		o.bob.Refused(board.CodeNotFound, "mark_notification", fields{"notificationId": id, "read": true})
 		if a := o.bob.Must("get_notification_count", nil); a.Get("unread") != float64(0) {
-			t.Errorf("the count says %v", a.Get("unread"))
+			t.Errorf("the count says %v, want %v", a.Get("unread"), float64(0))
 		}
 		o.ada.Must("add_comment", fields{"cardId": card, "text": "@Bob"})
 		same(t, "a mention of who does not see it", toldTo(o.bob))

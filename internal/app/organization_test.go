@@ -81,7 +81,7 @@ func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
 
 		a := w.owner.Must("list_organization_members", in)
 		if names := a.Each("name"); !slices.Equal(names, []string{"Ada", "Bob", "Eve", "Carol"}) {
-			t.Errorf("the people are %v", names)
+			t.Errorf("the people are %v, want %v", names, []string{"Ada", "Bob", "Eve", "Carol"})
 		}
 		if a.Text("2.workspaces.0.role") != "admin" || a.Text("2.workspaces.1.role") != "owner" ||
 			a.Text("2.workspaces.1.name") != "Second" {
@@ -106,7 +106,7 @@ func TestOperatorsAloneSeeOrganizations(t *testing.T) {
 		for who, p := range map[string]*apptest.Person{"an owner": w.owner, "a stranger": s.Person("Eve")} {
 			for _, call := range []apptest.Answer{p.Call("list_organizations", nil), p.Call("update_organization", in)} {
 				if call.Status != http.StatusNotFound || call.Code != board.CodeNotFound {
-					t.Errorf("%s: %d %s", who, call.Status, call.Raw)
+					t.Errorf("%s: got status %d, body %s", who, call.Status, call.Raw)
 				}
 			}
 		}
@@ -165,7 +165,7 @@ func TestOperatorFindsOrganizations(t *testing.T) {
 		}
 		org := grace.Must("get_workspace", fields{"workspaceId": second}).Text("organizationId")
 		if got := names(fields{"q": org}); !slices.Equal(got, []string{"Compilers"}) {
-			t.Errorf("its id finds %v", got)
+			t.Errorf("its id finds %v, want %v", got, []string{"Compilers"})
 		}
 	})
 }

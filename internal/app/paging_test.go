@@ -320,7 +320,7 @@ func TestWalkingEveryOrder(t *testing.T) {
 					}
 					whole := ada.Must(list.name, with(in, "limit", 200)).Each("id")
 					if len(whole) != 9 {
-						t.Fatalf("%s %v: %d cards", list.name, in, len(whole))
+						t.Fatalf("%s %v: %d cards, want 9", list.name, in, len(whole))
 					}
 					for limit := 1; limit <= 9; limit++ {
 						if got := walk(ada, list.name, with(in, "limit", limit), whole, func(int) {}); !slices.Equal(got, whole) {

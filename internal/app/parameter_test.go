@@ -36,7 +36,7 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 		for _, query := range []string{"limit=%2B5", "limit=+5", "assignee", "label=&label="} {
 			if a := ada.Send(http.MethodGet, "/boards/"+b+"/cards?"+query, ""); a.Status != http.StatusBadRequest ||
 				a.Code != board.CodeInvalidRequest {
-				t.Errorf("?%s: %d %s", query, a.Status, a.Raw)
+				t.Errorf("?%s: got status %d, body %s", query, a.Status, a.Raw)
 			}
 		}
 	})

@@ -48,7 +48,7 @@ func TestToolsAreTheOperations(t *testing.T) {
 			rest := a.owner.Must(o.Name, habits(o, over))
 			tool := b.owner.Tool(o.Name, by)
 			if tool.Failed || tool.Status != http.StatusOK {
-				t.Errorf("%s: %d %s", o.Name, tool.Status, tool.Raw)
+				t.Errorf("%s: got status %d, body %s", o.Name, tool.Status, tool.Raw)
 				continue
 			}
 			restBody, toolBody := string(rest.Raw), tool.Text
@@ -212,7 +212,8 @@ func TestToolsRefuseAlike(t *testing.T) {
 				cases++
 				if !tool.Failed || tool.Code != rest.Code || words && tool.Message != rest.Message ||
 					!strings.HasPrefix(tool.Text, string(rest.Code)+": ") || !strings.Contains(tool.Text, " Next: ") {
-					t.Errorf("%s of %s: %d %s over REST, %s as a tool", o.Name, what, rest.Status, rest.Raw, tool.Text)
+					t.Errorf("%s of %s: got status %d, body %s over REST, %s as a tool", o.Name, what, rest.Status,
+						rest.Raw, tool.Text)
 				}
 			}
 			same("a stranger", eve, in, true)

@@ -278,7 +278,7 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 					a := ada.Call("move_card", fields{"cardId": card, "listId": list, "position": position})
 					// The neighbour may stand in the other list by now, or be the card itself.
 					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest {
-						t.Errorf("move: %d %s", a.Status, a.Raw)
+						t.Errorf("move: got status %d, body %s", a.Status, a.Raw)
 					}
 				}
 			})

@@ -41,7 +41,7 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 						time.Sleep(100 * time.Millisecond) // a busy machine puts off what is too much
 					}
 					if a.Status >= 300 {
-						t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+						t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
 					}
 				}
 			}
@@ -49,7 +49,7 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	}
 	wg.Wait()
 	if n := len(ada.All("list_cards", "id", apptest.Fields{"boardId": id, "limit": 200})); n != clients*each {
-		t.Errorf("the board has %d cards", n)
+		t.Errorf("the board has %d cards, want %d", n, clients*each)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestWalkingRecentActivityWhileOthersWrite(t *testing.T) {
 			writers := crowdOf(func(random *rand.Rand) {
 				if a := ada.Call("create_card",
 					fields{"listId": lists[random.IntN(len(lists))], "title": "noise"}); a.Status != 201 {
-					t.Errorf("a writer got %d %s", a.Status, a.Raw)
+					t.Errorf("a writer got %d %s, want 201", a.Status, a.Raw)
 				}
 			})
 			seen := walk(ada, "list_recent_activity", fields{"limit": limit}, stable, func(int) {})

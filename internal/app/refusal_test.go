@@ -57,7 +57,7 @@ func TestWholeNumbersInAnyNotation(t *testing.T) {
 		for _, text := range []string{"5.0", "5e0", "50E-1", "5"} {
 			a := w.owner.Send("PATCH", "/lists/"+w.list, `{"wipLimit":`+text+`}`)
 			if a.Status != 200 || a.Data.(map[string]any)["wipLimit"] != 5.0 {
-				t.Errorf("wipLimit %s: %d %s", text, a.Status, a.Raw)
+				t.Errorf("wipLimit %s: got status %d, body %s", text, a.Status, a.Raw)
 			}
 		}
 	})
@@ -74,13 +74,13 @@ func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
 		}
 		first := send(`{"listId":"` + w.list + `","title":"Ä","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`)
 		if first.Status != 201 {
-			t.Fatalf("the first: %d %s", first.Status, first.Raw)
+			t.Fatalf("the first: got status %d, body %s; want 201", first.Status, first.Raw)
 		}
 		again := send("{ \"due\": {\"timeZone\":\"UTC\", \"dueDate\":\"2026-03-01\"},\n\"title\":\"\\u00c4\", \"listId\":\"" +
 			w.list + "\"}")
 		if again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" ||
 			string(again.Raw) != string(first.Raw) {
-			t.Errorf("the same fields in another order: %d %s", again.Status, again.Raw)
+			t.Errorf("the same fields in another order: got status %d, body %s", again.Status, again.Raw)
 		}
 		for _, other := range []string{
 			`{"listId":"` + w.list + `","title":"Ö","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`,
@@ -88,7 +88,7 @@ func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
 			`{"listId":"` + w.list + `","title":"Ä","title":"Ä"}`,
 		} {
 			if a := send(other); a.Status != 400 {
-				t.Errorf("%s under the same key: %d %s", other, a.Status, a.Raw)
+				t.Errorf("%s under the same key: got status %d, body %s; want 400", other, a.Status, a.Raw)
 			}
 		}
 	})

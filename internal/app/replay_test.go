@@ -148,7 +148,7 @@ func (p *play) see(who *apptest.Person, id string) {
 func (p *play) try(rt *rapid.T, makes, name string, in fields) bool {
 	a := p.somebody(rt).Call(name, in)
 	if a.Status >= http.StatusInternalServerError {
-		rt.Fatalf("%s: %d %s", name, a.Status, a.Raw)
+		rt.Fatalf("%s: got status %d, body %s", name, a.Status, a.Raw)
 	}
 	done := a.Status/100 == 2
 	if done && makes != "" {

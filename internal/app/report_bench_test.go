@@ -47,7 +47,7 @@ func BenchmarkReports(b *testing.B) {
 						r, w := ada.Request(s.Registry.Named(call.name), call.in), httptest.NewRecorder()
 						r.Header.Set("Authorization", "Bearer "+ada.Token)
 						if s.Handler.ServeHTTP(w, r); w.Code != http.StatusOK {
-							b.Fatalf("%d %s", w.Code, w.Body)
+							b.Fatalf("%d %s, want 200", w.Code, w.Body)
 						}
 						bytes = w.Body.Len()
 					}

@@ -45,11 +45,11 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 		refused("listId", "copy_card", fields{"cardId": p.card, "listId": p.there})
 		refused("boardId", "copy_board", fields{"boardId": p.from, "name": "Copy"})
 		if a := writer.Call("save_board_as_template", fields{"boardId": p.from}); a.Code != board.CodeForbidden {
-			t.Errorf("a template of a confidential board: %d %s", a.Status, a.Raw)
+			t.Errorf("a template of a confidential board: got status %d, body %s", a.Status, a.Raw)
 		}
 		if a := writer.Call("update_public_page",
 			fields{"boardId": p.to, "on": true}); a.Code != board.CodeInsufficientScope {
-			t.Errorf("update_public_page: %d %s", a.Status, a.Raw)
+			t.Errorf("update_public_page: got status %d, body %s", a.Status, a.Raw)
 		}
 		p.ada.Must("trash_board", fields{"boardId": p.to})
 		refused("boardId", "restore_board", fields{"boardId": p.to})

@@ -195,7 +195,7 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 			}
 		}
 		if _, _, _, err := search(t, bob, "creator:ada@example.com"); !board.IsCode(err, board.CodeInvalidRequest) {
-			t.Errorf("a member searches by another's address: %v", err)
+			t.Errorf("a member searches by another's address: %v, want code %s", err, board.CodeInvalidRequest)
 		}
 		for _, q := range []string{"member:carol", "due:never", "is:gone", strings.Repeat("a ", 8200), "sort:due,start",
 			"status:fine"} {
@@ -298,7 +298,7 @@ func TestSearchPages(t *testing.T) {
 				more = []string{"limit", "7", "cursor", next}
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%s walked %v", q, got)
+				t.Errorf("%s walked %v, want %v", q, got, want)
 			}
 		}
 	})

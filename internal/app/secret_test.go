@@ -72,7 +72,7 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 			// The same without the mark, else the line above would prove nothing.
 			ada.Keyed(openKey, "blab", in)
 			if row := stored(openKey); !strings.Contains(row, minted) {
-				t.Errorf("the row of an answer without a secret holds %q", row)
+				t.Errorf("the row of an answer without a secret holds %q; want it to contain %q", row, minted)
 			}
 		}
 		// A key that held a sealed answer is free again a day later, for an open one.
@@ -81,7 +81,7 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 		first, again := ada.Keyed("sealed", "blab", in), ada.Keyed("sealed", "blab", in)
 		if again.Header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(first.Raw, again.Raw) ||
 			first.Status != http.StatusOK {
-			t.Errorf("a day later: %d %s, then %d %s", first.Status, first.Raw, again.Status, again.Raw)
+			t.Errorf("a day later: got status %d, body %s, then %d %s", first.Status, first.Raw, again.Status, again.Raw)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 					a := w.as(o).Call(o.Name, with(good, f.Name, text))
 					if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
 						!strings.HasPrefix(a.Message, f.Name+" ") || !strings.Contains(a.Message, want) {
-						t.Errorf("%s with the %s %+q: %d %s", o.Name, f.Name, text, a.Status, a.Raw)
+						t.Errorf("%s with the %s %+q: got status %d, body %s", o.Name, f.Name, text, a.Status, a.Raw)
 					}
 				}
 				if w.state() != before {
@@ -52,13 +52,13 @@ func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 		for text, want := range bad {
 			if a := w.owner.Call("add_checklist", fields{"cardId": w.card, "title": "Before",
 				"items": []string{"One", text}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Message, want) {
-				t.Errorf("an item %+q: %d %s", text, a.Status, a.Raw)
+				t.Errorf("an item %+q: got status %d, body %s", text, a.Status, a.Raw)
 			}
 		}
 		for _, text := range []string{"\u3164", "\ufeff", " \u200b\n"} {
 			if a := w.owner.Call("add_comment", fields{"cardId": w.card, "text": text}); a.Status != http.StatusBadRequest ||
 				a.Message != "text must not be empty." {
-				t.Errorf("a comment %+q: %d %s", text, a.Status, a.Raw)
+				t.Errorf("a comment %+q: got status %d, body %s", text, a.Status, a.Raw)
 			}
 		}
 		// What scripts and emoji need stays, and so does all of a text of many lines.

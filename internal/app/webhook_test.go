@@ -45,7 +45,7 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 			"another port":      {with(good, "url", "https://example.com:8443/"), board.CodeInvalidRequest, "url: "},
 		} {
 			if a := w.owner.Call("create_webhook", c.in); a.Code != c.code || !strings.Contains(a.Message, c.says) {
-				t.Errorf("%s: %d %s, want %s: …%s…", name, a.Status, a.Raw, c.code, c.says)
+				t.Errorf("%s: got status %d, body %s, want %s: …%s…", name, a.Status, a.Raw, c.code, c.says)
 			}
 		}
 		a := w.owner.Must("create_webhook", good)
@@ -75,7 +75,7 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 			return tx.UpdateOrganization(ctx, space.OrganizationID, new(board.PlanFree), nil)
 		})
 		if a := w.owner.Call("create_webhook", good); a.Code != board.CodePlanLimit || a.Status != 402 {
-			t.Errorf("the third webhook on the plan free: %d %s", a.Status, a.Raw)
+			t.Errorf("the third webhook on the plan free: got status %d, body %s", a.Status, a.Raw)
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			space, err := tx.OnWorkspace(ctx, w.workspace, board.ViewWorkspace)
@@ -88,18 +88,18 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 			w.owner.Must("create_webhook", good)
 		}
 		if a := w.owner.Call("create_webhook", good); a.Code != board.CodeLimitReached || !strings.Contains(a.Message, "10") {
-			t.Errorf("the eleventh webhook of a board: %d %s", a.Status, a.Raw)
+			t.Errorf("the eleventh webhook of a board: got status %d, body %s", a.Status, a.Raw)
 		}
 		if a := w.owner.Must("get_board", fields{"boardId": w.board}); a.Get("limits.webhooks.count") != 10.0 {
 			t.Errorf("the board shows %v webhooks", a.Get("limits.webhooks"))
 		}
 		for range 25 - 10 {
 			if a := w.owner.Call("create_webhook", w.newWebhook()); a.Status != 201 {
-				t.Fatalf("a webhook of the workspace: %d %s", a.Status, a.Raw)
+				t.Fatalf("a webhook of the workspace: got status %d, body %s; want 201", a.Status, a.Raw)
 			}
 		}
 		if a := w.owner.Call("create_webhook", w.newWebhook()); a.Code != board.CodePlanLimit {
-			t.Errorf("the 26th webhook on the plan team: %d %s", a.Status, a.Raw)
+			t.Errorf("the 26th webhook on the plan team: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestWebhookCarriesItsPlatform(t *testing.T) {
 	a := w.owner.Send("POST", "/webhooks", `{"url":"`+receiver+`","events":["card.created"],"boardId":"`+w.board+`"}`,
 		"User-Agent", "Zapier")
 	if a.Status != 201 || a.Text("platform") != "zapier" {
-		t.Errorf("a subscription by Zapier: %d %s", a.Status, a.Raw)
+		t.Errorf("a subscription by Zapier: got status %d, body %s", a.Status, a.Raw)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		}
 		skipped := ada.Must("list_deliveries", fields{"webhookId": hooks[1], "status": "skipped"})
 		if !strings.Contains(skipped.Text("0.reason"), "limit of 500 deliveries a day") {
-			t.Errorf("the log says %s", skipped.Text("0.reason"))
+			t.Errorf("the log says %s; want it to contain %q", skipped.Text("0.reason"), "limit of 500 deliveries a day")
 		}
 		q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace})
 		if q.Get("used") != 500.0 || q.Get("limit") != 500.0 {
@@ -217,7 +217,7 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		}
 		again := fields{"deliveryId": skipped.Text("0.id")}
 		if a := ada.Call("send_delivery_again", again); a.Code != board.CodePlanLimit {
-			t.Errorf("sent again over the limit: %d %s", a.Status, a.Raw)
+			t.Errorf("sent again over the limit: got status %d, body %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24 * time.Hour)
 		if a := ada.Must("send_delivery_again", again); a.Text("status") != "pending" || a.Text("id") != again["deliveryId"] {
@@ -228,7 +228,7 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		}
 		if a := ada.Call("send_delivery_again", again); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "pending") {
-			t.Errorf("what is pending is sent again: %d %s", a.Status, a.Raw)
+			t.Errorf("what is pending is sent again: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
@@ -281,10 +281,10 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 		}
 		s.Clock.Advance(board.DeliveryLifetime + time.Hour)
 		if got := w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook}); len(got) != 0 {
-			t.Errorf("after thirty days the log has %d deliveries", len(got))
+			t.Errorf("after thirty days the log has %d deliveries, want 0", len(got))
 		}
 		if a := w.owner.Call("get_delivery", fields{"deliveryId": log[0]}); a.Code != board.CodeNotFound {
-			t.Errorf("after thirty days: %d %s", a.Status, a.Raw)
+			t.Errorf("after thirty days: got status %d, body %s", a.Status, a.Raw)
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.PurgeDeliveries(ctx)
@@ -292,7 +292,7 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 				return err
 			}
 			if n != 100 {
-				t.Errorf("purged %d", n)
+				t.Errorf("purged %d, want 100", n)
 			}
 			return err
 		})
@@ -320,13 +320,13 @@ func TestSendManyAgain(t *testing.T) {
 		}
 		if a := w.owner.Call("send_deliveries_again",
 			fields{"webhookId": w.hook, "deliveryIds": []string{store.NewID("itg_") + ":v1"}}); a.Code != board.CodeNotFound {
-			t.Errorf("one that is not there: %d %s", a.Status, a.Raw)
+			t.Errorf("one that is not there: got status %d, body %s", a.Status, a.Raw)
 		}
 		w.failed()
 		w.owner.Must("pause_webhook", fields{"webhookId": w.hook})
 		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "off") {
-			t.Errorf("while it is off: %d %s", a.Status, a.Raw)
+			t.Errorf("while it is off: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
@@ -389,14 +389,14 @@ func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 			t.Errorf("the board's admin sees %v, want %s and %s", got, w.boardHook, mine)
 		}
 		if a := w.other.Call("create_webhook", w.newWebhook()); a.Code != board.CodeForbidden {
-			t.Errorf("a webhook of the workspace: %d %s", a.Status, a.Raw)
+			t.Errorf("a webhook of the workspace: got status %d, body %s", a.Status, a.Raw)
 		}
 		for role, want := range map[board.Role]board.Code{board.RoleEditor: board.CodeForbidden,
 			board.RoleNone: board.CodeNotFound} {
 			w.give(w.other, board.WorkspaceGuest, w.board, role)
 			if a := w.other.Call("create_webhook",
 				fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}); a.Code != want {
-				t.Errorf("as %q: %d %s", role, a.Status, a.Raw)
+				t.Errorf("as %q: got status %d, body %s", role, a.Status, a.Raw)
 			}
 		}
 	})
@@ -455,7 +455,7 @@ func TestSamplesLookLikeDeliveries(t *testing.T) {
 		}
 	}
 	if a := w.owner.Call("get_webhook_sample", fields{"event": "card.eaten"}); a.Code != board.CodeInvalidRequest {
-		t.Errorf("an unknown kind: %d %s", a.Status, a.Raw)
+		t.Errorf("an unknown kind: got status %d, body %s", a.Status, a.Raw)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		}
 		older, newer := subscribe(first).ID(), subscribe(first).ID()
 		if a := subscribe(second); a.Code != board.CodePlanLimit {
-			t.Errorf("a third webhook on the plan free: %d %s", a.Status, a.Raw)
+			t.Errorf("a third webhook on the plan free: got status %d, body %s", a.Status, a.Raw)
 		}
 		ada.Must("trash_board", fields{"boardId": first})
 		if got := ada.All("list_webhooks", "offReason", fields{"workspaceId": workspace}); strings.Join(got,
@@ -55,7 +55,7 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		for name, in := range map[string]fields{"update_webhook": with(named, "name", "Other"), "test_webhook": named,
 			"switch_on_webhook": named, "rotate_webhook_secret": named} {
 			if a := ada.Call(name, in); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "is in the trash") {
-				t.Errorf("%s of a webhook whose board is in the trash: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s of a webhook whose board is in the trash: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 		// With room for it, it works again.
@@ -67,7 +67,7 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		ada.Must("trash_board", fields{"boardId": first})
 		other := subscribe(second)
 		if other.Status != 201 {
-			t.Fatalf("webhooks of a board in the trash count: %d %s", other.Status, other.Raw)
+			t.Fatalf("webhooks of a board in the trash count: got status %d, body %s; want 201", other.Status, other.Raw)
 		}
 		ada.Must("restore_board", fields{"boardId": first})
 		wantState(t, ada, older, "")
@@ -76,7 +76,7 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 			t.Errorf("%d emails to the owner, want 1", n)
 		}
 		if a := ada.Call("switch_on_webhook", fields{"webhookId": newer}); a.Code != board.CodePlanLimit {
-			t.Errorf("switched on without room: %d %s", a.Status, a.Raw)
+			t.Errorf("switched on without room: got status %d, body %s", a.Status, a.Raw)
 		}
 		ada.Must("delete_webhook", fields{"webhookId": other.ID()})
 		ada.Must("switch_on_webhook", fields{"webhookId": newer})
@@ -93,11 +93,11 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 			t.Fatalf("purged %d boards: %v", done.Boards, err)
 		}
 		if a := ada.Call("get_webhook", fields{"webhookId": older}); a.Code != board.CodeNotFound {
-			t.Errorf("the webhook of a board that was purged: %d %s", a.Status, a.Raw)
+			t.Errorf("the webhook of a board that was purged: got status %d, body %s", a.Status, a.Raw)
 		}
 		for range 2 {
 			if a := subscribe(second); a.Status != 201 {
-				t.Errorf("what was purged counts: %d %s", a.Status, a.Raw)
+				t.Errorf("what was purged counts: got status %d, body %s; want 201", a.Status, a.Raw)
 			}
 		}
 	})
@@ -112,7 +112,7 @@ func TestWebhooksOfATrashedWorkspace(t *testing.T) {
 		wide := w.make("create_webhook", w.newWebhook())
 		w.owner.Must("delete_workspace", fields{"workspaceId": w.workspace})
 		if n := offEmails(s, wide) + offEmails(s, w.boardHook); n != 0 {
-			t.Errorf("%d emails about webhooks in the trash", n)
+			t.Errorf("%d emails about webhooks in the trash, want 0", n)
 		}
 		w.owner.Must("restore_workspace", fields{"workspaceId": w.workspace})
 		wantState(t, w.owner, wide, "")

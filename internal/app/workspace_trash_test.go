@@ -60,7 +60,7 @@ func TestDeletedWorkspaceIsReachedByNobodyAndComesBackWhole(t *testing.T) {
 			}
 		}
 		if ids := trashedOf(w.owner); !slices.Equal(ids, []string{w.workspace}) {
-			t.Errorf("the owner's trash is %v", ids)
+			t.Errorf("the owner's trash is %v, want %v", ids, []string{w.workspace})
 		}
 		if ids := trashedOf(admin); len(ids) != 0 {
 			t.Errorf("the admin's trash is %v", ids)
@@ -136,13 +136,13 @@ func TestRestoredWorkspaceHasNobodyWhoIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b := ada.Must("get_board", fields{"boardId": own}); b.Text("role") != "admin" {
-			t.Errorf("Ada is %s on the board whose admin is gone", b.Text("role"))
+			t.Errorf("Ada is %s on the board whose admin is gone, want admin", b.Text("role"))
 		}
 		if c := ada.Must("get_card", fields{"cardId": card}); len(c.Get("assignees").([]any)) != 0 {
 			t.Errorf("assigned are %v", c.Get("assignees"))
 		}
 		if m := ada.All("list_board_members", "id", fields{"boardId": own}); !slices.Equal(m, []string{ada.ID}) {
-			t.Errorf("the members are %v", m)
+			t.Errorf("the members are %v, want %v", m, []string{ada.ID})
 		}
 		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)

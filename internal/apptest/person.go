@@ -147,7 +147,7 @@ func (p *Person) Must(name string, in Fields) Answer {
 	p.T.Helper()
 	a := p.Call(name, in)
 	if a.Status/100 != 2 {
-		p.T.Fatalf("%s: %d %s", name, a.Status, a.Raw)
+		p.T.Fatalf("%s: got status %d, body %s", name, a.Status, a.Raw)
 	}
 	return a
 }

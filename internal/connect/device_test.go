@@ -91,7 +91,7 @@ func TestDevice(t *testing.T) {
 			"expired_token")
 		for _, bad := range []string{"", "WDJB", "WDJB-MJHA", "WDJB-MJH1", "WDJB-MJHTX", "ВDJB-MJHT"} {
 			if a := ada.Call("look_at_device", fields{"userCode": bad}); a.Code != board.CodeInvalidRequest {
-				t.Errorf("the code %q: %d %s", bad, a.Status, a.Raw)
+				t.Errorf("the code %q: got status %d, body %s", bad, a.Status, a.Raw)
 			}
 		}
 	})

@@ -59,7 +59,7 @@ func TestClientMetadataDocument(t *testing.T) {
 	}
 	p.must("/oauth/token", p.renewal(got.text("refresh_token")))
 	if n := w.asked.Load(); n != 1 {
-		t.Errorf("the document was fetched %d times", n)
+		t.Errorf("the document was fetched %d times, want 1", n)
 	}
 	refused(t, "an address that it does not name",
 		get(s, "/oauth/authorize?"+p.request("redirect_uri", "https://evil.example/").Encode()), "invalid_request")
@@ -110,7 +110,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	refused(t, "a redirect", ask(id), "invalid_client")
 	w.answers("application/json", 200, good)
 	if r := ask(id); r.status != http.StatusOK { // no refusal was kept
-		t.Errorf("the good document: %d %s", r.status, r.raw)
+		t.Errorf("the good document: %d %s, want 200", r.status, r.raw)
 	}
 	before := w.asked.Load()
 	host := strings.TrimPrefix(w.URL, "https://")
@@ -132,7 +132,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		refused(t, what, ask(id), "invalid_client")
 	}
 	if n := w.asked.Load() - before; n != 0 {
-		t.Errorf("%d of them were fetched", n)
+		t.Errorf("%d of them were fetched, want 0", n)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestWholeFlow(t *testing.T) {
 		refused(t, "a refresh token after its owner has disconnected it",
 			post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
 		if n := len(ada.Must("list_connected_apps", nil).Each("id")); n != 0 {
-			t.Errorf("%d apps are connected still", n)
+			t.Errorf("%d apps are connected still, want 0", n)
 		}
 	})
 }

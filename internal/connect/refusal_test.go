@@ -60,7 +60,7 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 		r := get(s, "/oauth/authorize?"+query)
 		refused(t, bad, r, "invalid_request")
 		if to := r.header.Get("Location"); to != "" {
-			t.Errorf("%s: the browser is sent to %s", bad, to)
+			t.Errorf("%s: the browser is sent to %s, want none", bad, to)
 		}
 		ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
@@ -144,7 +144,7 @@ func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 				r := get(s, "/oauth/authorize?"+query)
 				refused(t, uri, r, "invalid_request")
 				if to := r.header.Get("Location"); to != "" {
-					t.Errorf("%s: the browser is sent to %s", uri, to)
+					t.Errorf("%s: the browser is sent to %s, want none", uri, to)
 				}
 				ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
 				ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
@@ -207,7 +207,7 @@ func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
 		p.request("nonce", "ignored"),
 	} {
 		if r := get(s, "/oauth/authorize?"+good.Encode(), "Accept", "text/html"); r.status != http.StatusOK {
-			t.Errorf("%s: %d %s", good.Encode(), r.status, r.header.Get("Location"))
+			t.Errorf("%s: %d %s, want 200", good.Encode(), r.status, r.header.Get("Location"))
 		}
 	}
 }
@@ -239,10 +239,10 @@ func TestPersonDecides(t *testing.T) {
 		// Neither a token nor an old sign-in allows anything.
 		if a := ada.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin).Call("allow_authorization",
 			fields{"query": query, "scopes": []string{"read"}}); a.Code != board.CodeForbidden {
-			t.Errorf("with a token: %d %s", a.Status, a.Raw)
+			t.Errorf("with a token: got status %d, body %s", a.Status, a.Raw)
 		}
 		if a := s.Browser().Call("look_at_authorization", fields{"query": query}); a.Code != board.CodeUnauthenticated {
-			t.Errorf("signed out: %d %s", a.Status, a.Raw)
+			t.Errorf("signed out: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
@@ -452,7 +452,7 @@ func TestRevoke(t *testing.T) {
 		}
 		if a := ada.Call("disconnect_app",
 			fields{"appId": ada.Must("list_tokens", nil).Text("0.id")}); a.Code != board.CodeNotFound {
-			t.Errorf("a token made by hand is no connected app: %d %s", a.Status, a.Raw)
+			t.Errorf("a token made by hand is no connected app: got status %d, body %s", a.Status, a.Raw)
 		}
 		got := p.tokens(ada)
 		id := ada.Must("list_connected_apps", nil).Text("0.id")
@@ -534,7 +534,7 @@ func TestConsentCannotBeFramed(t *testing.T) {
 			t.Errorf("%s: the headers are %v", what, r.header)
 		}
 		if want := map[bool]int{true: 200, false: 400}[what == "a good request"]; r.status != want {
-			t.Errorf("%s: the status is %d", what, r.status)
+			t.Errorf("%s: the status is %d, want %d", what, r.status, want)
 		}
 	}
 	for _, name := range []string{"allow_authorization", "allow_device", "deny_device"} {
@@ -547,12 +547,12 @@ func TestConsentCannotBeFramed(t *testing.T) {
 		}
 		a := ada.CallWith(name, in, http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}})
 		if a.Code != board.CodeForbidden || !strings.Contains(a.Message, "another site") {
-			t.Errorf("%s from another site: %d %s", name, a.Status, a.Raw)
+			t.Errorf("%s from another site: got status %d, body %s", name, a.Status, a.Raw)
 		}
 	}
 	if r := send(s, httptest.NewRequest(http.MethodPost, "/oauth/authorize?"+p.request().Encode(),
 		http.NoBody)); r.status != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %d", r.status)
+		t.Errorf("POST: %d, want 405", r.status)
 	}
 }
 
@@ -588,7 +588,7 @@ func TestBrowserClients(t *testing.T) {
 		t.Errorf("GET /oauth/token: %d %v", a.status, a.header)
 	}
 	if a := get(s, "/.well-known/openid-configuration"); a.status != http.StatusNotFound {
-		t.Errorf("it is no OpenID provider, and answers %d", a.status)
+		t.Errorf("it is no OpenID provider, and answers %d, want 404", a.status)
 	}
 	guide := get(s, "/auth.md")
 	for _, part := range []string{apptest.BaseURL + "/oauth/device_authorization", "user_code",

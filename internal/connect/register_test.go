@@ -29,7 +29,7 @@ func TestRegister(t *testing.T) {
 			t.Errorf("the registration is %d %s", r.status, r.raw)
 		}
 		if got := s.Column("SELECT name FROM oauth_clients"); !slices.Equal(got, []string{"Claude Code"}) {
-			t.Errorf("the database has %q", got)
+			t.Errorf("the database has %q, want %q", got, []string{"Claude Code"})
 		}
 		onlyDevice := register(s, `{"grant_types":["`+deviceIs+`"]}`)
 		if onlyDevice.status != http.StatusCreated || onlyDevice.body["redirect_uris"] != nil ||
@@ -89,7 +89,7 @@ func TestRegister(t *testing.T) {
 		form := httptest.NewRequest(http.MethodPost, "/oauth/register", strings.NewReader("x=y"))
 		form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if r := send(s, form); r.status != http.StatusUnsupportedMediaType {
-			t.Errorf("a form: %d %s", r.status, r.raw)
+			t.Errorf("a form: %d %s, want 415", r.status, r.raw)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
 		"http://localhost:3000/cb", "http://127.0.0.1:1/", "http://[::1]/cb", "com.example.app:/cb", "com.example.app://cb",
 		"io.x:/"} {
 		if r := register(s, `{"redirect_uris":["`+good+`"]}`); r.status != http.StatusCreated {
-			t.Errorf("%s: %d %s", good, r.status, r.raw)
+			t.Errorf("%s: %d %s, want 201", good, r.status, r.raw)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestNamesOfProgramsShowWhatTheyAre(t *testing.T) {
 		`Cla\u00adude\u034f`: "Claude", `Claude\n\n\nCode`: "Claude Code",
 	} {
 		if r := register(s, `{"client_name":"`+given+`","redirect_uris":["`+callback+`"]}`); r.text("client_name") != want {
-			t.Errorf("%s is registered as %q", given, r.text("client_name"))
+			t.Errorf("%s is registered as %q, want %q", given, r.text("client_name"), want)
 		}
 	}
 }
@@ -200,15 +200,15 @@ func TestHousekeepingForgetsUnusedPrograms(t *testing.T) {
 		}
 		housekeep()
 		if n := len(s.Column("SELECT id FROM oauth_clients")); n != 2 {
-			t.Errorf("%d programs are left", n)
+			t.Errorf("%d programs are left, want 2", n)
 		}
 		s.Clock.Advance(board.ClientUnused)
 		housekeep()
 		if left := s.Column("SELECT id FROM oauth_clients"); !slices.Equal(left, []string{used.id}) {
-			t.Errorf("%v are left", left)
+			t.Errorf("%v are left, want %v", left, []string{used.id})
 		}
 		if n := len(s.Column("SELECT id FROM oauth_devices")) + len(s.Column("SELECT client_id FROM oauth_codes")); n != 0 {
-			t.Errorf("%d codes are left", n)
+			t.Errorf("%d codes are left, want 0", n)
 		}
 		refused(t, "a program that was forgotten", post(s, "/oauth/token", unused.redemption("x")), "invalid_client")
 		again := used.must("/oauth/token", used.renewal(got.text("refresh_token")))
@@ -216,7 +216,7 @@ func TestHousekeepingForgetsUnusedPrograms(t *testing.T) {
 		housekeep()
 		housekeep()
 		if n := len(s.Column("SELECT id FROM oauth_clients")) + len(s.Column("SELECT token_id FROM oauth_grants")); n != 0 {
-			t.Errorf("%d are left of a connection that ended long ago", n)
+			t.Errorf("%d are left of a connection that ended long ago, want 0", n)
 		}
 		refused(t, "its refresh token", post(s, "/oauth/token", used.renewal(again.text("refresh_token"))), "invalid_client")
 	})

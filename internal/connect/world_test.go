@@ -120,7 +120,7 @@ func newProgram(s *apptest.Service, redirects ...string) program {
 	}
 	r := register(s, string(text))
 	if r.status != http.StatusCreated {
-		s.T.Fatalf("register: %d %s", r.status, r.raw)
+		s.T.Fatalf("register: %d %s, want 201", r.status, r.raw)
 	}
 	return program{s, r.text("client_id"), redirects[0]}
 }
@@ -178,7 +178,7 @@ func (p program) must(path string, form url.Values) reply {
 	p.T.Helper()
 	r := post(p.Service, path, form)
 	if r.status != http.StatusOK {
-		p.T.Fatalf("%s: %d %s", path, r.status, r.raw)
+		p.T.Fatalf("%s: %d %s, want 200", path, r.status, r.raw)
 	}
 	return r
 }
@@ -191,7 +191,7 @@ func refused(t *testing.T, what string, r reply, code string) {
 		t.Errorf("%s: want %s, got %d %s", what, code, r.status, r.raw)
 	}
 	if r.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%s: Cache-Control is %q", what, r.header.Get("Cache-Control"))
+		t.Errorf("%s: Cache-Control is %q, want %q", what, r.header.Get("Cache-Control"), "no-store")
 	}
 	if r.body["access_token"] != nil {
 		t.Errorf("%s: a refusal with a token", what)

@@ -105,15 +105,15 @@ func TestNothingElseIsReached(t *testing.T) {
 		}
 		for _, number := range []any{2, archived.Get("number"), 99} {
 			if got := verdict(w.guest.Call("look_at_public_card", fields{"key": w.key, "number": number})); got != gone {
-				t.Errorf("card %v: %s", number, got)
+				t.Errorf("card %v: %s, want %s", number, got, gone)
 			}
 			if got := verdict(w.guest.Call("add_guest_comment", w.written(fields{"number": number, "text": "x"}))); got != gone {
-				t.Errorf("a comment on card %v: %s", number, got)
+				t.Errorf("a comment on card %v: %s, want %s", number, got, gone)
 			}
 		}
 		for _, key := range []string{"", "x", strings.ToLower(w.key), strings.Repeat("A", 26)} {
 			if got := verdict(w.guest.Call("look_at_public_page", fields{"key": key})); got != gone {
-				t.Errorf("the key %q: %s", key, got)
+				t.Errorf("the key %q: %s, want %s", key, got, gone)
 			}
 		}
 		// A list that is archived is shown no more; where none is left, no card is taken.
@@ -122,7 +122,7 @@ func TestNothingElseIsReached(t *testing.T) {
 			t.Errorf("without a list the page shows %s", a.Raw)
 		}
 		if got := verdict(w.guest.Call("submit_guest_card", w.written(submission()))); got != no {
-			t.Errorf("a card without a list: %s", got)
+			t.Errorf("a card without a list: %s, want %s", got, no)
 		}
 	})
 }
@@ -170,7 +170,7 @@ func TestGuestsLearnNothingElse(t *testing.T) {
 		for _, wanted := range []string{"Press release", "Two **paragraphs**.", "Soon.", "Rosa", `"total":2`,
 			"2026-12-01", "Bug"} {
 			if !strings.Contains(text, wanted) {
-				t.Errorf("guests are not told %q: %s", wanted, text)
+				t.Errorf("guests are not told %q: %s; want it to contain %q", wanted, text, wanted)
 			}
 		}
 		// Names when they are to be shown; nothing more.
@@ -269,7 +269,7 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 			c.in["boardId"] = w.board
 			if a := w.ada.Call("update_public_page", c.in); a.Code != board.CodeInvalidRequest ||
 				!strings.HasPrefix(a.Message, c.says) {
-				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 		}
 		w.open(fields{"mode": "submit", "welcome": "Hello **guests**"})
@@ -285,7 +285,7 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		// Renewed: the address before is nothing at once, and its tickets are no good for the new one.
 		w.ada.Must("renew_public_page", fields{"boardId": w.board})
 		if got := w.ways(ticket); !slices.Equal(got, []string{gone, gone, gone, gone}) {
-			t.Errorf("the address before: %q", got)
+			t.Errorf("the address before: %q, want %q", got, []string{gone, gone, gone, gone})
 		}
 		w.open(nil)
 		if w.key == first || verdict(w.look(nil)) != ok {
@@ -293,7 +293,7 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		}
 		if a := w.guest.Call("submit_guest_card", fields{"key": w.key, "ticket": ticket, "name": "Rosa",
 			"title": "x"}); a.Code != board.CodeInvalidRequest || !strings.HasPrefix(a.Message, "ticket") {
-			t.Errorf("a ticket of the address before: %d %s", a.Status, a.Raw)
+			t.Errorf("a ticket of the address before: got status %d, body %s", a.Status, a.Raw)
 		}
 		// What was changed stands in the audit; the key stands nowhere.
 		audit := w.ada.Must("list_audit_entries", fields{"workspaceId": w.workspace, "operation": "update_public_page"})
@@ -313,19 +313,19 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		// A confidential board has none, whoever asks for it, and however.
 		w.ada.Must("update_board", fields{"boardId": w.board, "visibility": "confidential"})
 		if on := w.ada.Must("get_board", fields{"boardId": w.board}).Get("features.publicPage"); on != false {
-			t.Errorf("the page of a confidential board is on: %v", on)
+			t.Errorf("the page of a confidential board is on: %v, want false", on)
 		}
 		for name, in := range map[string]fields{"update_public_page": {"on": true},
 			"update_board": {"features": fields{"publicPage": true}}} {
 			in["boardId"] = w.board
 			if a := w.ada.Call(name, in); a.Code != board.CodeInvalidRequest ||
 				!strings.Contains(a.Message, "the board is confidential") {
-				t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 		both := fields{"boardId": other, "visibility": "confidential", "features": fields{"publicPage": true}}
 		if a := w.ada.Call("update_board", both); a.Code != board.CodeInvalidRequest {
-			t.Errorf("confidential and public at once: %d %s", a.Status, a.Raw)
+			t.Errorf("confidential and public at once: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func limited(t *testing.T, what string, a apptest.Answer, most time.Duration) {
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 ||
 		time.Duration(wait)*time.Second > most {
-		t.Errorf("%s: %d %s, Retry-After %q, want 429 and at most %s", what, a.Status, a.Raw,
+		t.Errorf("%s: got status %d, body %s, Retry-After %q, want 429 and at most %s", what, a.Status, a.Raw,
 			a.Header.Get("Retry-After"), most)
 	}
 }
@@ -49,7 +49,7 @@ func TestGuestsAreLimited(t *testing.T) {
 		for network := range 4 {
 			for range 30 {
 				if a := write(network); a.Status != http.StatusCreated {
-					t.Fatalf("card %d: %d %s", n, a.Status, a.Raw)
+					t.Fatalf("card %d: got status %d, body %s; want 201", n, a.Status, a.Raw)
 				}
 			}
 			limited(t, "the 31st of a network", write(network), time.Minute)
@@ -57,17 +57,17 @@ func TestGuestsAreLimited(t *testing.T) {
 		limited(t, "the 121st of a page", write(5), time.Minute)
 		if titles := w.ada.All("list_cards", "title",
 			fields{"boardId": w.board, "list": w.ideas, "limit": 200}); len(titles) != 1+120 {
-			t.Errorf("the list holds %d cards", len(titles))
+			t.Errorf("the list holds %d cards, want %d", len(titles), 1+120)
 		}
 		s.Clock.Advance(time.Minute)
 		if a := write(0); a.Status != http.StatusCreated {
-			t.Errorf("a minute later: %d %s", a.Status, a.Raw)
+			t.Errorf("a minute later: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 		// Looking is counted for each network, and apart from signing in.
 		for i := range 601 {
 			a := w.look(fields{"tag": "x"})
 			if i < 600 && a.Status != http.StatusOK {
-				t.Fatalf("look %d: %d %s", i, a.Status, a.Raw)
+				t.Fatalf("look %d: got status %d, body %s", i, a.Status, a.Raw)
 			}
 			if i == 600 {
 				limited(t, "the 601st look of a network", a, time.Minute)
@@ -119,21 +119,21 @@ func TestSpamIsRefused(t *testing.T) {
 			"a field that there is not": {change("listId", w.inside), "400 invalid_request", "listId"},
 		} {
 			if a := w.guest.Call("submit_guest_card", c.in); verdict(a) != c.want || !strings.HasPrefix(a.Message, c.says) {
-				t.Errorf("%s: %d %s, want %s: %s…", what, a.Status, a.Raw, c.want, c.says)
+				t.Errorf("%s: got status %d, body %s, want %s: %s…", what, a.Status, a.Raw, c.want, c.says)
 			}
 		}
 		if a := w.guest.Call("submit_guest_card", change("description",
 			strings.Repeat("x", 64<<10))); a.Status != http.StatusRequestEntityTooLarge ||
 			!strings.Contains(a.Message, "64 KiB") {
-			t.Errorf("a large body: %d %s", a.Status, a.Raw)
+			t.Errorf("a large body: got status %d, body %s", a.Status, a.Raw)
 		}
 		if a := w.guest.CallWith("submit_guest_card", in, http.Header{"Sec-Fetch-Site": {"cross-site"}}); verdict(a) != no {
-			t.Errorf("from another site's page: %d %s", a.Status, a.Raw)
+			t.Errorf("from another site's page: got status %d, body %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24 * time.Hour)
 		if a := w.guest.Call("submit_guest_card", in); verdict(a) != "400 invalid_request" ||
 			!strings.Contains(a.Message, "day old") {
-			t.Errorf("a day later: %d %s", a.Status, a.Raw)
+			t.Errorf("a day later: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestGuestsRepeatSafely(t *testing.T) {
 		w.open(fields{"mode": "read"})
 		in := w.written(submission())
 		if a := w.guest.Keyed("k", "submit_guest_card", in); verdict(a) != no {
-			t.Fatalf("on a page to read: %d %s", a.Status, a.Raw)
+			t.Fatalf("on a page to read: got status %d, body %s", a.Status, a.Raw)
 		}
 		w.open(fields{"mode": "submit"}) // the refusal was not kept
 		first := w.guest.Keyed("k", "submit_guest_card", in)
@@ -162,20 +162,20 @@ func TestGuestsRepeatSafely(t *testing.T) {
 		other := w.written(fields{"title": "Another"})
 		if a := w.guest.Keyed("k", "submit_guest_card", other); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "Idempotency-Key") {
-			t.Errorf("the key for another card: %d %s", a.Status, a.Raw)
+			t.Errorf("the key for another card: got status %d, body %s", a.Status, a.Raw)
 		}
 		// The same key of who is on another page, and of a member, is another key.
 		second := secondBoard(w)
 		if a := w.guest.Keyed("k", "submit_guest_card", second.written(submission())); a.Status != http.StatusCreated ||
 			a.Header.Get("Idempotent-Replayed") != "" {
-			t.Errorf("on another page: %d %s", a.Status, a.Raw)
+			t.Errorf("on another page: got status %d, body %s", a.Status, a.Raw)
 		}
 		if a := w.ada.Keyed("k", "create_card", fields{"listId": w.ideas, "title": "Mine"}); a.Status != http.StatusCreated {
-			t.Errorf("a member's key: %d %s", a.Status, a.Raw)
+			t.Errorf("a member's key: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 		w.ada.Must("update_public_page", fields{"boardId": w.board, "on": false})
 		if a := w.guest.Keyed("k", "submit_guest_card", in); verdict(a) != gone {
-			t.Errorf("a replay of a page that is off: %d %s", a.Status, a.Raw)
+			t.Errorf("a replay of a page that is off: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }

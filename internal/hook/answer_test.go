@@ -250,10 +250,10 @@ func TestConnectionsAreKept(t *testing.T) {
 			pass(time.Second)
 		}
 		if n := len(conns); n != 1 {
-			t.Errorf("20 deliveries took %d connections", n)
+			t.Errorf("20 deliveries took %d connections, want 1", n)
 		}
 		if n := len(w.deliveries(h.ID)); n != 20 {
-			t.Errorf("there are %d deliveries", n)
+			t.Errorf("there are %d deliveries, want 20", n)
 		}
 	})
 }

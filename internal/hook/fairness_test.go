@@ -241,7 +241,7 @@ func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *tes
 				pass(time.Hour)
 				for _, d := range w.deliveries(h.ID) {
 					if d.Status != board.DeliveryDelivered {
-						t.Errorf("in the end a delivery is %s", d.Status)
+						t.Errorf("in the end a delivery is %s, want %s", d.Status, board.DeliveryDelivered)
 					}
 				}
 			})
@@ -270,7 +270,7 @@ func TestAnAnswerThatSaysNoIsNoFailureOfTheReceiver(t *testing.T) {
 				}
 				w.wantFlowing(h.ID)
 				if n := len(to.seen()); n != 9 {
-					t.Errorf("%d of 9 went out", n)
+					t.Errorf("%d of 9 went out, want 9", n)
 				}
 			})
 		})
@@ -323,7 +323,7 @@ func TestAWebhookWhoseSecretCannotBeOpenedDelaysNoOther(t *testing.T) {
 		w.engine()
 		pass(time.Second)
 		if n := len(to.seen()); n != 3 {
-			t.Errorf("%d of 3 went out", n)
+			t.Errorf("%d of 3 went out, want 3", n)
 		}
 		w.wantStatus(h.ID, board.DeliveryDelivered, board.DeliveryDelivered, board.DeliveryDelivered)
 		for _, d := range w.deliveries(broken.ID) {

@@ -105,7 +105,7 @@ func TestANameIsCompletedByTheSearchListOfARangeThatIsOpenAlone(t *testing.T) {
 		closed.Dial(t.Context(), "tcp", "db.prod:443")
 		for _, name := range asked {
 			if name != "db.prod" {
-				t.Errorf("DNS was asked for %q", name)
+				t.Errorf("DNS was asked for %q, want %q", name, "db.prod")
 			}
 		}
 		if len(asked) != 4 {

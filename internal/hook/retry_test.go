@@ -84,7 +84,7 @@ func wantSignedNow(t *testing.T, secret string, p post) {
 		t.Error(err)
 	}
 	if stamp != strconv.FormatInt(p.at.Unix(), 10) {
-		t.Errorf("it came at %d with the timestamp %s", p.at.Unix(), stamp)
+		t.Errorf("it came at %d with the timestamp %s, want %s", p.at.Unix(), stamp, strconv.FormatInt(p.at.Unix(), 10))
 	}
 }
 

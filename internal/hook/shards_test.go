@@ -179,7 +179,7 @@ func TestADeadServersShardsAreTakenOverWithinEightSecondsAndNothingIsLost(t *tes
 				c.cards(5)
 				pass(8*time.Second - time.Since(died))
 				if held := c.shards(); held[0] != 0 {
-					t.Errorf("8 s after its death a server still has %d shards of 64", held[0])
+					t.Errorf("8 s after its death a server still has %d shards of 64, want 0", held[0])
 				} else if sum := held[1] + held[servers-1]*(servers-2); sum != 64 {
 					t.Errorf("8 s after a server's death the others hold %d shards", held[1:])
 				}

@@ -99,7 +99,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				}
 				w.fail(2)
 				if n := len(to.seen()); n != 10 {
-					t.Errorf("%d deliveries were sent, 10 before it was off", n)
+					t.Errorf("%d deliveries were sent, 10 before it was off, want 10", n)
 				}
 			}},
 		{"on, deliveries that give up count once each, whatever their attempts", func(t *testing.T, w *world) {
@@ -434,7 +434,7 @@ func TestStatesOfADelivery(t *testing.T) {
 			}
 			pass(13 * time.Hour)
 			if n := len(to.seen()); n != 9 {
-				t.Errorf("there were %d attempts, nine before it gave up", n)
+				t.Errorf("there were %d attempts, nine before it gave up, want 9", n)
 			}
 		}},
 		{"any, other 4xx answer or a redirect: failed, no retry, and the redirect is not followed",
@@ -453,7 +453,7 @@ func TestStatesOfADelivery(t *testing.T) {
 						t.Errorf("after %d the delivery is %s after %d attempts, %q", status, d.Status, d.Attempts, d.Reason)
 					}
 					if n := len(to.seen()); n != 1 {
-						t.Errorf("after %d there were %d attempts", status, n)
+						t.Errorf("after %d there were %d attempts, want 1", status, n)
 					}
 					do(w, w.ada, app.DeleteWebhook, named(h.ID))
 				}
@@ -504,7 +504,7 @@ func TestStatesOfADelivery(t *testing.T) {
 			}
 			if _, err := try(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: last[1].ID}); !board.IsCode(err,
 				board.CodePlanLimit) {
-				t.Errorf("sending it again on the same day: %v", err)
+				t.Errorf("sending it again on the same day: %v, want code %s", err, board.CodePlanLimit)
 			}
 			do(w, w.ada, app.TestWebhook, named(h.ID)) // always delivered
 			pass(24 * time.Hour)
@@ -550,7 +550,7 @@ func TestStatesOfADelivery(t *testing.T) {
 			pass(time.Second)
 			w.wantStatus(h.ID, board.DeliveryDelivered)
 			if n := len(to.seen()); n != 1 {
-				t.Errorf("%d tests were sent", n)
+				t.Errorf("%d tests were sent, want 1", n)
 			}
 			w.wantOff(h.ID, board.OffOwner)
 		}},

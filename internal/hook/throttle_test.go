@@ -81,7 +81,7 @@ func (w *world) wantAllDelivered(id string, n int) {
 	}
 	for _, d := range all {
 		if d.Status != board.DeliveryDelivered {
-			w.t.Errorf("%s is %s: %s", d.ID, d.Status, d.Reason)
+			w.t.Errorf("%s is %s: %s, want %s", d.ID, d.Status, d.Reason, board.DeliveryDelivered)
 			return
 		}
 	}
@@ -204,7 +204,8 @@ func TestTheLogSaysThatTheHeadersOfAnAnswerAreTooLarge(t *testing.T) {
 		w.card()
 		pass(time.Second)
 		if d := w.only(h.ID); !strings.HasPrefix(d.Reason, "the response headers are larger than 32 KiB; next attempt") {
-			t.Errorf("the log says %q", d.Reason)
+			t.Errorf("the log says %q; want the prefix %q", d.Reason,
+				"the response headers are larger than 32 KiB; next attempt")
 		}
 	})
 }

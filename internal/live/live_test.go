@@ -179,16 +179,16 @@ func TestPresence(t *testing.T) {
 			return out
 		}
 		if got := names(); !slices.Equal(got, []string{"Ada"}) {
-			t.Errorf("present are %v", got)
+			t.Errorf("present are %v, want %v", got, []string{"Ada"})
 		}
 		t.Run("while Bob is there", func(t *testing.T) {
 			open(t, bob, id).next("presence")
 			if got := names(); !slices.Equal(got, []string{"Ada", "Bob"}) {
-				t.Errorf("present are %v", got)
+				t.Errorf("present are %v, want %v", got, []string{"Ada", "Bob"})
 			}
 		})
 		if got := names(); !slices.Equal(got, []string{"Ada"}) {
-			t.Errorf("after Bob left present are %v", got)
+			t.Errorf("after Bob left present are %v, want %v", got, []string{"Ada"})
 		}
 	})
 }
@@ -274,7 +274,7 @@ func TestPresenceIsThatOfAllServers(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 		if people := shownTo(t, ada.At(nodes[2]), id); !slices.Equal(people, []string{"Ada", "Bob"}) {
-			t.Errorf("while Bob stays at one server present are %v", people)
+			t.Errorf("while Bob stays at one server present are %v, want %v", people, []string{"Ada", "Bob"})
 		}
 	})
 	until("Ada")
@@ -395,7 +395,7 @@ func TestStreamsAreSentAway(t *testing.T) {
 		t.Errorf("the stream says %q", w.Body)
 	}
 	if err := serve(httptest.NewRecorder()); !board.IsCode(err, board.CodeUnavailable) {
-		t.Errorf("a new stream: %v", err)
+		t.Errorf("a new stream: %v, want code %s", err, board.CodeUnavailable)
 	}
 }
 
@@ -406,12 +406,12 @@ func TestStreamRefusesByName(t *testing.T) {
 	for query, status := range map[string]int{"?boards=" + manyBoards(): 400} {
 		r := httptest.NewRequest("GET", "/api/app/v1/live"+query, nil)
 		if a := ada.Do(r); a.Status != status || a.Code != board.CodeInvalidRequest {
-			t.Errorf("%.20s: %d %s", query, a.Status, a.Raw)
+			t.Errorf("%.20s: got status %d, body %s", query, a.Status, a.Raw)
 		}
 	}
 	ada.Token = ""
 	if a := ada.Do(httptest.NewRequest("GET", "/api/app/v1/live?boards=x", nil)); a.Status != 401 {
-		t.Errorf("a stranger: %d %s", a.Status, a.Raw)
+		t.Errorf("a stranger: got status %d, body %s; want 401", a.Status, a.Raw)
 	}
 }
 

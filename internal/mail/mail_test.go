@@ -267,7 +267,7 @@ func TestEmailIsDroppedAfterPermanentFailure(t *testing.T) {
 		invite(ada, workspace, "c@example.com")
 		p.deliver(t)
 		if n := len(server.emails()); n != 1 {
-			t.Errorf("%d emails after inviting again", n)
+			t.Errorf("%d emails after inviting again, want 1", n)
 		}
 	})
 }
@@ -345,7 +345,7 @@ func TestNamesCannotInject(t *testing.T) {
 	server.mu.Lock()
 	defer server.mu.Unlock()
 	if n := strings.Count(strings.Join(server.commands, "\n"), "RCPT"); n != 1 {
-		t.Errorf("%d recipients", n)
+		t.Errorf("%d recipients, want 1", n)
 	}
 }
 

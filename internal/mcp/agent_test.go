@@ -115,12 +115,12 @@ func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 		return a.tool(name, in)
 	}
 	if n := len(step("list_boards", fields{"workspaceId": workspace}).Each("id")); n != 1 {
-		a.t.Fatalf("there are %d boards", n)
+		a.t.Fatalf("there are %d boards, want 1", n)
 	}
 	step("list_board_templates", fields{"workspaceId": workspace})
 	people := step("list_workspace_members", fields{"workspaceId": workspace})
 	if !strings.Contains(people.Text, person) {
-		a.t.Fatalf("%s is not among %s", person, people.Text)
+		a.t.Fatalf("%s is not among %s; want it to contain %q", person, people.Text, person)
 	}
 	boardID = step("create_board", fields{"workspaceId": workspace, "name": "Fair", "description": goal}).ID()
 	var lists []string
@@ -143,7 +143,7 @@ func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 		a.t.Fatalf("the board is %s", b.Text)
 	}
 	if n := len(step("list_cards", fields{"boardId": boardID}).Each("id")); n != len(cards) {
-		a.t.Fatalf("there are %d cards", n)
+		a.t.Fatalf("there are %d cards, want %d", n, len(cards))
 	}
 	return boardID
 }

@@ -28,7 +28,7 @@ func TestRevisions(t *testing.T) {
 			r.Header.Del("Mcp-Protocol-Version")
 		}
 		if a := w.ada.Message(r); a.Status != http.StatusOK || a.Result["isError"] != nil || w.boards() != before+1 {
-			t.Errorf("revision %q: %d %s", revision, a.Status, a.Raw)
+			t.Errorf("revision %q: got status %d, body %s", revision, a.Status, a.Raw)
 		}
 	}
 	for _, revision := range []string{"2024-11-05", "2025-11-26", "2026-07-27", "2026-07-29", "2099-01-01", "banana"} {
@@ -37,7 +37,7 @@ func TestRevisions(t *testing.T) {
 		r.Header.Set("Mcp-Method", "tools/call")
 		r.Header.Set("Mcp-Name", "create_board")
 		if a := w.ada.Message(r); a.Status != http.StatusBadRequest || a.Result != nil || w.boards() != before {
-			t.Errorf("revision %q: %d %s", revision, a.Status, a.Raw)
+			t.Errorf("revision %q: got status %d, body %s", revision, a.Status, a.Raw)
 		}
 	}
 	// What a client offers in the old handshake is answered with what is served.
@@ -50,14 +50,14 @@ func TestRevisions(t *testing.T) {
 		r.Header.Del("Mcp-Protocol-Version")
 		a := w.ada.Message(r)
 		if a.Result["protocolVersion"] != want || a.Header.Get("Mcp-Session-Id") != "" {
-			t.Errorf("offered %s: %d %s %v", offered, a.Status, a.Raw, a.Header)
+			t.Errorf("offered %s: got status %d, body %s %v", offered, a.Status, a.Raw, a.Header)
 		}
 	}
 	for _, method := range []string{"initialize", "ping", "logging/setLevel", "resources/subscribe"} {
 		if a := w.ada.RPC(apptest.Stateless, method,
 			fields{"protocolVersion": "2026-07-28", "capabilities": fields{}, "clientInfo": fields{"name": "x", "version": "1"},
 				"level": "info", "uri": "service://boards/x"}); a.Result != nil || a.Status/100 != 4 {
-			t.Errorf("%s in %s: %d %s", method, apptest.Stateless, a.Status, a.Raw)
+			t.Errorf("%s in %s: got status %d, body %s", method, apptest.Stateless, a.Status, a.Raw)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%s: the capabilities are %v", revision, capabilities)
 		}
 		if text, _ := a.Result["instructions"].(string); !strings.Contains(text, "never an instruction") {
-			t.Errorf("%s: the instructions are %q", revision, text)
+			t.Errorf("%s: the instructions are %q; want it to contain %q", revision, text, "never an instruction")
 		}
 	}
 	versions, _ := discovered.Result["supportedVersions"].([]any)
@@ -92,7 +92,8 @@ func TestCapabilities(t *testing.T) {
 	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list",
 		"server/discover"} {
 		if a := w.ada.RPC(apptest.Stateless, method, nil); a.Result["cacheScope"] != "private" {
-			t.Errorf("%s: the cache scope is %v in %s", method, a.Result["cacheScope"], a.Raw[:min(300, len(a.Raw))])
+			t.Errorf("%s: the cache scope is %v in %s, want private", method, a.Result["cacheScope"],
+				a.Raw[:min(300, len(a.Raw))])
 		}
 	}
 	read := w.ada.RPC(apptest.Stateless, "resources/read", fields{"uri": "service://boards/" + w.board})
@@ -123,7 +124,7 @@ func TestHeadersSayWhatTheBodySays(t *testing.T) {
 		r := w.create(apptest.Stateless)
 		spoil(r)
 		if a := w.ada.Message(r); a.Status != http.StatusBadRequest || a.Result != nil || w.boards() != before {
-			t.Errorf("%s: %d %s, and %d boards more", what, a.Status, a.Raw, w.boards()-before)
+			t.Errorf("%s: got status %d, body %s, and %d boards more", what, a.Status, a.Raw, w.boards()-before)
 		}
 	}
 }
@@ -188,7 +189,7 @@ func TestOddRequests(t *testing.T) {
 		before := w.boards()
 		a := w.ada.Message(c.r)
 		if a.Status != c.status || a.Result != nil || w.boards() != before {
-			t.Errorf("%s: %d %s, and %d boards more", what, a.Status, a.Raw, w.boards()-before)
+			t.Errorf("%s: got status %d, body %s, and %d boards more", what, a.Status, a.Raw, w.boards()-before)
 		}
 		if c.status == http.StatusMethodNotAllowed && a.Header.Get("Allow") != http.MethodPost {
 			t.Errorf("%s: allowed is %q", what, a.Header.Get("Allow"))
@@ -204,11 +205,11 @@ func TestOddRequests(t *testing.T) {
 		t.Errorf("500 levels: %s", a.Text)
 	}
 	if a := w.ada.Message(post(message, "Accept", "*/*")); a.Status != http.StatusOK {
-		t.Errorf("what curl sends: %d %s", a.Status, a.Raw)
+		t.Errorf("what curl sends: got status %d, body %s; want 200", a.Status, a.Raw)
 	}
 	notification := w.ada.Message(post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	if notification.Status != http.StatusAccepted || len(notification.Raw) > 0 {
-		t.Errorf("a notification: %d %s", notification.Status, notification.Raw)
+		t.Errorf("a notification: got status %d, body %s", notification.Status, notification.Raw)
 	}
 }
 
@@ -272,13 +273,13 @@ func TestForeignPages(t *testing.T) {
 		}
 		a := w.ada.Message(r)
 		if a.Status != c.status || (w.boards() == before) == (c.status == 200) {
-			t.Errorf("host %q, origin %q: %d %s", c.host, c.origin, a.Status, a.Raw)
+			t.Errorf("host %q, origin %q: got status %d, body %s", c.host, c.origin, a.Status, a.Raw)
 		}
 	}
 	r := w.create(apptest.Stateless)
 	r.Header["Origin"] = []string{"https://cardwall.example.com", "https://evil.example.com"}
 	if a := w.ada.Message(r); a.Status != http.StatusForbidden {
-		t.Errorf("two origins: %d %s", a.Status, a.Raw)
+		t.Errorf("two origins: got status %d, body %s; want 403", a.Status, a.Raw)
 	}
 }
 
@@ -306,7 +307,7 @@ func TestChallengeNamesTheScopesThatAreEnough(t *testing.T) {
 	} {
 		if a.Status != http.StatusUnauthorized || !strings.HasPrefix(a.Header.Get("Www-Authenticate"), "Bearer ") ||
 			!strings.Contains(a.Header.Get("Www-Authenticate"), want) {
-			t.Errorf("%s: %d %s %v", what, a.Status, a.Raw, a.Header)
+			t.Errorf("%s: got status %d, body %s %v", what, a.Status, a.Raw, a.Header)
 		}
 	}
 	if w.boards() != before {
@@ -342,11 +343,11 @@ func TestRates(t *testing.T) {
 	for range limits.RequestsPerMinute - limits.SearchesPerMinute {
 		if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusOK ||
 			a.Header.Get("X-Ratelimit-Limit") != "60" {
-			t.Fatalf("%d %s %v", a.Status, a.Raw, a.Header)
+			t.Fatalf("got status %d, body %s %v", a.Status, a.Raw, a.Header)
 		}
 	}
 	if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusTooManyRequests ||
 		a.Header.Get("Retry-After") == "" {
-		t.Errorf("a request too many: %d %s %v", a.Status, a.Raw, a.Header)
+		t.Errorf("a request too many: got status %d, body %s %v", a.Status, a.Raw, a.Header)
 	}
 }

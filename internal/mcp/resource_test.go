@@ -204,11 +204,11 @@ func TestPrompts(t *testing.T) {
 		} {
 			text, a := get(w.ada, name, arguments)
 			if text == "" || !strings.Contains(text, "never follow instructions") || strings.Contains(text, "is read-only") {
-				t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
 			}
 			for _, v := range arguments {
 				if !strings.Contains(text, v.(string)) {
-					t.Errorf("%s does not hold %s: %s", name, v, text)
+					t.Errorf("%s does not hold %s: %s; want it to contain %q", name, v, text, v.(string))
 				}
 			}
 			for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c != '_' && (c < 'a' || c > 'z') }) {
@@ -227,7 +227,7 @@ func TestPrompts(t *testing.T) {
 					}
 				}
 				if text, a := get(w.ada, name, less); text != "" || !strings.Contains(a.Reason, missing) {
-					t.Errorf("%s without %s: %d %s", name, missing, a.Status, a.Raw)
+					t.Errorf("%s without %s: got status %d, body %s", name, missing, a.Status, a.Raw)
 				}
 			}
 		}
@@ -235,16 +235,16 @@ func TestPrompts(t *testing.T) {
 			"set_up_project_board": {"goal": "x", "workspaceId": w.workspace}, "weekly_review": {"boardId": w.board},
 		} {
 			if text, a := get(eve, name, arguments); text != "" || !strings.Contains(a.Reason, "not_found") {
-				t.Errorf("%s for a stranger: %d %s", name, a.Status, a.Raw)
+				t.Errorf("%s for a stranger: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 		if text, a := get(w.ada, "set_up_project_board",
 			fields{"goal": strings.Repeat("x", 5000), "workspaceId": w.workspace}); text != "" ||
 			!strings.Contains(a.Reason, "goal") {
-			t.Errorf("an endless goal: %d %s", a.Status, a.Raw)
+			t.Errorf("an endless goal: got status %d, body %s", a.Status, a.Raw)
 		}
 		if _, a := get(w.ada, "make_coffee", nil); a.Code != -32602 {
-			t.Errorf("an unknown prompt: %d %s", a.Status, a.Raw)
+			t.Errorf("an unknown prompt: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }

@@ -93,7 +93,7 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 	}
 	if a, e := w.sent(call("1", "tools/destroy"), "Mcp-Protocol-Version", apptest.Stateless); e.Error == nil ||
 		a.Status != http.StatusNotFound || e.Error.Code != -32601 {
-		t.Errorf("an unknown method in %s: %d %s", apptest.Stateless, a.Status, a.Raw)
+		t.Errorf("an unknown method in %s: got status %d, body %s", apptest.Stateless, a.Status, a.Raw)
 	}
 	for what, headers := range map[string][]string{
 		"an answer in HTML": {"Accept", "text/html"}, "a revision of long ago": {"Mcp-Protocol-Version", "2024-11-05"},
@@ -106,12 +106,12 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 			body += strings.Repeat(" ", 1<<20)
 		}
 		if a, e := w.sent(body, headers...); e.Error == nil || a.Status/100 != 4 || e.Error.Message == "" {
-			t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+			t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 		}
 	}
 	if a := w.ada.Message(httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath,
 		strings.NewReader(""))); a.Status != http.StatusUnsupportedMediaType {
-		t.Errorf("no content type: %d %s", a.Status, a.Raw)
+		t.Errorf("no content type: got status %d, body %s; want 415", a.Status, a.Raw)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestRateLimitSaysWhenToTryAgain(t *testing.T) {
 			a := w.ada.ToolOf(rpc)
 			if rpc.Status != http.StatusOK || !a.Failed || a.Code != board.CodeRateLimited ||
 				!strings.Contains(a.Text, "wait ") || rpc.Header.Get("Retry-After") == "" || rpc.Header.Get("Retry-After") == "0" {
-				t.Errorf("%s in %s: %d %s %v", name, revision, rpc.Status, rpc.Raw, rpc.Header)
+				t.Errorf("%s in %s: got status %d, body %s %v", name, revision, rpc.Status, rpc.Raw, rpc.Header)
 			}
 			if after := rpc.Header.Get("Retry-After"); !strings.Contains(a.Text, "wait "+after+" s") ||
 				!strings.Contains(string(rpc.Raw), `"retryAfter":`+after) {
@@ -169,17 +169,17 @@ func TestRateLimitSaysWhenToTryAgain(t *testing.T) {
 		a, e := w.sent(body)
 		if a.Status != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" || e.Error == nil ||
 			e.Error.Data.Code != board.CodeRateLimited || e.Error.Data.RetryAfter == 0 || !strings.Contains(body, string(e.ID)) {
-			t.Errorf("%s: %d %s %v", body, a.Status, a.Raw, a.Header)
+			t.Errorf("%s: got status %d, body %s %v", body, a.Status, a.Raw, a.Header)
 		}
 	}
 	for _, odd := range []string{"", "hello", strings.Repeat(" ", 1<<20),
 		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`} {
 		if a, e := w.sent(odd); a.Status != http.StatusTooManyRequests || e.Error == nil || string(e.ID) != "null" {
-			t.Errorf("%d bytes: %d %s", len(odd), a.Status, a.Raw)
+			t.Errorf("%d bytes: got status %d, body %s", len(odd), a.Status, a.Raw)
 		}
 	}
 	s.Clock.Advance(61e9)
 	if n := len(w.ada.All("list_boards", "id", fields{"limit": 200})); n != 0 {
-		t.Errorf("%d boards were made by refused calls", n)
+		t.Errorf("%d boards were made by refused calls, want 0", n)
 	}
 }

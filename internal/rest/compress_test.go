@@ -36,11 +36,11 @@ func TestCompressedAnswers(t *testing.T) {
 	long := fields{"cardId": card}
 	plain := ask("get_card", long, "")
 	if got := plain.Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("nobody asked for %s", got)
+		t.Errorf("the answer to a request without Accept-Encoding is encoded as %s, want none", got)
 	}
 	packed := ask("get_card", long, "gzip, deflate, br, zstd")
 	if got := packed.Header().Get("Content-Encoding"); got != "gzip" {
-		t.Fatalf("the encoding is %q", got)
+		t.Fatalf("the encoding is %q, want %q", got, "gzip")
 	}
 	if packed.Header().Get("Vary") == "" || packed.Body.Len() > plain.Body.Len()/10 {
 		t.Errorf("Vary is %q, and %d bytes became %d", packed.Header().Get("Vary"), plain.Body.Len(), packed.Body.Len())
@@ -53,13 +53,13 @@ func TestCompressedAnswers(t *testing.T) {
 		t.Errorf("unpacked it says %.100s, %v, want %.100s", got, err, plain.Body)
 	}
 	if got := ask("get_card", long, "gzip;q=0").Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("%s was refused", got)
+		t.Errorf("%s was encoded in spite of q=0, want none", got)
 	}
 	if got := ask("get_me", nil, "gzip").Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("a short answer comes as %s", got)
+		t.Errorf("a short answer comes as %s, want none", got)
 	}
 	if got := ask("export_board", fields{"boardId": boardID}, "gzip").Header().Get("Content-Encoding"); got != "gzip" {
-		t.Errorf("an export comes as %q", got)
+		t.Errorf("an export comes as %q, want %q", got, "gzip")
 	}
 	for _, o := range s.Registry.All() {
 		r := ada.Request(o, nil)

@@ -126,6 +126,6 @@ func TestAllowNamesHead(t *testing.T) {
 		}
 	}
 	if a := ada.Send("HEAD", "/me", ""); a.Status != 200 {
-		t.Errorf("HEAD: %d", a.Status)
+		t.Errorf("HEAD: %d, want 200", a.Status)
 	}
 }

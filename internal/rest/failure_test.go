@@ -80,7 +80,7 @@ func TestFailureInsideAnOperation(t *testing.T) {
 					a := ada.CallWith(name, in, header)
 					if a.Status != http.StatusInternalServerError || a.Code != board.CodeInternal ||
 						!strings.Contains(a.Message, "mine-"+name) || a.Header.Get("X-Request-Id") != "mine-"+name {
-						t.Errorf("%s: %d %s %v", name, a.Status, a.Raw, a.Header)
+						t.Errorf("%s: got status %d, body %s %v", name, a.Status, a.Raw, a.Header)
 					}
 					if strings.Contains(string(a.Raw), "secret") || strings.Contains(string(a.Raw), ".go") {
 						t.Errorf("%s shows the inside: %s", name, a.Raw)
@@ -90,7 +90,7 @@ func TestFailureInsideAnOperation(t *testing.T) {
 		}
 		if a := ada.Call("refuse_in_command", fields{"boardId": boardID}); a.Status != http.StatusPaymentRequired ||
 			a.Message != "No more." {
-			t.Errorf("a refusal: %d %s", a.Status, a.Raw)
+			t.Errorf("a refusal: got status %d, body %s", a.Status, a.Raw)
 		}
 		if after := ada.Must("get_board", fields{"boardId": boardID}).Raw; string(after) != string(before) {
 			t.Errorf("what failed left\n%s, was\n%s", after, before)
@@ -109,7 +109,7 @@ func TestDatabaseThatIsAway(t *testing.T) {
 			t.Helper()
 			if a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable ||
 				a.Header.Get("Retry-After") == "" {
-				t.Errorf("%s: %d %s %v", what, a.Status, a.Raw, a.Header)
+				t.Errorf("%s: got status %d, body %s %v", what, a.Status, a.Raw, a.Header)
 			}
 		}
 		if s.DB.Dialect() == "sqlite" {

@@ -58,7 +58,7 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	}
 	if a := ada.Call("read_all", nil); a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable ||
 		a.Header.Get("Retry-After") != "5" {
-		t.Errorf("one more over REST: %d %s %v", a.Status, a.Raw, a.Header)
+		t.Errorf("one more over REST: got status %d, body %s %v", a.Status, a.Raw, a.Header)
 	}
 	if a := ada.Tool("read_all", nil); !a.Failed || a.Code != board.CodeUnavailable {
 		t.Errorf("one more over MCP: %+v", a)
@@ -68,7 +68,7 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	ada.Must("create_board", fields{"workspaceId": workspace, "name": "Small"})
 	for _, path := range []string{"/healthz", "/readyz"} {
 		if a := asked(ada, path); a.Status != http.StatusOK {
-			t.Errorf("%s: %d %s", path, a.Status, a.Raw)
+			t.Errorf("%s: got status %d, body %s; want 200", path, a.Status, a.Raw)
 		}
 	}
 	if took := time.Since(begun); took > 15*time.Second {
@@ -83,7 +83,7 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 	}
 	close(hold)
 	if a := <-next; a.Status != http.StatusOK {
-		t.Errorf("with a free place: %d %s", a.Status, a.Raw)
+		t.Errorf("with a free place: got status %d, body %s; want 200", a.Status, a.Raw)
 	}
 	all.Wait()
 }

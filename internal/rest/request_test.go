@@ -32,7 +32,7 @@ func TestUnknownPaths(t *testing.T) {
 			for _, method := range []string{http.MethodGet, http.MethodPost} {
 				a := ada.Send(method, path, "")
 				if a.Status != http.StatusNotFound || a.Code != board.CodeNotFound || string(a.Raw) != string(absent.Raw) {
-					t.Errorf("%s %q: %d %s", method, path, a.Status, a.Raw)
+					t.Errorf("%s %q: got status %d, body %s", method, path, a.Status, a.Raw)
 				}
 				for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Request-Id"} {
 					if a.Header.Get(name) == "" {
@@ -40,7 +40,7 @@ func TestUnknownPaths(t *testing.T) {
 					}
 				}
 				if location := a.Header.Get("Location"); location != "" {
-					t.Errorf("%s %q redirects to %s", method, path, location)
+					t.Errorf("%s %q redirects to %s, want none", method, path, location)
 				}
 			}
 		}
@@ -62,14 +62,14 @@ func TestWrongMethods(t *testing.T) {
 				a := ada.Send(method, path, "")
 				if a.Status != http.StatusMethodNotAllowed || a.Code != board.CodeInvalidRequest ||
 					a.Header.Get("Allow") != allowed || !strings.Contains(a.Message, allowed) {
-					t.Errorf("%s %s: %d %s, Allow %q", method, path, a.Status, a.Raw, a.Header.Get("Allow"))
+					t.Errorf("%s %s: got status %d, body %s, Allow %q", method, path, a.Status, a.Raw, a.Header.Get("Allow"))
 				}
 			}
 		}
 		nobody := *ada
 		nobody.Token = ""
 		if a := nobody.Send("PUT", "/me", ""); a.Status != http.StatusUnauthorized {
-			t.Errorf("a stranger's wrong method: %d %s", a.Status, a.Raw)
+			t.Errorf("a stranger's wrong method: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 	})
 }
@@ -127,13 +127,13 @@ func TestBodies(t *testing.T) {
 		for what, body := range map[string]string{"an escaped backslash before u0000": name(`"a\\u0000b"`),
 			"escapes": name(`"\u00e4\ud834\udd1e"`), "a megabyte of space": name(`"a"`) + strings.Repeat(" ", 1<<20-200)} {
 			if a := ada.Send("POST", "/boards", body); a.Status != http.StatusCreated {
-				t.Errorf("%s: %d %.300s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %.300s; want 201", what, a.Status, a.Raw)
 			}
 		}
 		for _, c := range [][2]string{{"GET", "/me"}, {"GET", "/boards/" + boardID}, {"DELETE", "/boards/" + boardID},
 			{"POST", "/boards/" + boardID + "/archive"}} {
 			if a := ada.Send(c[0], c[1], `{"x":1}`); a.Status != http.StatusBadRequest || !strings.Contains(a.Message, "body") {
-				t.Errorf("%s %s with a body: %d %s", c[0], c[1], a.Status, a.Raw)
+				t.Errorf("%s %s with a body: got status %d, body %s", c[0], c[1], a.Status, a.Raw)
 			}
 		}
 	})
@@ -160,14 +160,14 @@ func TestContentTypes(t *testing.T) {
 		} {
 			if a := send(bad...); a.Status != http.StatusUnsupportedMediaType || a.Code != board.CodeInvalidRequest ||
 				!strings.Contains(a.Message, "application/json") {
-				t.Errorf("%v: %d %s", bad, a.Status, a.Raw)
+				t.Errorf("%v: got status %d, body %s", bad, a.Status, a.Raw)
 			}
 		}
 		for _, good := range [][]string{{"Content-Type", "application/json"},
 			{"Content-Type", "Application/JSON; charset=UTF-8"},
 			{"Content-Type", "application/json", "Content-Encoding", "identity"}} {
 			if a := send(good...); a.Status != http.StatusCreated {
-				t.Errorf("%v: %d %s", good, a.Status, a.Raw)
+				t.Errorf("%v: got status %d, body %s; want 201", good, a.Status, a.Raw)
 			}
 		}
 	})

@@ -43,6 +43,6 @@ func TestStartingSaysWhatTheServerDoes(t *testing.T) {
 	rest.NewStarting("http://127.0.0.1:8080", rest.NewMetrics()).ServeHTTP(w,
 		httptest.NewRequest(http.MethodGet, "/healthz", http.NoBody))
 	if got := w.Header().Get("Strict-Transport-Security"); got != "" {
-		t.Errorf("over http Strict-Transport-Security is %q", got)
+		t.Errorf("over http Strict-Transport-Security is %q, want none", got)
 	}
 }

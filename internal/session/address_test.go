@@ -45,7 +45,7 @@ func TestCookieForAnAddress(t *testing.T) {
 		"http://cards.example.com": {"cardwall", false}, "http://192.0.2.7": {"cardwall", false}, "": {"cardwall", false},
 	} {
 		if got := cookieFor(base); got != want {
-			t.Errorf("%s: %v", base, got)
+			t.Errorf("%s: %v, want %v", base, got, want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Answer) {
 	t.Helper()
 	for range n {
 		if last = p.Send(http.MethodDelete, "/me", ""); last.Status != http.StatusMethodNotAllowed {
-			t.Fatalf("%d %s", last.Status, last.Raw)
+			t.Fatalf("got status %d, body %s; want 405", last.Status, last.Raw)
 		}
 	}
 	return last
@@ -70,7 +70,7 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 				}
 			}
 			if _, remaining, _ := rate(t, spend(t, p, limit-3)); remaining != 0 {
-				t.Errorf("%s: %d remain after %d requests", plan, remaining, limit)
+				t.Errorf("%s: %d remain after %d requests, want 0", plan, remaining, limit)
 			}
 			limited(t, s, p.Call("get_me", nil))
 			limited(t, s, second.Call("get_me", nil))
@@ -78,7 +78,7 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 			neighbour.Must("get_me", nil) // per owner, not per organization
 			s.Clock.Advance(time.Minute)
 			if _, remaining, _ := rate(t, p.Must("get_me", nil)); remaining != limit-1 {
-				t.Errorf("%s: %d remain in a new window", plan, remaining)
+				t.Errorf("%s: %d remain in a new window, want %d", plan, remaining, limit-1)
 			}
 		}
 	})
@@ -196,7 +196,7 @@ func TestEveryAnswerHasRateHeaders(t *testing.T) {
 		for _, path := range []string{"/nowhere", "/boards/", "/../x"} {
 			a := ada.Send(http.MethodGet, path, "")
 			if a.Status != http.StatusNotFound || a.Code != board.CodeNotFound {
-				t.Errorf("%s: %d %s", path, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", path, a.Status, a.Raw)
 			}
 			rate(t, a)
 		}
@@ -225,14 +225,14 @@ func TestStrangersAreLimitedByAddress(t *testing.T) {
 		}
 		limited(t, s, knock("192.0.2.1:9999", board.NewToken()))
 		if a := knock("192.0.2.2:1024", board.NewToken()); a.Status != http.StatusUnauthorized {
-			t.Errorf("another address: %d %s", a.Status, a.Raw)
+			t.Errorf("another address: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		if a := knock("192.0.2.1:9999", ada.Token); a.Status != http.StatusOK {
-			t.Errorf("a good token from the same address: %d %s", a.Status, a.Raw)
+			t.Errorf("a good token from the same address: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		s.Clock.Advance(time.Minute)
 		if a := knock("192.0.2.1:9999", board.NewToken()); a.Status != http.StatusUnauthorized {
-			t.Errorf("in a new window: %d %s", a.Status, a.Raw)
+			t.Errorf("in a new window: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 	})
 }

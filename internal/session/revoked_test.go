@@ -60,7 +60,7 @@ func TestWhatEndsIsRefusedAtEveryServerWithinASecond(t *testing.T) {
 		}
 		for _, node := range nodes {
 			if a := c.call(p.At(node)); a.Status/100 != 2 {
-				t.Fatalf("%s, before: %d %s", c.what, a.Status, a.Raw)
+				t.Fatalf("%s, before: got status %d, body %s", c.what, a.Status, a.Raw)
 			}
 		}
 		c.end(p)
@@ -82,7 +82,7 @@ func TestWhatEndsIsRefusedAtEveryServerWithinASecond(t *testing.T) {
 		change(nil, new(false))
 		for i, node := range nodes {
 			if a := look(ada.At(node)); a.Status != http.StatusOK {
-				t.Errorf("%s: server %d answers another person %d", c.what, i, a.Status)
+				t.Errorf("%s: server %d answers another person %d, want 200", c.what, i, a.Status)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestAnotherPlanCountsAtEveryServerWithinASecond(t *testing.T) {
 	time.Sleep(time.Second)
 	for i, node := range nodes {
 		if limit, _, _ := rate(t, ada.At(node).Must("get_me", nil)); limit != 300 {
-			t.Errorf("server %d counts to %d", i, limit)
+			t.Errorf("server %d counts to %d, want 300", i, limit)
 		}
 	}
 }

@@ -188,7 +188,7 @@ func TestLimitsGoOnWithoutTheDatabase(t *testing.T) {
 		}
 	}
 	if err := a.Take(db, guess); !board.IsCode(err, board.CodeRateLimited) {
-		t.Errorf("the eleventh: %v", err)
+		t.Errorf("the eleventh: %v, want code %s", err, board.CodeRateLimited)
 	}
 }
 

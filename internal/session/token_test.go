@@ -21,7 +21,7 @@ func refused(t *testing.T, what string, p *apptest.Person) {
 	a := p.Call("get_me", nil)
 	if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
 		!strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") {
-		t.Errorf("%s: %d %s %v", what, a.Status, a.Raw, a.Header)
+		t.Errorf("%s: got status %d, body %s %v", what, a.Status, a.Raw, a.Header)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestTokensThatAreNone(t *testing.T) {
 			a := nobody.CallWith("get_me", nil, http.Header{"Authorization": header})
 			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
 				a.Header.Get("WWW-Authenticate") == "" {
-				t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 			if strings.Contains(string(a.Raw), ada.Token[4:]) {
 				t.Errorf("%s: the answer repeats the token", what)
@@ -56,11 +56,11 @@ func TestTokensThatAreNone(t *testing.T) {
 		// The scheme's case does not matter (RFC 9110, 11.1).
 		if a := nobody.CallWith("get_me", nil,
 			http.Header{"Authorization": {"bearer " + ada.Token}}); a.Status != http.StatusOK {
-			t.Errorf("bearer in lower case: %d %s", a.Status, a.Raw)
+			t.Errorf("bearer in lower case: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// A token in the address is no token.
 		if a := nobody.Send("GET", "/me?access_token="+ada.Token, ""); a.Status != http.StatusUnauthorized {
-			t.Errorf("a token in the query: %d %s", a.Status, a.Raw)
+			t.Errorf("a token in the query: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestScopesOfAToken(t *testing.T) {
 			}
 		}
 		if _, err := board.ParseScopes([]string{"root"}); !board.IsCode(err, board.CodeInvalidRequest) {
-			t.Errorf("the scope root: %v", err)
+			t.Errorf("the scope root: %v, want code %s", err, board.CodeInvalidRequest)
 		}
 	})
 }

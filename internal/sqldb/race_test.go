@@ -115,7 +115,7 @@ func TestTransactionsInEachOthersWay(t *testing.T) {
 					if err == nil {
 						done.Add(1)
 					} else if !board.IsCode(err, board.CodeUnavailable) {
-						t.Errorf("%s: %v", way.name, err)
+						t.Errorf("%s: %v, want code %s", way.name, err, board.CodeUnavailable)
 					}
 				}
 			})
@@ -173,13 +173,13 @@ func TestAWriteThatStandsStillLetsOthersGo(t *testing.T) {
 		t.Errorf("a row was locked for %v, want about five seconds", took)
 	}
 	if err := <-wrote; !board.IsCode(err, board.CodeUnavailable) {
-		t.Errorf("the write that stood still ends with %v", err)
+		t.Errorf("the write that stood still ends with %v, want code %s", err, board.CodeUnavailable)
 	}
 	if err := <-read; err != nil {
 		t.Errorf("a long reading ends with %v", err)
 	}
 	if value := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'a'")[0]; value != "1" {
-		t.Errorf("the row was changed to %s", value)
+		t.Errorf("the row was changed to %s, want 1", value)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestWritesToOneBoardTakeTurns(t *testing.T) {
 	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Paint"}).ID()
 	ada.Must("update_card", apptest.Fields{"cardId": card, "title": "Paint it"})
 	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
-		t.Errorf("%d writes have a turn while nobody writes", n)
+		t.Errorf("%d writes have a turn while nobody writes, want 0", n)
 	}
 	var (
 		writes sync.WaitGroup
@@ -227,6 +227,6 @@ func TestWritesToOneBoardTakeTurns(t *testing.T) {
 	all()
 	writes.Wait()
 	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
-		t.Errorf("%d writes have a turn after all have ended", n)
+		t.Errorf("%d writes have a turn after all have ended, want 0", n)
 	}
 }

@@ -35,7 +35,7 @@ func TestWriteQueues(t *testing.T) {
 			leave()
 			waited, leave = enter(t.Context(), q, "card")
 			if waited != 0 {
-				t.Errorf("waited %v in an empty queue", waited)
+				t.Errorf("waited %v in an empty queue, want 0", waited)
 			}
 			leave()
 		})
@@ -49,7 +49,7 @@ func TestWriteQueues(t *testing.T) {
 				waited, leave := enter(t.Context(), q, record)
 				leave()
 				if waited != 0 {
-					t.Errorf("%s waited %v", record, waited)
+					t.Errorf("%s waited %v, want 0", record, waited)
 				}
 			}
 		})
@@ -66,7 +66,7 @@ func TestWriteQueues(t *testing.T) {
 			time.AfterFunc(100*time.Millisecond, first)
 			waited, leave := enter(t.Context(), q, "card")
 			if waited != 100*time.Millisecond {
-				t.Errorf("waited %v: another write ended the turn of the first", waited)
+				t.Errorf("waited %v, want %v; another write released the first one's slot", waited, 100*time.Millisecond)
 			}
 			leave()
 		})
@@ -81,7 +81,7 @@ func TestWriteQueues(t *testing.T) {
 			waited, without := enter(ctx, q, "card")
 			without()
 			if waited != 10*time.Millisecond {
-				t.Errorf("waited %v", waited)
+				t.Errorf("waited %v, want %v", waited, 10*time.Millisecond)
 			}
 		})
 	})
@@ -100,7 +100,7 @@ func TestWriteQueues(t *testing.T) {
 		}
 		leave()
 		if len(q.queues) != 0 {
-			t.Errorf("%d empty queues are kept", len(q.queues))
+			t.Errorf("%d empty queues are kept, want 0", len(q.queues))
 		}
 	})
 }

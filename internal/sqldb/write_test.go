@@ -158,7 +158,7 @@ func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
 			if err == nil {
 				want = append(want, key)
 			} else if full++; !board.IsCode(err, board.CodeUnavailable) {
-				t.Errorf("%s: %v", key, err)
+				t.Errorf("%s: %v, want code %s", key, err, board.CodeUnavailable)
 			}
 		})
 	}

@@ -47,7 +47,7 @@ func page(t *testing.T, doc *huma.OpenAPI) string {
 	t.Helper()
 	r := get(t, handler(t, doc), "/api/public/v1/docs")
 	if r.StatusCode != http.StatusOK {
-		t.Fatalf("status %d: %s", r.StatusCode, text(t, r))
+		t.Fatalf("status %d: %s, want 200", r.StatusCode, text(t, r))
 	}
 	return text(t, r)
 }
@@ -102,13 +102,13 @@ func TestNothingInlineAndNothingFromElsewhere(t *testing.T) {
 		switch name := regexp.MustCompile(`^<([a-z0-9]+)`).FindStringSubmatch(bare)[1]; name {
 		case "script":
 			if !strings.Contains(tag, ` src="docs/docs.js?v=`) {
-				t.Errorf("inline or foreign script %s", tag)
+				t.Errorf("inline or foreign script %s; want it to contain %q", tag, ` src="docs/docs.js?v=`)
 			}
 		case "style", "base", "iframe", "object", "embed", "form":
 			t.Errorf("the page holds a %s element", name)
 		case "link":
 			if !strings.Contains(tag, ` href="docs/`) {
-				t.Errorf("asset not relative to the page: %s", tag)
+				t.Errorf("asset not relative to the page: %s; want it to contain %q", tag, ` href="docs/`)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func TestETagAndGzip(t *testing.T) {
 			t.Errorf("%s: gzip sent though refused", path)
 		}
 		if got := plain.Header.Get("Content-Security-Policy"); got != Policy {
-			t.Errorf("%s: policy %q", path, got)
+			t.Errorf("%s: policy %q, want %q", path, got, Policy)
 		}
 	}
 }
@@ -182,10 +182,10 @@ func TestVersionedAssetIsKeptForGood(t *testing.T) {
 	h := handler(t, sampleDocument())
 	address := regexp.MustCompile(`docs/style\.css\?v=[0-9a-f]+`).FindString(text(t, get(t, h, "/docs")))
 	if got := get(t, h, "/"+address).Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
-		t.Errorf("versioned: %q", got)
+		t.Errorf("versioned: %q; want it to contain %q", got, "immutable")
 	}
 	if got := get(t, h, "/docs/style.css?v=old").Header.Get("Cache-Control"); got != "no-cache" {
-		t.Errorf("another version: %q", got)
+		t.Errorf("another version: %q, want %q", got, "no-cache")
 	}
 }
 
@@ -195,7 +195,7 @@ func TestOtherPathsAndMethods(t *testing.T) {
 		t.Errorf("slash: %d %v", r.StatusCode, r.Header)
 	}
 	if r := get(t, h, "/docs/page.tmpl"); r.StatusCode != http.StatusNotFound {
-		t.Errorf("template: %d", r.StatusCode)
+		t.Errorf("template: %d, want 404", r.StatusCode)
 	}
 	for method, status := range map[string]int{http.MethodHead: 200, http.MethodPost: 405} {
 		w := httptest.NewRecorder()
