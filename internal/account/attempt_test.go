@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// What many networks guess at one account is bounded, but for the networks and
-// browsers that it knows; and so is what one client guesses that makes networks up.
+// Guesses that come from many networks are limited per account. Known networks and
+// browsers are exempt. A client that invents networks is limited too.
 func TestGuessesOfManyNetworksAreBounded(t *testing.T) {
 	t.Parallel()
 	db, err := store.Open(t.Context(), store.Options{Database: filepath.Join(t.TempDir(), "cardwall.db"), Migrate: true})
@@ -47,7 +47,7 @@ func TestGuessesOfManyNetworksAreBounded(t *testing.T) {
 	}
 	if err := attempts.Take(db,
 		guesser{caller: at("192.0.2.2", "192.0.2.2")}.subjects("grace@example.com")...); err == nil {
-		t.Error("another new network may guess")
+		t.Error("an attempt from one more new network was accepted")
 	}
 	until("made-up networks at many accounts", 10*guessesNetwork.Most, func(i int) (guesser, string) {
 		return guesser{caller: at("192.0.2.3", fmt.Sprintf("10.1.%d.%d via 192.0.2.3", i/200, i%200))},

@@ -24,7 +24,7 @@ const (
 	deviceCookie = apptest.Cookie + "-device"
 )
 
-// from is a new browser of a network.
+// from returns a new browser in a network.
 func from(s *apptest.Service, network string) *apptest.Person {
 	b := s.Browser()
 	b.From = network + ":1234"
@@ -35,9 +35,9 @@ func tryPassword(b *apptest.Person, email, word string, header http.Header) appt
 	return b.CallWith("sign_in", fields{"email": email, "password": word}, header)
 }
 
-// What strangers guess keeps neither a browser out that the account has signed in
-// with, nor the person on another network.
-func TestStrangersGuessesKeepNobodyOut(t *testing.T) {
+// Guesses by strangers do not lock out a browser that the account has signed in with,
+// nor the person on another network.
+func TestStrangersGuessesLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
@@ -50,12 +50,12 @@ func TestStrangersGuessesKeepNobodyOut(t *testing.T) {
 					t.Fatalf("a guess from network %d: got status %d, body %s; want 401", network, a.Status, a.Raw)
 				}
 			}
-			s.Clock.Advance(10 * time.Second) // 120 requests a minute come from one network
+			s.Clock.Advance(10 * time.Second) // one network may send 120 requests a minute
 		}
 		if a := tryPassword(from(s, "203.0.113.9"), b.Email, password, nil); a.Status != http.StatusOK {
 			t.Errorf("the person, in a new browser on a new network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
-		// Beside the guesser, in the same network: the browser that is known gets in, at any server.
+		// In the guesser's network, a known browser can sign in at any server.
 		known := b.At(s.Node())
 		known.From = "198.51.100.1:1234"
 		if a := tryPassword(from(s, "198.51.100.1"), b.Email, password, nil); a.Status != http.StatusTooManyRequests ||
@@ -65,17 +65,17 @@ func TestStrangersGuessesKeepNobodyOut(t *testing.T) {
 		if a := tryPassword(known, b.Email, password, nil); a.Status != http.StatusOK {
 			t.Errorf("the known browser in the guesser's network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
-		// It guesses no more often than others.
+		// A known browser may guess no more often than others.
 		limitedTo(t, 10, func(int) apptest.Answer { return tryPassword(known, b.Email, wrong, nil) })
-		// What is known for one account is no help with another.
+		// A browser that is known to one account has no advantage with another account.
 		member(s, "eve@example.com")
 		limitedTo(t, 10, func(int) apptest.Answer { return tryPassword(known, "eve@example.com", wrong, nil) })
 	})
 }
 
-// Behind a proxy that the operator did not name, what one client does is not
-// everyone's.
-func TestStrangersBehindAnUnnamedProxyKeepNobodyOut(t *testing.T) {
+// Behind a proxy that the operator did not configure, the attempts of one client do
+// not count against all others.
+func TestUnconfiguredProxyLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		var log logBuffer
@@ -92,21 +92,21 @@ func TestStrangersBehindAnUnnamedProxyKeepNobodyOut(t *testing.T) {
 				return tryPassword(from(s, proxy), fmt.Sprintf("p%d@example.com", i/10), wrong, stranger)
 			})
 			if a := tryPassword(from(s, proxy), b.Email, password, person); a.Status != http.StatusOK {
-				t.Errorf("somebody else behind the proxy (%s): got status %d, body %s; want 200", header, a.Status, a.Raw)
+				t.Errorf("another client behind the proxy (%s): got status %d, body %s; want 200", header, a.Status, a.Raw)
 			}
-			for i := range 130 { // more than one network may ask in a minute
+			for i := range 130 { // more than one network may request in a minute
 				from(s, proxy).CallWith("get_sign_in_options", nil,
 					http.Header{header: {client(fmt.Sprintf("203.0.113.%d", 100+i))}})
 			}
 			if a := from(s, proxy).CallWith("get_sign_in_options", nil, person); a.Status != http.StatusOK {
-				t.Errorf("a page for somebody else behind the proxy (%s): got status %d, body %s; want 200", header,
+				t.Errorf("a page for another client behind the proxy (%s): got status %d, body %s; want 200", header,
 					a.Status, a.Raw)
 			}
 			s.Clock.Advance(time.Hour)
 		}
 		if n := strings.Count(log.String(), `"neighbor":"10.9.8.7"`); n != 1 ||
 			!strings.Contains(log.String(), "CARDWALL_TRUSTED_PROXIES=10.9.8.7") {
-			t.Errorf("%d warnings: %s", n, log.String())
+			t.Errorf("logged %d warnings: %s", n, log.String())
 		}
 	})
 }
@@ -129,8 +129,8 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// A wrong password leaves a line in the log and an entry in the audit log,
-// neither of which holds it; an address without an account leaves the line.
+// A wrong password is logged and recorded in the audit log, without the password. If
+// the address has no account, it is only logged.
 func TestWrongPasswordsAreRecorded(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -143,7 +143,7 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 		tryPassword(from(s, "198.51.100.1"), b.Email, wrong, header)
 		tryPassword(from(s, "198.51.100.1"), "eve@example.com", wrong, header)
 		var got []string
-		for range 500 { // it is written in the background
+		for range 500 { // the entry is written in the background
 			if got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit WHERE operation = 'reject_password' ORDER BY id"); len(got) >= 3 {
 				break
 			}
@@ -163,7 +163,7 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 	})
 }
 
-// Signing in ends the session that the browser had, whoever's it was.
+// Signing in ends the session that the browser had, even if it was another person's.
 func TestSigningInReplacesTheSession(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -212,7 +212,7 @@ func TestSessionInUseOutlivesTheLimit(t *testing.T) {
 	})
 }
 
-// Confirming a sign-in gives the session a new secret: the one before is nobody's.
+// Confirming a sign-in changes the session's secret. The old secret stops working.
 func TestConfirmingRotatesTheSecret(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -223,7 +223,7 @@ func TestConfirmingRotatesTheSecret(t *testing.T) {
 		b.Must("confirm_sign_in", fields{"password": password})
 		out(t, "the secret before", thief)
 		if a := b.Must("get_session", nil); a.Text("session.id") != id {
-			t.Errorf("another session: %s", a.Raw)
+			t.Errorf("confirming made another session: %s", a.Raw)
 		}
 	})
 }
@@ -234,12 +234,13 @@ func TestChangingThePasswordAsksForTheCurrentOne(t *testing.T) {
 		b := member(s, "grace@example.com")
 		if a := b.Refused(board.CodeInvalidRequest, "change_password",
 			fields{"password": another}); !strings.Contains(a.Message, "currentPassword") {
-			t.Errorf("without the current one: %s", a.Raw)
+			t.Errorf("without the current password: %s", a.Raw)
 		}
 		b.Refused(board.CodeForbidden, "change_password", fields{"password": another, "currentPassword": wrong})
 		s.Browser().Must("sign_in", fields{"email": b.Email, "password": password})
 		old(s)
-		b.Must("change_password", fields{"password": another, "currentPassword": password}) // that is proof enough
+		// the current password is proof enough
+		b.Must("change_password", fields{"password": another, "currentPassword": password})
 		s.Browser().Must("sign_in", fields{"email": b.Email, "password": another})
 
 		// An account without a password needs a recent sign-in.
@@ -252,7 +253,7 @@ func TestChangingThePasswordAsksForTheCurrentOne(t *testing.T) {
 	})
 }
 
-// notices are the emails about an account that are due, as kind and recipient.
+// notices returns the kinds and recipients of the account emails that are due.
 func notices(s *apptest.Service) (out []string) {
 	s.T.Helper()
 	for _, l := range emails(s) {
@@ -264,8 +265,8 @@ func notices(s *apptest.Service) (out []string) {
 	return out
 }
 
-// The owner of an account is told what was done with it.
-func TestOwnersAreToldOfTheirAccounts(t *testing.T) {
+// The owner of an account is notified of security changes.
+func TestOwnersAreNotifiedOfAccountChanges(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
@@ -301,9 +302,9 @@ func TestOwnersAreToldOfTheirAccounts(t *testing.T) {
 	})
 }
 
-// A device cookie that somebody put into a browser is worth nothing once its
+// A device cookie that another person planted in a browser is worthless after the
 // owner has signed in there.
-func TestPlantedDeviceCookieOpensNothing(t *testing.T) {
+func TestPlantedDeviceCookieGivesNoAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b, eve := member(s, "grace@example.com"), member(s, "eve@example.com")
@@ -326,7 +327,7 @@ func TestPlantedDeviceCookieOpensNothing(t *testing.T) {
 	})
 }
 
-// What becomes of an account takes its devices with it.
+// Known devices are forgotten when they expire or the account is deleted.
 func TestDevicesAreForgotten(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -20,8 +20,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// same fails the test unless two answers are alike, but for what says which
-// request it was.
+// same fails the test unless two responses are equal, apart from what identifies the
+// request.
 func same(t *testing.T, what string, a, b apptest.Answer) {
 	t.Helper()
 	if a.Status != b.Status || !bytes.Equal(a.Raw, b.Raw) {
@@ -38,8 +38,9 @@ func same(t *testing.T, what string, a, b apptest.Answer) {
 	}
 }
 
-// Nobody learns whether an address has an account; its owner does, by an email.
-func TestAddressesAreNotToldApart(t *testing.T) {
+// Responses do not reveal whether an address has an account. The address's owner
+// learns it by email.
+func TestResponsesDoNotRevealAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		const known, unknown, bare = "grace@example.com", "eve@example.com", "ada@example.com"
@@ -74,15 +75,15 @@ func TestAddressesAreNotToldApart(t *testing.T) {
 		}
 		if a := s.Browser().Call("sign_in",
 			fields{"email": "no address", "password": "wrong horse battery"}); a.Status != http.StatusUnauthorized {
-			t.Errorf("an address that is none: got status %d, body %s; want 401", a.Status, a.Raw)
+			t.Errorf("an invalid address: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
-		// An existing account is not touched by signing up again.
+		// Signing up again does not change an existing account.
 		s.Browser().Must("sign_in", fields{"email": known, "password": password})
 	})
 }
 
-// A password is checked for every address, so that the time tells nothing: it is
-// the hash that takes it.
+// A password is hashed for every address, with or without an account, so that the
+// response time reveals nothing.
 func TestUnknownAddressTakesAsLong(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
@@ -91,7 +92,8 @@ func TestUnknownAddressTakesAsLong(t *testing.T) {
 	const known, unknown, bare = "grace@example.com", "eve@example.com", "ada@example.com"
 	best := map[string]time.Duration{}
 	alike := func() bool { return min(best[unknown], best[bare]) >= best[known]/4 }
-	for round := 1; round <= 5 || round <= 50 && !alike(); round++ { // in turn, for a machine may be busy for a while
+	// alternate, because the machine may be busy for a while
+	for round := 1; round <= 5 || round <= 50 && !alike(); round++ {
 		for _, email := range []string{known, unknown, bare} {
 			begin := time.Now()
 			s.Browser().Call("sign_in", fields{"email": email, "password": "wrong horse battery"})
@@ -106,7 +108,7 @@ func TestUnknownAddressTakesAsLong(t *testing.T) {
 	}
 }
 
-// Emails to an address that somebody else asks for have an end.
+// The number of emails that others can request to an address is limited.
 func TestEmailsToAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -142,18 +144,19 @@ func TestLinksInEmailsExpire(t *testing.T) {
 		}
 		first, second := reset(), reset()
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": "nonsense", "password": another})
-		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": first}) // it is for another thing
+		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": first}) // the link is for another purpose
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": first, "password": "short"})
 		b.Must("reset_password", fields{"secret": first, "password": another})
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": first, "password": password})
-		// of before the password
+		// was sent before the password changed
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": second, "password": password})
 		third := reset()
 		s.Clock.Advance(board.ResetLifetime)
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": third, "password": password})
 		s.Browser().Must("sign_in", fields{"email": grace.Email, "password": another})
 
-		// Of two who sign up with an address the first to verify it has it.
+		// If two people sign up with the same address, the first to verify it gets the
+		// account.
 		one, two := s.Browser(), s.Browser()
 		signUp(s, one, "twice@example.com")
 		a := emailedSecret(s, board.EmailVerify, "twice@example.com")
@@ -164,7 +167,7 @@ func TestLinksInEmailsExpire(t *testing.T) {
 	})
 }
 
-// Who reads the database finds neither a session nor a link nor a password.
+// The database contains no session secret, link or password in plain text.
 func TestSecretsAreHashedAtRest(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
@@ -185,7 +188,7 @@ func TestSecretsAreHashedAtRest(t *testing.T) {
 		data = append(data, text...)
 	}
 	if !bytes.Contains(data, []byte("grace@example.com")) {
-		t.Fatal("the test looks at files that hold nothing")
+		t.Fatal("the database files do not contain the address, so the test is looking at the wrong files")
 	}
 	for what, secret := range map[string]string{"session": b.Secret(), "link of verification": verify,
 		"link of a reset": reset, "password": password, "token": token} {
@@ -202,7 +205,7 @@ func TestStolenSessionsEnd(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
 		elsewhere := s.Node()
-		stolen := func() *apptest.Person { // the cookie, in another browser, at another server
+		stolen := func() *apptest.Person { // the same cookie in another browser, at another server
 			thief := signIn(b, password)
 			thief.Must("get_session", nil)
 			thief = thief.At(elsewhere)
@@ -223,7 +226,7 @@ func TestStolenSessionsEnd(t *testing.T) {
 			if e["current"] == false {
 				id = e["id"].(string)
 			} else if e["address"] != "192.0.2.1" || !strings.HasPrefix(e["userAgent"].(string), "Mozilla/") {
-				t.Errorf("one's own session is %v", e)
+				t.Errorf("the current session is listed as %v", e)
 			}
 		}
 		eve := member(s, "eve@example.com")
@@ -234,7 +237,7 @@ func TestStolenSessionsEnd(t *testing.T) {
 		thief = stolen()
 		b.Must("change_password", fields{"password": password, "currentPassword": password})
 		out(t, "the password was changed", thief)
-		b.Must("get_session", nil) // the browser that changed it stays
+		b.Must("get_session", nil) // the browser that changed the password stays signed in
 
 		thief = stolen()
 		b.Must("request_password_reset", fields{"email": b.Email})
@@ -250,28 +253,29 @@ func TestStolenSessionsEnd(t *testing.T) {
 	})
 }
 
-// Who is signed in is asked on every page: that nobody is must be no error.
-func TestNobodySignedInIsNoError(t *testing.T) {
+// Every page asks for the session. The absence of one is not an error.
+func TestMissingSessionIsNoError(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		stranger := s.Browser()
 		if a := stranger.Must("get_current_session", nil); a.Get("session") != nil {
-			t.Errorf("of a stranger: %s", a.Raw)
+			t.Errorf("without a session: %s", a.Raw)
 		}
 		b := member(s, "grace@example.com")
 		if a := b.Must("get_current_session", nil); a.Text("session.user.id") != b.ID {
-			t.Errorf("of a member: %s", a.Raw)
+			t.Errorf("with a session: %s", a.Raw)
 		}
 		other := signIn(b, password)
 		b.Must("end_session", fields{"sessionId": other.Must("get_session", nil).Text("session.id")})
 		s.Clock.Advance(time.Second)
 		if a := other.Must("get_current_session", nil); a.Get("session") != nil {
-			t.Errorf("of an ended session: %s", a.Raw)
+			t.Errorf("with an ended session: %s", a.Raw)
 		}
 	})
 }
 
-// A page of one person sends nothing once another has signed in with the browser.
+// A page that one person opened changes nothing after another person has signed in
+// with the same browser.
 func TestPageOfAnotherPersonIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -280,16 +284,16 @@ func TestPageOfAnotherPersonIsRefused(t *testing.T) {
 			return b.CallWith("update_profile", fields{"theme": "dark"}, http.Header{"X-User": {user}})
 		}
 		if a := from(b.ID); a.Status != http.StatusOK {
-			t.Errorf("from the own page: got status %d, body %s; want 200", a.Status, a.Raw)
+			t.Errorf("from the person's own page: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		if a := from(s.Person("Ada").ID); a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated {
-			t.Errorf("from the page of another: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("from another person's page: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
 
-// A cookie that is none, or one of two, signs nobody in.
-func TestCookiesThatAreNone(t *testing.T) {
+// An invalid cookie, or one of two cookies, authenticates nobody.
+func TestInvalidCookiesAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
@@ -300,7 +304,7 @@ func TestCookiesThatAreNone(t *testing.T) {
 		}
 		for what, cookie := range map[string]string{
 			"none": "", "an empty one": apptest.Cookie + "=", "another": apptest.Cookie + "=" + flipped,
-			"a cut one":              apptest.Cookie + "=" + good[:42],
+			"a truncated one":        apptest.Cookie + "=" + good[:42],
 			"the name of plain HTTP": "cardwall=" + good,
 			"two":                    apptest.Cookie + "=" + good + "; " + apptest.Cookie + "=" + flipped,
 		} {
@@ -309,22 +313,22 @@ func TestCookiesThatAreNone(t *testing.T) {
 				t.Errorf("%s: got status %d, body %s; want 401", what, a.Status, a.Raw)
 			}
 		}
-		// A header that holds no token is not made up for by a cookie.
+		// A cookie does not make up for an Authorization header without a valid token.
 		if a := b.CallWith("get_me", nil,
 			http.Header{"Authorization": {"Bearer nonsense"}}); a.Status != http.StatusUnauthorized {
-			t.Errorf("a bad token beside a cookie: got status %d, body %s; want 401", a.Status, a.Raw)
+			t.Errorf("a bad token and a good cookie: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		b.Must("get_me", nil)
 	})
 }
 
-func TestSessionsGrowOld(t *testing.T) {
+func TestSessionsExpire(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		idle, busy := member(s, "grace@example.com"), member(s, "eve@example.com")
 		const day = 24 * time.Hour
 		begun := s.Clock.Now()
-		touched := func() { // the use of a session is written beside the request
+		touched := func() { // the use of a session is written in the background
 			s.T.Helper()
 			for range 1000 {
 				if slices.Contains(s.Column("SELECT 'yes' FROM sessions WHERE user_id = $1 AND last_used_at > $2", busy.ID,
@@ -333,7 +337,7 @@ func TestSessionsGrowOld(t *testing.T) {
 				}
 				time.Sleep(20 * time.Millisecond)
 			}
-			s.T.Fatal("the use of a session is not noted")
+			s.T.Fatal("the use of a session was not recorded")
 		}
 		for range 4 {
 			s.Clock.Advance(20 * day)
@@ -372,15 +376,16 @@ func TestConfirmedSignInIsRecent(t *testing.T) {
 		until, _ := time.Parse(time.RFC3339,
 			b.Must("confirm_sign_in", fields{"password": password}).Text("session.recentUntil"))
 		if wait := until.Sub(s.Clock.Now()); wait < 9*time.Minute || wait > 10*time.Minute {
-			t.Errorf("it is recent for %s", wait)
+			t.Errorf("the sign-in counts as recent for %s", wait)
 		}
 		b.Must("create_token", in)
 		b.At(s.Node()).Must("create_token", in)
-		eve.Refused(board.CodeForbidden, "create_token", in) // hers is as old as it was
+		eve.Refused(board.CodeForbidden, "create_token", in) // her sign-in is still old
 	})
 }
 
-// limitedTo calls until it is refused, and answers how often it was not.
+// limitedTo repeats a call until it is refused, and fails unless the given number of
+// calls succeeded first.
 func limitedTo(t *testing.T, most int, call func(i int) apptest.Answer) {
 	t.Helper()
 	for i := range most + 1 {
@@ -406,14 +411,14 @@ func TestGuessingIsLimited(t *testing.T) {
 		const wrong = "wrong horse battery"
 		limitedTo(t, 10, func(int) apptest.Answer { return guess("grace@example.com", "198.51.100.1", wrong) })
 		if a := guess("GRACE@example.com", "198.51.100.1", password); a.Status != http.StatusTooManyRequests {
-			t.Errorf("the right one after ten wrong ones: got status %d, body %s; want 429", a.Status, a.Raw)
+			t.Errorf("the right password after ten wrong ones: got status %d, body %s; want 429", a.Status, a.Raw)
 		}
 		if a := guess("grace@example.com", "198.51.100.2", password); a.Status != http.StatusOK {
-			t.Errorf("the person, from elsewhere: got status %d, body %s; want 200", a.Status, a.Raw)
+			t.Errorf("the person, from another network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
-		// An address without an account is limited as one with it.
+		// An address without an account has the same limit.
 		limitedTo(t, 10, func(int) apptest.Answer { return guess("eve@example.com", "198.51.100.3", wrong) })
-		// Of IPv6 a network is a /64.
+		// In IPv6, a network is a /64.
 		limitedTo(t, 10, func(i int) apptest.Answer {
 			return guess("eve@example.com", fmt.Sprintf("[2001:db8::%x]", i), wrong)
 		})
@@ -425,13 +430,13 @@ func TestGuessingIsLimited(t *testing.T) {
 		if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
 			t.Errorf("after a quarter of an hour: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
-		// Who knows it gets in as often as they like.
+		// Correct passwords are not limited.
 		for range 12 {
 			if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
-				t.Fatalf("again and again: got status %d, body %s; want 200", a.Status, a.Raw)
+				t.Fatalf("sign-in with the right password, repeated: got status %d, body %s; want 200", a.Status, a.Raw)
 			}
 		}
-		// A stolen session is no way to guess the password.
+		// A stolen session cannot be used to guess the password.
 		limitedTo(t, 10, func(int) apptest.Answer { return b.Call("confirm_sign_in", fields{"password": wrong}) })
 	})
 }
@@ -446,7 +451,7 @@ func TestEmailsAndPagesAreLimited(t *testing.T) {
 		s.Clock.Advance(time.Minute)
 		limitedTo(t, 120, func(int) apptest.Answer { return s.Browser().Call("get_sign_in_options", nil) })
 		s.Clock.Advance(time.Hour)
-		b := member(s, "grace@example.com") // on no plan, or on free: of a program 60 a minute
+		b := member(s, "grace@example.com") // without a plan, or on free, a program gets 60 a minute
 		if a := b.Must("get_session", nil); a.Header.Get("X-Ratelimit-Limit") != "1200" {
 			t.Errorf("a page has the limit %s, want 1200", a.Header.Get("X-Ratelimit-Limit"))
 		}
@@ -467,15 +472,15 @@ func TestTokens(t *testing.T) {
 		if _, ok := board.TokenHash(secret); !ok || made.Status != http.StatusCreated ||
 			made.Text("lastFour") != secret[len(secret)-4:] || !bytes.Equal(made.Raw, again.Raw) ||
 			again.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("the token is %s, again %s", made.Raw, again.Raw)
+			t.Errorf("creating the token returned %s, then %s", made.Raw, again.Raw)
 		}
 		if kept := s.Column("SELECT answer FROM idempotency WHERE key = 'k'"); strings.Contains(strings.Join(kept, ""),
 			secret[4:20]) {
-			t.Error("the answer that is kept holds the token")
+			t.Error("the stored idempotent response contains the token")
 		}
 		program := &apptest.Person{Service: s, Token: secret}
 		if a := program.Must("list_workspaces", nil); !slices.Equal(a.Each("id"), []string{here}) {
-			t.Errorf("the token reaches %s", a.Raw)
+			t.Errorf("list_workspaces with the token returned %s", a.Raw)
 		}
 		program.Refused(board.CodeNotFound, "get_workspace", fields{"workspaceId": there})
 		program.Must("create_board", fields{"workspaceId": here, "name": "x"})
@@ -514,7 +519,7 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-func TestPasswordsThatAreNone(t *testing.T) {
+func TestWeakPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
 		word string
@@ -542,6 +547,6 @@ func TestPasswordsThatAreNone(t *testing.T) {
 	one, err := account.HashPassword(password)
 	two, err2 := account.HashPassword(password)
 	if err != nil || err2 != nil || one == two || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
-		t.Errorf("the hashes are %s and %s", one, two)
+		t.Errorf("two hashes of one password are %s and %s", one, two)
 	}
 }

@@ -22,15 +22,15 @@ import (
 	"cardwall/internal/board"
 )
 
-// issuer is an identity provider on loopback, which believes what a test says.
+// issuer is an identity provider on loopback that issues the claims a test sets.
 type issuer struct {
 	*httptest.Server
 	t      *testing.T
 	key    *rsa.PrivateKey
 	mu     sync.Mutex
-	codes  map[string]url.Values // what the browser brought, by code
-	claims map[string]any        // of who signs in next, over the usual ones
-	query  string                // of the address at which a sign-in begins
+	codes  map[string]url.Values // parameters of the browser's request, by code
+	claims map[string]any        // of the next person to sign in, in addition to the usual ones
+	query  string                // of the sign-in request
 }
 
 const (
@@ -119,11 +119,11 @@ func (i *issuer) sign(claims map[string]any) string {
 	return out
 }
 
-// visit is a page that a browser goes to, and where that sends it on.
+// visit opens a page in a browser and returns the location that it redirects to.
 func visit(b *apptest.Person, target string) *url.URL {
 	b.T.Helper()
 	r := httptest.NewRequest(http.MethodGet, target, nil)
-	r.Header.Set("Sec-Fetch-Site", "cross-site") // it comes from the provider
+	r.Header.Set("Sec-Fetch-Site", "cross-site") // the provider redirected here
 	for name, value := range b.Cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
@@ -138,7 +138,7 @@ func visit(b *apptest.Person, target string) *url.URL {
 			continue
 		}
 		if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || !strings.HasPrefix(c.Name, "__Host-") {
-			b.T.Errorf("the cookie %s is not guarded: %+v", c.Name, c)
+			b.T.Errorf("the cookie %s lacks a protective attribute: %+v", c.Name, c)
 		}
 		b.Cookies[c.Name] = c.Value
 	}
@@ -151,8 +151,8 @@ func visit(b *apptest.Person, target string) *url.URL {
 
 const oidcPath = "/api/app/v1/sign-in/oidc"
 
-// depart begins a sign-in, and is the code and the state that the provider
-// sends the browser back with.
+// depart begins a sign-in and returns the code and the state that the provider sends
+// the browser back with.
 func (i *issuer) depart(b *apptest.Person) (code, state string) {
 	b.T.Helper()
 	to := visit(b, oidcPath+i.query)
@@ -174,7 +174,7 @@ func back(b *apptest.Person, code, state string) string {
 	return visit(b, oidcPath+"/callback?"+url.Values{"code": {code}, "state": {state}}.Encode()).String()
 }
 
-// travel is where a browser ends after a sign-in with the provider.
+// travel signs in with the provider and returns the page where the browser ends up.
 func (i *issuer) travel(b *apptest.Person, claims map[string]any) string {
 	b.T.Helper()
 	i.mu.Lock()
@@ -193,7 +193,8 @@ func withIssuer(t *testing.T, fn func(t *testing.T, s *apptest.Service, i *issue
 	})
 }
 
-// The browser comes back to the page that wanted a sign-in, and to no other site.
+// After a sign-in, the browser returns to the page that required it, never to another
+// site.
 func TestIdentityProviderReturnsToThePage(t *testing.T) {
 	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
 		for next, want := range map[string]string{
@@ -204,7 +205,7 @@ func TestIdentityProviderReturnsToThePage(t *testing.T) {
 		} {
 			i.query = "?" + url.Values{"next": {next}}.Encode()
 			if to := i.travel(s.Browser(), nil); to != want {
-				t.Errorf("who wanted %.60q ends at %q", next, to)
+				t.Errorf("a sign-in from %.60q ends at %q", next, to)
 			}
 		}
 	})
@@ -213,7 +214,7 @@ func TestIdentityProviderReturnsToThePage(t *testing.T) {
 func TestSignInWithAnIdentityProvider(t *testing.T) {
 	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
 		if a := s.Browser().Must("get_sign_in_options", nil); a.Text("oidc.name") != "Example Login" {
-			t.Errorf("the ways in are %s", a.Raw)
+			t.Errorf("the sign-in options are %s", a.Raw)
 		}
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
@@ -229,15 +230,16 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			first.Get("user.verified") != true || first.Text("workspaces.0.id") != workspace {
 			t.Errorf("the new account is %s", first.Raw)
 		}
-		if len(b.Cookies) != 2 { // of the session and of the browser; that of the journey is gone
+		if len(b.Cookies) != 2 { // one of the session and one of the device; the one of the sign-in attempt is gone
 			t.Errorf("the browser keeps %v", b.Cookies)
 		}
-		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // it is a recent sign-in
+		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // the sign-in is recent
 		if a := s.Browser().Call("sign_in",
 			fields{"email": "grace@example.com", "password": password}); a.Status != http.StatusUnauthorized {
 			t.Errorf("an account without a password: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
-		// The person is known by the provider's name for it, whatever the address is by now.
+		// The person is identified by the provider's subject, even after the address
+		// changed.
 		c := s.Browser()
 		if to := i.travel(c, map[string]any{"email": "other@example.com", "email_verified": false}); to != "/" {
 			t.Fatalf("the browser ends at %s, want /", to)
@@ -246,7 +248,7 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			a.Text("user.email") != "grace@example.com" {
 			t.Errorf("signed in as %s", a.Raw)
 		}
-		// An account that is there is known by a verified address, and by no other.
+		// An existing account is found by its verified address only.
 		eve := member(s, "eve@example.com")
 		for _, unverified := range []any{false, nil, "false", 1} {
 			d := s.Browser()
@@ -289,21 +291,21 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 		i.claims = nil
 		b := s.Browser()
 		code, state := i.depart(b)
-		other := s.Browser() // that never set out
+		other := s.Browser() // which never began a sign-in
 		refuse("in another browser", other, back(other, code, state))
 		refuse("with another state", b, back(b, code, state+"x"))
-		refuse("after a state that was wrong", b, back(b, code, state)) // the journey ended
+		refuse("after a wrong state", b, back(b, code, state)) // the attempt ended
 		_, state = i.depart(b)
 		refuse("with another code", b, back(b, "nonsense", state))
 		_, state = i.depart(b)
 		theirs, _ := i.depart(s.Browser())
-		refuse("with the code of another journey", b, back(b, theirs, state)) // its verifier is not this one's
+		refuse("with the code of another attempt", b, back(b, theirs, state)) // its verifier belongs to another attempt
 		code, state = i.depart(b)
 		if to := back(b, code, state); to != "/" {
 			t.Errorf("a good one: the browser ends at %s, want /", to)
 		}
 		refuse("twice", s.Browser(), back(b, code, state))
-		// A provider that signs with another key.
+		// A provider that signs with another key is refused.
 		key, err := rsa.GenerateKey(rand.Reader, 2048)
 		if err != nil {
 			t.Fatal(err)
@@ -327,7 +329,7 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestNoIdentityProvider(t *testing.T) {
+func TestInvalidProviderOptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for what, o := range map[string]account.OIDC{
 		"plain http": {Issuer: "http://login.example.com", ClientID: "x"}, "no client": {Issuer: "https://login.example.com"},
@@ -342,6 +344,6 @@ func TestNoIdentityProvider(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, oidcPath, nil))
 	if w.Code != http.StatusNotFound {
-		t.Errorf("without one: %d, want 404", w.Code)
+		t.Errorf("without a provider: %d, want 404", w.Code)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// addPasskey has a new device make a passkey for who is signed in.
+// addPasskey registers a passkey on a new device for the signed-in person.
 func addPasskey(b *apptest.Person, name string) (a *apptest.Authenticator, id string) {
 	b.T.Helper()
 	a = &apptest.Authenticator{}
@@ -22,7 +22,7 @@ func addPasskey(b *apptest.Person, name string) (a *apptest.Authenticator, id st
 	return a, made.ID()
 }
 
-// asked is what a device answers to a new question.
+// asked returns a device's response to a new challenge.
 func asked(b *apptest.Person, a *apptest.Authenticator) fields {
 	b.T.Helper()
 	begun := b.Must("begin_passkey_sign_in", nil)
@@ -37,7 +37,7 @@ func TestPasskeys(t *testing.T) {
 		if begun.Text("options.rp.id") != "cardwall.example.com" || begun.Text("options.user.name") != b.Email ||
 			begun.Text("options.authenticatorSelection.residentKey") != "required" ||
 			begun.Text("options.authenticatorSelection.userVerification") != "required" {
-			t.Errorf("a device is asked for %s", begun.Raw)
+			t.Errorf("the registration options are %s", begun.Raw)
 		}
 		laptop, id := addPasskey(b, "Laptop")
 		phone, _ := addPasskey(b, "Phone")
@@ -46,7 +46,7 @@ func TestPasskeys(t *testing.T) {
 			t.Errorf("the passkeys are %s", a.Raw)
 		}
 		if a := b.Must("begin_passkey", nil); len(a.Get("options.excludeCredentials").([]any)) != 2 {
-			t.Errorf("a device is not told of the passkeys: %s", a.Raw)
+			t.Errorf("the options do not exclude the existing passkeys: %s", a.Raw)
 		}
 
 		c := s.Browser()
@@ -56,7 +56,7 @@ func TestPasskeys(t *testing.T) {
 		}
 		c.Must("get_session", nil)
 		if a := b.Must("list_passkeys", nil); a.Get("1.lastUsedAt") == nil {
-			t.Errorf("its use is not noted: %s", a.Raw)
+			t.Errorf("its use was not recorded: %s", a.Raw)
 		}
 		refuse := func(what string, in fields) {
 			t.Helper()
@@ -91,7 +91,8 @@ func TestPasskeys(t *testing.T) {
 		laptop.Counter = 100
 		c.Must("finish_passkey_sign_in", asked(c, laptop))
 
-		// It proves the person as the password does; nobody else's does.
+		// A passkey confirms the person's identity, as the password does. Another person's
+		// passkey does not.
 		eve := member(s, "eve@example.com")
 		s.Clock.Advance(board.RecentFor)
 		eve.Refused(board.CodeForbidden, "begin_passkey", nil)
@@ -106,13 +107,13 @@ func TestPasskeys(t *testing.T) {
 		refuse("a passkey that was deleted", asked(c, laptop))
 		c.Must("finish_passkey_sign_in", asked(c, phone))
 
-		// A ceremony is its person's, and registers a key once.
+		// A challenge belongs to one person and registers a key once.
 		begun = eve.Must("begin_passkey", nil)
 		device := &apptest.Authenticator{}
 		made := fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))}
 		b.Refused(board.CodeNotFound, "finish_passkey", made)
 		if a := eve.Must("finish_passkey", made); a.Text("name") != "Passkey" {
-			t.Errorf("without a name it is %s", a.Raw)
+			t.Errorf("a passkey without a name is %s", a.Raw)
 		}
 		eve.Refused(board.CodeNotFound, "finish_passkey", made)
 		begun = eve.Must("begin_passkey", nil)
@@ -126,8 +127,8 @@ func TestPasskeys(t *testing.T) {
 	})
 }
 
-// Browsers take passkeys where the address is https and a name.
-func TestWherePasskeysWork(t *testing.T) {
+// Browsers support passkeys on https and with a host name only.
+func TestPasskeysNeedHTTPSAndAName(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]bool{
 		"https://cards.example.com": true, "http://localhost:8080": true, "http://127.0.0.1:8080": false,

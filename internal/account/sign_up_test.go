@@ -41,13 +41,13 @@ func TestSignUpPolicies(t *testing.T) {
 	for _, bad := range []string{"everyone", "domains", "domains:", "domains:a@example.com", "domains:*.com", "open:x",
 		"domains:example.com,,"} {
 		if p, err := account.ParseSignUpPolicy(bad, "x"); err == nil {
-			t.Errorf("%q is taken as %v", bad, p)
+			t.Errorf("%q was accepted as %v", bad, p)
 		}
 	}
 }
 
-// Sign-up can be closed, or kept to those who were invited. The answer never says
-// who was.
+// Sign-up can be closed or limited to invited people. The response never reveals who
+// was invited.
 func TestSignUpCanBeClosed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -88,8 +88,8 @@ func TestSignUpCanBeClosed(t *testing.T) {
 	}
 }
 
-// A policy holds until the account is there, not only when it was asked for.
-func TestSignUpNeedsTheInvitationStill(t *testing.T) {
+// The policy is checked again when the account is created, not only at the request.
+func TestSignUpRechecksTheInvitation(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "invited")}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -105,7 +105,8 @@ func TestSignUpNeedsTheInvitationStill(t *testing.T) {
 	})
 }
 
-// Who follows an invitation's link has an account without a second email.
+// A person who follows an invitation's link gets an account without verifying the
+// address in a second email.
 func TestInvitationProvesTheAddress(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "invited")}, func(t *testing.T, s *apptest.Service) {
@@ -141,9 +142,9 @@ func TestInvitationProvesTheAddress(t *testing.T) {
 	})
 }
 
-// The link of an invitation that is over creates no account, although another
-// invitation to the same address is still pending.
-func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
+// The link of a completed or revoked invitation creates no account, even if another
+// invitation to the same address is pending.
+func TestEndedInvitationCreatesNoAccount(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "invited")}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -152,7 +153,7 @@ func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
 			id = ada.Must("create_invitation",
 				fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"}).ID()
 			link = emailedSecret(s, board.EmailInvitation, "grace@example.com")
-			s.Clock.Advance(time.Hour) // the next email to the address leaves
+			s.Clock.Advance(time.Hour) // the next email to the address may be sent
 			return workspace, id, link
 		}
 		_, _, expired := invite("Looms")
@@ -171,8 +172,8 @@ func TestInvitationThatIsOverMakesNoAccount(t *testing.T) {
 	})
 }
 
-// An account that is there is not taken over by an invitation to its address.
-func TestInvitationToAnAccountMakesNone(t *testing.T) {
+// An invitation to the address of an existing account does not take it over.
+func TestInvitationDoesNotTakeOverAnAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -187,9 +188,9 @@ func TestInvitationToAnAccountMakesNone(t *testing.T) {
 	})
 }
 
-// A server without accounts lets its first person in by a link that works once,
-// and makes that person an operator.
-func TestFirstPersonComesInByALink(t *testing.T) {
+// A server without accounts admits its first person by a link that works once. That
+// person becomes an operator.
+func TestFirstPersonSignsUpByALink(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "closed"), Operators: []string{"nobody@example.com"}},
 		func(t *testing.T, s *apptest.Service) {
@@ -209,7 +210,7 @@ func TestFirstPersonComesInByALink(t *testing.T) {
 					"password": password}
 			}
 			s.Browser().Refused(board.CodeInvalidRequest, "create_account", in(one, ""))
-			// At once over two servers, with two links: one account.
+			// Two requests at once, over two servers, with two links, create one account.
 			var (
 				wg      sync.WaitGroup
 				answers [2]apptest.Answer
@@ -221,7 +222,7 @@ func TestFirstPersonComesInByALink(t *testing.T) {
 			}
 			wg.Wait()
 			if (answers[0].Status == http.StatusOK) == (answers[1].Status == http.StatusOK) {
-				t.Fatalf("two people were first:\n%s\n%s", answers[0].Raw, answers[1].Raw)
+				t.Fatalf("two people signed up as the first person:\n%s\n%s", answers[0].Raw, answers[1].Raw)
 			}
 			for _, a := range answers {
 				if a.Status == http.StatusOK && a.Get("user.operator") != true {
@@ -235,7 +236,7 @@ func TestFirstPersonComesInByALink(t *testing.T) {
 		})
 }
 
-// with returns the fields with one more, or another value of it.
+// with returns a copy of fields in which one field has another value.
 func with(in fields, name string, value any) fields {
 	out := fields{name: value}
 	for k, v := range in {

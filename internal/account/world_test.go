@@ -23,7 +23,7 @@ const (
 	another  = "staple that is not common"
 )
 
-// emails takes all emails that are due now, and says that they were sent.
+// emails returns all emails that are due and marks them as sent.
 func emails(s *apptest.Service) (out []board.Email) {
 	s.T.Helper()
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -42,8 +42,8 @@ func emails(s *apptest.Service) (out []board.Email) {
 	return out
 }
 
-// emailedSecret is the secret of the email that is due, beside what tells the owner of an account about
-// its security.
+// emailedSecret returns the secret of the due email of a kind. It ignores security
+// notices to the account's owner.
 func emailedSecret(s *apptest.Service, kind board.EmailKind, to string) (secret string) {
 	s.T.Helper()
 	all := slices.DeleteFunc(emails(s), func(l board.Email) bool { return l.Notice != nil })
@@ -60,7 +60,7 @@ func signUp(s *apptest.Service, b *apptest.Person, email string) apptest.Answer 
 		fields{"email": email, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"})
 }
 
-// member is a browser in which somebody with a new account is signed in.
+// member returns a browser that is signed in to a new account.
 func member(s *apptest.Service, email string) *apptest.Person {
 	s.T.Helper()
 	b := s.Browser()
@@ -70,7 +70,7 @@ func member(s *apptest.Service, email string) *apptest.Person {
 	return b
 }
 
-// signIn is another browser in which the person signs in.
+// signIn returns another browser in which the person is signed in.
 func signIn(p *apptest.Person, password string) *apptest.Person {
 	p.T.Helper()
 	b := p.Browser()
@@ -79,7 +79,7 @@ func signIn(p *apptest.Person, password string) *apptest.Person {
 	return b
 }
 
-// out fails the test unless nobody is signed in, a second from now at the latest.
+// out fails the test unless the browser is signed out within a second.
 func out(t *testing.T, what string, b *apptest.Person) {
 	t.Helper()
 	b.Clock.Advance(time.Second)
@@ -88,7 +88,7 @@ func out(t *testing.T, what string, b *apptest.Person) {
 	}
 }
 
-// old lets the person's sign-in be no recent one any more.
+// old advances the clock so that the person's sign-in is no longer recent.
 func old(s *apptest.Service) { s.Clock.Advance(11 * time.Minute) }
 
 func TestLifeOfAnAccount(t *testing.T) {
@@ -102,11 +102,11 @@ func TestLifeOfAnAccount(t *testing.T) {
 		b := s.Browser()
 		if a := b.Must("get_sign_in_options", nil); a.Get("passkeys") != true || a.Get("signUp") != true ||
 			a.Get("oidc") != nil {
-			t.Errorf("the ways in are %s", a.Raw)
+			t.Errorf("the sign-in options are %s", a.Raw)
 		}
 		signUp(s, b, " Grace@Example.com ")
 		if b.Secret() != "" {
-			t.Error("signing up signed in before the address was verified")
+			t.Error("signing up created a session before the address was verified")
 		}
 		wrong := b.Call("sign_in", fields{"email": "grace@example.com", "password": password})
 		if wrong.Status != http.StatusUnauthorized {
@@ -146,14 +146,14 @@ func TestLifeOfAnAccount(t *testing.T) {
 
 		b.Must("sign_out", nil)
 		if b.Secret() != "" {
-			t.Error("the cookie outlives signing out")
+			t.Error("the cookie still works after signing out")
 		}
 		b.Must("sign_in", fields{"email": "GRACE@example.com", "password": password})
 		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "short", "currentPassword": password})
 		b.Refused(board.CodeInvalidRequest, "change_password", fields{"password": "1234567890", "currentPassword": password})
 		if a := b.Refused(board.CodeInvalidRequest, "change_password",
 			fields{"password": "grace@EXAMPLE.com", "currentPassword": password}); !strings.Contains(a.Message, "address") {
-			t.Errorf("one's own address as a password: %s", a.Raw)
+			t.Errorf("the person's own address as a password: %s", a.Raw)
 		}
 		b.Must("change_password", fields{"password": another, "currentPassword": password})
 		b.Must("get_session", nil)
@@ -166,23 +166,24 @@ func TestLifeOfAnAccount(t *testing.T) {
 		b.Must("delete_account", nil)
 		out(t, "the account is gone, and so is a second session", second)
 		if b.Secret() != "" {
-			t.Error("the cookie outlives the account")
+			t.Error("the cookie still works after the account was deleted")
 		}
 		if a := s.Browser().Call("sign_in",
 			fields{"email": "grace@example.com", "password": another}); a.Status != http.StatusUnauthorized {
-			t.Errorf("the account signs in still: got status %d, body %s; want 401", a.Status, a.Raw)
+			t.Errorf("the deleted account can still sign in: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		if people := ada.All("list_workspace_members", "id", fields{"workspaceId": workspace}); !slices.Equal(people,
 			[]string{ada.ID}) {
 			t.Errorf("the workspace still has %v, want %v", people, []string{ada.ID})
 		}
-		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": secret}) // for good
+		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": secret}) // never again
 		member(s, "grace@example.com")                                                // the address is free again
 	})
 }
 
-// What is written where nobody is signed in is known by the person that it made.
-func TestSignInIsInTheAuditAsThePersons(t *testing.T) {
+// The audit entry of a sign-in names the person, although the request itself had no
+// session.
+func TestAuditNamesThePersonWhoSignedIn(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
@@ -199,7 +200,7 @@ func TestSignInIsInTheAuditAsThePersons(t *testing.T) {
 	})
 }
 
-// The operator's plan for new organizations holds for those that people make.
+// The operator's plan for new organizations applies to those that people create.
 func TestPlanSettingHoldsForEveryNewOrganization(t *testing.T) {
 	t.Parallel()
 	for _, want := range []board.Plan{"", board.PlanFree, board.PlanTeam, board.PlanBusiness} {
@@ -247,7 +248,7 @@ func TestInvitationByLink(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		invite := func(email string) (id, secret string) {
 			t.Helper()
-			s.Clock.Advance(6 * time.Minute) // an address gets one email in five
+			s.Clock.Advance(6 * time.Minute) // an address gets one email in five minutes
 			id = ada.Must("create_invitation", fields{"workspaceId": workspace, "email": email, "role": "guest"}).ID()
 			return id, emailedSecret(s, board.EmailInvitation, email)
 		}
@@ -270,7 +271,7 @@ func TestInvitationByLink(t *testing.T) {
 		_, good := invite("hopper@example.com")
 		look(good, "pending")
 		if a := s.Browser().Call("accept_invitation", fields{"secret": good}); a.Status != http.StatusUnauthorized {
-			t.Errorf("accepted by nobody: got status %d, body %s; want 401", a.Status, a.Raw)
+			t.Errorf("accepted without a session: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		for range 2 {
 			if a := b.Must("accept_invitation", fields{"secret": good}); a.ID() != workspace || a.Text("role") != "guest" {
@@ -294,13 +295,13 @@ func TestInvitationByLink(t *testing.T) {
 	})
 }
 
-// request is one as another site's page, or no page at all, would send it.
+// request sends a request as another site's page, or a program, would send it.
 func request(b *apptest.Person, name string, in fields, header http.Header) apptest.Answer {
 	b.T.Helper()
 	return b.CallWith(name, in, header)
 }
 
-func TestOtherSitesChangeNothing(t *testing.T) {
+func TestCrossSiteRequestsChangeNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
@@ -324,7 +325,7 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 					t.Errorf("%s of %s: got status %d, body %s", name, what, a.Status, a.Raw)
 				}
 			}
-			// what is read there stays there: no header allows it to be read
+			// Reading is allowed: no CORS header lets the other site see the response.
 			if a := request(b, "get_session", nil, header); a.Status != http.StatusOK {
 				t.Errorf("get_session of %s: got status %d, body %s; want 200", what, a.Status, a.Raw)
 			}
@@ -333,7 +334,7 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 			t.Errorf("another site changed something: %s, was %s", now, before)
 		}
 		b.Must("create_board", fields{"workspaceId": workspace, "name": "Good"})
-		// A program with a token is of no site.
+		// A program with a token has no origin.
 		ada := s.Person("Ada")
 		if a := ada.CallWith("create_board", fields{"workspaceId": ada.Workspace("W", board.PlanFree), "name": "x"},
 			http.Header{"Sec-Fetch-Site": {"cross-site"}}); a.Status != http.StatusCreated {
@@ -342,7 +343,7 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 	})
 }
 
-// A GET of a browser changes nothing that anybody sees, whatever it asks for.
+// A browser's GET changes nothing visible, at any address.
 func TestGetChangesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -378,7 +379,7 @@ func path(o *op.Operation) string {
 	return strings.NewReplacer("{", "", "}", "").Replace("/api/app/v1" + o.Path)
 }
 
-// isRead tells whether an address is one to read from, too.
+// isRead reports whether an address can also be read from.
 func isRead(s *apptest.Service, path string) bool {
 	return slices.ContainsFunc(s.Registry.All(), func(o *op.Operation) bool {
 		return o.Audience != op.Public && o.Method == http.MethodGet && o.Path == path

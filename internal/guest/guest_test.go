@@ -21,8 +21,8 @@ const (
 	stuck  = "402 plan_read_only"
 )
 
-// What guests may do in each mode and each state of the board: look, look at a
-// card, comment, submit.
+// Checks what guests may do in each mode and each state of the board: open the page,
+// open a card, comment, submit.
 func TestModesAndStates(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -32,7 +32,7 @@ func TestModesAndStates(t *testing.T) {
 		check := func(what string, want ...string) {
 			t.Helper()
 			if got := w.ways(ticket); !slices.Equal(got, want) {
-				t.Errorf("%s: look, card, comment, submit are %q, want %q", what, got, want)
+				t.Errorf("%s: page, card, comment and submission are %q, want %q", what, got, want)
 			}
 		}
 		check("submit", ok, ok, ok, ok)
@@ -90,8 +90,8 @@ func TestModesAndStates(t *testing.T) {
 	})
 }
 
-// Only what the page shows is reached, by whatever number.
-func TestNothingElseIsReached(t *testing.T) {
+// Guests reach only what the page shows, whatever number they send.
+func TestGuestsReachOnlyThePage(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -116,7 +116,7 @@ func TestNothingElseIsReached(t *testing.T) {
 				t.Errorf("the key %q: %s, want %s", key, got, gone)
 			}
 		}
-		// A list that is archived is shown no more; where none is left, no card is taken.
+		// An archived list is not shown. If no list is left, no card is accepted.
 		w.ada.Must("archive_list", fields{"listId": w.ideas})
 		if a := w.look(nil); len(a.Get("board.lists").([]any)) != 0 || a.Get("board.maySubmit") != false {
 			t.Errorf("without a list the page shows %s", a.Raw)
@@ -127,9 +127,9 @@ func TestNothingElseIsReached(t *testing.T) {
 	})
 }
 
-// Whatever a guest is answered holds no id, no address, no token and nobody's
-// name, unless names are to be shown; and those who are signed in are guests.
-func TestGuestsLearnNothingElse(t *testing.T) {
+// Responses to guests contain no id, address, token or person's name, unless names are
+// to be shown. Signed-in people are guests on the page too.
+func TestGuestResponsesHideIdentities(t *testing.T) {
 	t.Parallel()
 	anyID := regexp.MustCompile(`\b(org|wsp|brd|lst|crd|usr|lbl|chk|chi|cmt|act|whk|itg|tok|req|ses)_`)
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -170,10 +170,10 @@ func TestGuestsLearnNothingElse(t *testing.T) {
 		for _, wanted := range []string{"Press release", "Two **paragraphs**.", "Soon.", "Rosa", `"total":2`,
 			"2026-12-01", "Bug"} {
 			if !strings.Contains(text, wanted) {
-				t.Errorf("guests are not told %q: %s; want it to contain %q", wanted, text, wanted)
+				t.Errorf("the responses to guests do not contain %q: %s; want it to contain %q", wanted, text, wanted)
 			}
 		}
-		// Names when they are to be shown; nothing more.
+		// With names turned on, guests see names and nothing more.
 		w.open(fields{"names": true})
 		text = answers()
 		for _, secret := range secrets[:len(secrets)-1] {
@@ -184,28 +184,28 @@ func TestGuestsLearnNothingElse(t *testing.T) {
 		if !strings.Contains(text, `"assignees":["Ada"]`) || !strings.Contains(text, `"author":"Bob"`) {
 			t.Errorf("names are not shown: %s", text)
 		}
-		// Who is signed in, or has a token, is a guest like all others.
+		// People who are signed in or use a token are treated as guests.
 		w.guest = w.ada
 		if a := w.guest.Must("submit_guest_card", w.written(submission())); strings.Contains(string(a.Raw), w.ada.ID) {
 			t.Errorf("a member submitted %s", a.Raw)
 		}
 		last := w.ada.Must("list_board_activity", fields{"boardId": w.board})
 		if last.Text("0.actor.type") != "guest" || last.Get("0.actor.id") != nil {
-			t.Errorf("a member's submission is told as %s", last.Raw)
+			t.Errorf("a member's submission is recorded as %s", last.Raw)
 		}
 	})
 }
 
-// A guest's card and comment are those that members make: numbered, found,
-// told in the activity with the guest's name, and in the audit.
-func TestWhatGuestsAddIsAsOthersDo(t *testing.T) {
+// A guest's card or comment is like a member's: it is numbered, found by searches,
+// shown in the activity with the guest's name, and recorded in the audit log.
+func TestGuestCardsAndCommentsAreLikeMembers(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		w.open(fields{"mode": "submit", "comments": true, "listId": w.inside})
 		a := w.guest.Must("submit_guest_card", w.written(submission()))
 		if a.Status != http.StatusCreated || a.Get("number") != 3.0 || a.Get("shown") != false || a.Get("list") != nil {
-			t.Errorf("a card for a list that is not shown: %s", a.Raw)
+			t.Errorf("submitted a card to a list that is not shown: %s", a.Raw)
 		}
 		w.guest.Must("add_guest_comment", w.written(fields{"number": 1, "text": "When?", "name": "  Rosa \u00a0 L. "}))
 		cards := w.ada.Must("list_cards", fields{"boardId": w.board, "list": w.inside})
@@ -234,7 +234,7 @@ func TestWhatGuestsAddIsAsOthersDo(t *testing.T) {
 			audit.Text("1.boardId") != w.board || audit.Text("1.changes.title.to") != "A map" {
 			t.Errorf("the audit says %s", audit.Raw)
 		}
-		// A member's copy keeps who said it, and so does an export.
+		// A copy of the board and an export keep the comment's author.
 		if doc := w.ada.Must("export_board", fields{"boardId": w.board}); !strings.Contains(string(doc.Raw),
 			`"guestName":"Rosa L."`) {
 			t.Errorf("the export has no name of the guest")
@@ -246,7 +246,7 @@ func TestWhatGuestsAddIsAsOthersDo(t *testing.T) {
 	})
 }
 
-func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
+func TestPageSettingsNeedAdminAndNameTheField(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -254,7 +254,7 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		away := w.make("create_list", fields{"boardId": other, "name": "Away"})
 		if a := w.ada.Must("get_public_page", fields{"boardId": w.board}); a.Get("url") != nil || a.Get("on") != false ||
 			a.Get("mode") != "read" || a.Get("allLists") != true {
-			t.Errorf("a page that nobody opened is %s", a.Raw)
+			t.Errorf("the initial page settings are %s", a.Raw)
 		}
 		for what, c := range map[string]struct {
 			in   fields
@@ -263,7 +263,7 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 			"a list of another board":     {fields{"listId": away}, "listId"},
 			"lists of another board":      {fields{"lists": []string{w.ideas, away}}, "lists"},
 			"comments that are not shown": {fields{"mode": "comment", "comments": false}, "comments"},
-			"a mode that is none":         {fields{"mode": "write"}, "mode"},
+			"an unknown mode":             {fields{"mode": "write"}, "mode"},
 			"a welcome that is too long":  {fields{"welcome": strings.Repeat("x", 4001)}, "welcome"},
 		} {
 			c.in["boardId"] = w.board
@@ -282,10 +282,11 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 			t.Errorf("the page says %s", a.Raw)
 		}
 		ticket := w.ticket()
-		// Renewed: the address before is nothing at once, and its tickets are no good for the new one.
+		// After the key is renewed, the old address stops working at once, and its tickets
+		// are not valid for the new one.
 		w.ada.Must("renew_public_page", fields{"boardId": w.board})
 		if got := w.ways(ticket); !slices.Equal(got, []string{gone, gone, gone, gone}) {
-			t.Errorf("the address before: %q, want %q", got, []string{gone, gone, gone, gone})
+			t.Errorf("the old address: %q, want %q", got, []string{gone, gone, gone, gone})
 		}
 		w.open(nil)
 		if w.key == first || verdict(w.look(nil)) != ok {
@@ -293,9 +294,9 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 		}
 		if a := w.guest.Call("submit_guest_card", fields{"key": w.key, "ticket": ticket, "name": "Rosa",
 			"title": "x"}); a.Code != board.CodeInvalidRequest || !strings.HasPrefix(a.Message, "ticket") {
-			t.Errorf("a ticket of the address before: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("a ticket of the old address: got status %d, body %s", a.Status, a.Raw)
 		}
-		// What was changed stands in the audit; the key stands nowhere.
+		// The audit log records the change. No table contains the key.
 		audit := w.ada.Must("list_audit_entries", fields{"workspaceId": w.workspace, "operation": "update_public_page"})
 		if audit.Get("1.changes.mode.to") != "submit" || audit.Get("1.changes.on.to") != true ||
 			audit.Text("1.changes.welcome.to") == "" {
@@ -310,7 +311,7 @@ func TestSettingsAreForAdminsAndRefuseByName(t *testing.T) {
 				}
 			}
 		}
-		// A confidential board has none, whoever asks for it, and however.
+		// A confidential board cannot have a public page.
 		w.ada.Must("update_board", fields{"boardId": w.board, "visibility": "confidential"})
 		if on := w.ada.Must("get_board", fields{"boardId": w.board}).Get("features.publicPage"); on != false {
 			t.Errorf("the page of a confidential board is on: %v, want false", on)

@@ -20,7 +20,7 @@ import (
 	"cardwall/internal/hook"
 )
 
-// limited fails the test unless an answer is an honest 429: it says how long to wait.
+// limited fails the test unless the response is a 429 with a correct Retry-After.
 func limited(t *testing.T, what string, a apptest.Answer, most time.Duration) {
 	t.Helper()
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
@@ -31,7 +31,8 @@ func limited(t *testing.T, what string, a apptest.Answer, most time.Duration) {
 	}
 }
 
-// The limits of a network and of a page, by the clock; each is over when it says.
+// Checks the limits per network and per page with the clock. Each limit ends when the
+// response says so.
 func TestGuestsAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
@@ -63,11 +64,11 @@ func TestGuestsAreLimited(t *testing.T) {
 		if a := write(0); a.Status != http.StatusCreated {
 			t.Errorf("a minute later: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
-		// Looking is counted for each network, and apart from signing in.
+		// Page views are counted per network, separately from sign-ins.
 		for i := range 601 {
 			a := w.look(fields{"tag": "x"})
 			if i < 600 && a.Status != http.StatusOK {
-				t.Fatalf("look %d: got status %d, body %s", i, a.Status, a.Raw)
+				t.Fatalf("view %d: got status %d, body %s", i, a.Status, a.Raw)
 			}
 			if i == 600 {
 				limited(t, "the 601st look of a network", a, time.Minute)
@@ -80,7 +81,7 @@ func TestGuestsAreLimited(t *testing.T) {
 	})
 }
 
-// What no person at a page sends is refused, and says why.
+// Submissions that no person would send are refused with a reason.
 func TestSpamIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -107,16 +108,16 @@ func TestSpamIsRefused(t *testing.T) {
 			want string
 			says string
 		}{
-			"a field that nobody sees": {change("website", "https://spam.example"), no, "website"},
-			"no ticket":                {change("ticket", ""), "400 invalid_request", "ticket"},
-			"another's ticket":         {change("ticket", strings.Repeat("A", 32)), "400 invalid_request", "ticket"},
-			"no name":                  {change("name", " \u200b "), "400 invalid_request", "name"},
-			"a name of two lines":      {change("name", "Rosa\x1b[31m"), "400 invalid_request", "name"},
-			"a long name":              {change("name", strings.Repeat("x", 61)), "400 invalid_request", "name"},
-			"no title":                 {change("title", " "), "400 invalid_request", "title"},
+			"a hidden field":      {change("website", "https://spam.example"), no, "website"},
+			"no ticket":           {change("ticket", ""), "400 invalid_request", "ticket"},
+			"another's ticket":    {change("ticket", strings.Repeat("A", 32)), "400 invalid_request", "ticket"},
+			"no name":             {change("name", " \u200b "), "400 invalid_request", "name"},
+			"a name of two lines": {change("name", "Rosa\x1b[31m"), "400 invalid_request", "name"},
+			"a long name":         {change("name", strings.Repeat("x", 61)), "400 invalid_request", "name"},
+			"no title":            {change("title", " "), "400 invalid_request", "title"},
 			"a long description": {change("description", strings.Repeat("x", 4001)), "400 invalid_request",
 				"description"},
-			"a field that there is not": {change("listId", w.inside), "400 invalid_request", "listId"},
+			"an unknown field": {change("listId", w.inside), "400 invalid_request", "listId"},
 		} {
 			if a := w.guest.Call("submit_guest_card", c.in); verdict(a) != c.want || !strings.HasPrefix(a.Message, c.says) {
 				t.Errorf("%s: got status %d, body %s, want %s: %s…", what, a.Status, a.Raw, c.want, c.says)
@@ -138,8 +139,8 @@ func TestSpamIsRefused(t *testing.T) {
 	})
 }
 
-// A key makes a submission safe to repeat, for each page apart, and only while
-// the page is there.
+// An idempotency key makes a submission safe to repeat. It applies to one page, and
+// only while the page is open.
 func TestGuestsRepeatSafely(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -147,9 +148,9 @@ func TestGuestsRepeatSafely(t *testing.T) {
 		w.open(fields{"mode": "read"})
 		in := w.written(submission())
 		if a := w.guest.Keyed("k", "submit_guest_card", in); verdict(a) != no {
-			t.Fatalf("on a page to read: got status %d, body %s", a.Status, a.Raw)
+			t.Fatalf("on a read-only page: got status %d, body %s", a.Status, a.Raw)
 		}
-		w.open(fields{"mode": "submit"}) // the refusal was not kept
+		w.open(fields{"mode": "submit"}) // the refusal was not stored
 		first := w.guest.Keyed("k", "submit_guest_card", in)
 		again := w.guest.At(s.Node()).Keyed("k", "submit_guest_card", in)
 		if first.Status != http.StatusCreated || again.Status != first.Status || !bytes.Equal(first.Raw, again.Raw) ||
@@ -162,9 +163,9 @@ func TestGuestsRepeatSafely(t *testing.T) {
 		other := w.written(fields{"title": "Another"})
 		if a := w.guest.Keyed("k", "submit_guest_card", other); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "Idempotency-Key") {
-			t.Errorf("the key for another card: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("the same key with another card: got status %d, body %s", a.Status, a.Raw)
 		}
-		// The same key of who is on another page, and of a member, is another key.
+		// The same key on another page, or from a member, is a different key.
 		second := secondBoard(w)
 		if a := w.guest.Keyed("k", "submit_guest_card", second.written(submission())); a.Status != http.StatusCreated ||
 			a.Header.Get("Idempotent-Replayed") != "" {
@@ -175,13 +176,13 @@ func TestGuestsRepeatSafely(t *testing.T) {
 		}
 		w.ada.Must("update_public_page", fields{"boardId": w.board, "on": false})
 		if a := w.guest.Keyed("k", "submit_guest_card", in); verdict(a) != gone {
-			t.Errorf("a replay of a page that is off: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("a replay on a page that is off: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
 
-// While nothing has changed, the answer is short; any change makes another tag.
-func TestPageIsAskedAgainCheaply(t *testing.T) {
+// An unchanged page returns 304. Any change makes a new ETag.
+func TestUnchangedPageReturnsNotModified(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -209,9 +210,9 @@ func TestPageIsAskedAgainCheaply(t *testing.T) {
 	})
 }
 
-// A card and a comment of a guest reach a receiver of webhooks as events by the
-// actor guest, without the guest's name and without the page's key.
-func TestReceiverHearsOfGuests(t *testing.T) {
+// A guest's card and comment reach webhook receivers as events by the actor guest,
+// without the guest's name and the page's key.
+func TestWebhooksDeliverGuestEvents(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -260,15 +261,15 @@ func TestReceiverHearsOfGuests(t *testing.T) {
 				}
 				if event.Actor.Type != "guest" || event.Actor.ID != nil || event.BoardID != w.board ||
 					event.Data.CardID != want[event.Type] || len(event.Links) == 0 {
-					t.Errorf("the receiver heard %s", body)
+					t.Errorf("the receiver got %s", body)
 				}
 				if bytes.Contains(body, []byte("Rosa")) || bytes.Contains(body, []byte(w.key)) ||
 					bytes.Contains(body, []byte("venue")) {
-					t.Errorf("the receiver learns too much: %s", body)
+					t.Errorf("the delivery contains private data: %s", body)
 				}
 				delete(want, event.Type)
 			case <-time.After(30 * time.Second):
-				t.Fatalf("the receiver heard nothing of %v", want)
+				t.Fatalf("the receiver got no delivery of %v", want)
 			}
 		}
 	})

@@ -11,14 +11,14 @@ import (
 
 type fields = apptest.Fields
 
-// world is a board with two lists, and a guest who was given its public page.
+// world is a board with two lists and a guest who has the address of its public page.
 type world struct {
 	*apptest.Service
 	ada   *apptest.Person // the board's admin
-	guest *apptest.Person // a browser in which nobody is signed in
+	guest *apptest.Person // a browser without a session
 
 	workspace, board, ideas, inside string
-	card, hidden                    string // on ideas, and on inside
+	card, hidden                    string // a card in the list ideas and one in the list inside
 	key                             string
 }
 
@@ -41,7 +41,7 @@ func newWorld(s *apptest.Service) *world {
 
 func (w *world) make(name string, in fields) string { return w.ada.Must(name, in).ID() }
 
-// open changes the page, which is on and shows the ideas alone.
+// open changes the page's settings. The page is on and shows only the list ideas.
 func (w *world) open(in fields) {
 	w.T.Helper()
 	all := fields{"boardId": w.board, "on": true, "allLists": false, "lists": []string{w.ideas}}
@@ -60,7 +60,7 @@ func (w *world) look(in fields) apptest.Answer {
 	return w.guest.Call("look_at_public_page", all)
 }
 
-// written is what a guest sends who has looked at the page for a while.
+// written returns fields as a guest sends them who has had the page open for a while.
 func (w *world) written(in fields) fields {
 	w.T.Helper()
 	ticket := w.look(nil).Text("ticket")
@@ -75,7 +75,7 @@ func (w *world) written(in fields) fields {
 func comment() fields    { return fields{"number": 1, "text": "When?"} }
 func submission() fields { return fields{"title": "A map", "description": "Of the *venue*."} }
 
-// verdict is a status and a code in one word.
+// verdict returns a status and a code as one string.
 func verdict(a apptest.Answer) string {
 	if a.Status/100 == 2 {
 		return "yes"
@@ -83,7 +83,7 @@ func verdict(a apptest.Answer) string {
 	return fmt.Sprintf("%d %s", a.Status, a.Code)
 }
 
-// ways are what a guest can ask for, each once.
+// ways returns the verdict of each request that a guest can send.
 func (w *world) ways(ticket string) []string {
 	w.T.Helper()
 	out := []string{verdict(w.look(nil)), verdict(w.guest.Call("look_at_public_card", fields{"key": w.key, "number": 1}))}
@@ -99,7 +99,7 @@ func (w *world) ways(ticket string) []string {
 	return out
 }
 
-// ticket is one of the page that has come of age.
+// ticket returns a ticket that is old enough to be valid.
 func (w *world) ticket() string {
 	w.T.Helper()
 	ticket := w.look(nil).Text("ticket")
@@ -107,7 +107,7 @@ func (w *world) ticket() string {
 	return ticket
 }
 
-// secondBoard is another board of the same service with a page of its own.
+// secondBoard returns another board of the same service with its own page.
 func secondBoard(w *world) *world {
 	other := *w
 	other.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Second"})

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 type fields = apptest.Fields
 
-// browser is a stream that is open over a real connection.
+// browser is an open stream over a real connection.
 type browser struct {
 	t      *testing.T
 	events chan event
@@ -83,7 +83,7 @@ func open(t *testing.T, p *apptest.Person, boards ...string) *browser {
 	return b
 }
 
-// next is the next event of a name; others are let go by.
+// next returns the next event of a name and skips others.
 func (b *browser) next(name string) map[string]any {
 	b.t.Helper()
 	limit := time.After(time.Minute)
@@ -102,9 +102,9 @@ func (b *browser) next(name string) map[string]any {
 	}
 }
 
-// The stream tells each change as list_board_changes does, with the tab that
-// caused it, also when another server made it.
-func TestStreamTellsEachChangeOnce(t *testing.T) {
+// The stream sends each change as list_board_changes returns it, with the tab that
+// caused it, even when the change was made at another server.
+func TestStreamSendsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -132,8 +132,9 @@ func TestStreamTellsEachChangeOnce(t *testing.T) {
 	})
 }
 
-// A right that ends, ends in the stream, and what a person never saw is not in it.
-func TestStreamEndsWithTheRight(t *testing.T) {
+// When a person loses access, the stream ends. It never contains what the person may
+// not see.
+func TestStreamEndsWithAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -157,13 +158,13 @@ func TestStreamEndsWithTheRight(t *testing.T) {
 				break
 			}
 			if e.name == "change" {
-				t.Errorf("Bob was told %v", e.data)
+				t.Errorf("Bob's stream sent %v", e.data)
 			}
 		}
 	})
 }
 
-// Who has the board open is told to all who have, until they leave.
+// People with the board open see who else has it open.
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -179,23 +180,23 @@ func TestPresence(t *testing.T) {
 			return out
 		}
 		if got := names(); !slices.Equal(got, []string{"Ada"}) {
-			t.Errorf("present are %v, want %v", got, []string{"Ada"})
+			t.Errorf("the people present are %v, want %v", got, []string{"Ada"})
 		}
 		t.Run("while Bob is there", func(t *testing.T) {
 			open(t, bob, id).next("presence")
 			if got := names(); !slices.Equal(got, []string{"Ada", "Bob"}) {
-				t.Errorf("present are %v, want %v", got, []string{"Ada", "Bob"})
+				t.Errorf("the people present are %v, want %v", got, []string{"Ada", "Bob"})
 			}
 		})
 		if got := names(); !slices.Equal(got, []string{"Ada"}) {
-			t.Errorf("after Bob left present are %v, want %v", got, []string{"Ada"})
+			t.Errorf("after Bob left the people present are %v, want %v", got, []string{"Ada"})
 		}
 	})
 }
 
-// Without boards the stream tells how many notifications wait, at once and
-// whenever that changes, whichever server it was that changed it.
-func TestStreamTellsOfNotifications(t *testing.T) {
+// Without boards, the stream sends the number of unread notifications at the start and
+// after each change at any server.
+func TestStreamSendsUnreadCount(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -229,16 +230,16 @@ func TestStreamTellsOfNotifications(t *testing.T) {
 		select {
 		case e := <-other.events:
 			if e.name == "notifications" {
-				t.Errorf("a token for one workspace is told %v", e.data)
+				t.Errorf("a token for one workspace receives %v", e.data)
 			}
 		default:
 		}
 	})
 }
 
-// Who is there is told at all servers. Who leaves at one and stays at another is
-// there still.
-func TestPresenceIsThatOfAllServers(t *testing.T) {
+// Presence is shared by all servers. A person who leaves at one server and stays at
+// another is still present.
+func TestPresenceCoversAllServers(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
 	nodes := []*apptest.Service{s, s.Node(), s.Node()}
@@ -267,20 +268,20 @@ func TestPresenceIsThatOfAllServers(t *testing.T) {
 		open(t, bob.At(nodes[1]), id).next("presence")
 		until("Ada", "Bob")
 		t.Run("and leaves one", func(t *testing.T) { open(t, bob.At(nodes[2]), id).next("presence") })
-		for !present(t, s, id, bob) { // the other notes him again, sooner than after the fifteen seconds when it would anyway
+		for !present(t, s, id, bob) { // the other server records him again, earlier than its interval of fifteen seconds
 			if time.Since(begun) > 14*time.Second {
-				t.Fatal("Bob stays at one server and is not noted again")
+				t.Fatal("Bob stays connected at one server, but is not recorded as present")
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
 		if people := shownTo(t, ada.At(nodes[2]), id); !slices.Equal(people, []string{"Ada", "Bob"}) {
-			t.Errorf("while Bob stays at one server present are %v, want %v", people, []string{"Ada", "Bob"})
+			t.Errorf("while Bob stays at one server the people present are %v, want %v", people, []string{"Ada", "Bob"})
 		}
 	})
 	until("Ada")
 }
 
-// present tells whether the database has a person on a board.
+// present reports whether the database lists a person as present on a board.
 func present(t *testing.T, s *apptest.Service, boardID string, p *apptest.Person) bool {
 	t.Helper()
 	there, err := s.DB.PresentOn(t.Context(), []string{boardID})
@@ -290,7 +291,7 @@ func present(t *testing.T, s *apptest.Service, boardID string, p *apptest.Person
 	return slices.Contains(there[boardID], p.ID)
 }
 
-// shownTo are those of whom a new stream says that they are there.
+// shownTo returns the people whom a new stream lists as present.
 func shownTo(t *testing.T, p *apptest.Person, boardID string) (names []string) {
 	t.Helper()
 	for _, one := range open(t, p, boardID).next("presence")["people"].([]any) {
@@ -299,9 +300,9 @@ func shownTo(t *testing.T, p *apptest.Person, boardID string) (names []string) {
 	return names
 }
 
-// The stream of who is not let in any more ends within two seconds, at whichever
-// server, though nothing happens on the board.
-func TestStreamEndsWithItsCaller(t *testing.T) {
+// A stream ends within two seconds at every server after its caller loses access, even
+// if nothing happens on the board.
+func TestStreamEndsWhenItsCallerLosesAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -346,7 +347,7 @@ func TestStreamEndsWithItsCaller(t *testing.T) {
 			select {
 			case e, ok := <-stays.events:
 				if !ok {
-					t.Errorf("%s: another's stream ended too: %v", what, e)
+					t.Errorf("%s: another person's stream ended too: %v", what, e)
 				}
 			default:
 			}
@@ -354,11 +355,11 @@ func TestStreamEndsWithItsCaller(t *testing.T) {
 	})
 }
 
-// busy is what a loaded machine may need besides. With it a stream ends before the
-// line that is written every fifteen seconds.
+// busy is the extra time that a loaded machine may need. Even with it, a stream ends
+// before the keep-alive line that is written every fifteen seconds.
 const busy = 10 * time.Second
 
-// beginning is an answer that tells when something of it is written.
+// beginning is a response that signals its first write.
 type beginning struct {
 	*httptest.ResponseRecorder
 	wrote chan struct{}
@@ -370,8 +371,9 @@ func (b *beginning) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// A server that stops tells browsers when to come back, and takes no more.
-func TestStreamsAreSentAway(t *testing.T) {
+// A server that shuts down tells browsers when to reconnect and accepts no new
+// streams.
+func TestShutdownEndsStreams(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")
@@ -383,7 +385,7 @@ func TestStreamsAreSentAway(t *testing.T) {
 	w, ended := &beginning{httptest.NewRecorder(), make(chan struct{}, 100)}, make(chan error, 1)
 	go func() { ended <- serve(w) }()
 	select {
-	case <-w.wrote: // it is open
+	case <-w.wrote: // the stream is open
 	case err := <-ended:
 		t.Fatal(err)
 	}
@@ -399,7 +401,7 @@ func TestStreamsAreSentAway(t *testing.T) {
 	}
 }
 
-func TestStreamRefusesByName(t *testing.T) {
+func TestStreamRefusesInvalidBoards(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")

@@ -150,7 +150,7 @@ func TestSendThroughSMTP(t *testing.T) {
 		}
 		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<eml_") ||
 			header.Get("Auto-Submitted") != "auto-generated" {
-			t.Errorf("the header is %v", header)
+			t.Errorf("the headers are %v", header)
 		}
 		if !strings.Contains(text, "Ada invited you to join the workspace Ünïcode & Söhne as a member.") ||
 			!strings.Contains(html, "Ünïcode &amp; Söhne") {

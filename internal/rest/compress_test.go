@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// A long answer is compressed for who takes that, and says the same; a short one
-// and one that holds a secret are not.
+// A long response is compressed for clients that accept it. Short responses and
+// responses with a secret are not.
 func TestCompressedAnswers(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
@@ -50,7 +50,7 @@ func TestCompressedAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(unpack); err != nil || string(got) != plain.Body.String() {
-		t.Errorf("unpacked it says %.100s, %v, want %.100s", got, err, plain.Body)
+		t.Errorf("decompressed, the body is %.100s, %v, want %.100s", got, err, plain.Body)
 	}
 	if got := ask("get_card", long, "gzip;q=0").Header().Get("Content-Encoding"); got != "" {
 		t.Errorf("%s was encoded in spite of q=0, want none", got)
@@ -66,7 +66,7 @@ func TestCompressedAnswers(t *testing.T) {
 		r.Header.Set("Accept-Encoding", "gzip")
 		w := httptest.NewRecorder()
 		if s.Handler.ServeHTTP(w, r); o.Secret == (w.Header().Get("Vary") != "") {
-			t.Errorf("%s, secret %v, varies by %q", o.Name, o.Secret, w.Header().Get("Vary"))
+			t.Errorf("%s, secret %v, has Vary %q", o.Name, o.Secret, w.Header().Get("Vary"))
 		}
 	}
 }

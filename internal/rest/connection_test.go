@@ -17,8 +17,8 @@ import (
 	"cardwall/internal/rest"
 )
 
-// overConnection serves a service on a real connection, with the limits of the
-// program, and returns what comes back for raw bytes.
+// overConnection serves a service on a real connection with the program's limits. It
+// returns a function that sends raw bytes and returns the response.
 func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Response, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +54,7 @@ func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Re
 	}
 }
 
-// What net/http refuses by itself has the envelope of all refusals.
+// Requests that net/http refuses itself get the same error envelope as all others.
 func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
 	t.Parallel()
 	exchange := overConnection(t, apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{}))
@@ -86,9 +86,9 @@ func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
 	}
 }
 
-// Every answer of a server that people reach by https asks for https, not the
-// pages' alone. Over http no answer does: browsers would not reach it any more.
-func TestEveryAnswerAsksForHTTPS(t *testing.T) {
+// Over https, every response has Strict-Transport-Security, not only the pages. Over
+// http none has it, because browsers could no longer reach the server.
+func TestHSTSOnEveryHTTPSResponse(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	plain, err := rest.New(rest.Config{DB: s.DB, Registry: s.Registry, BaseURL: "http://127.0.0.1:8080",
@@ -103,7 +103,7 @@ func TestEveryAnswerAsksForHTTPS(t *testing.T) {
 			want    string
 		}{{s.Handler, "max-age=31536000"}, {plain, ""}} {
 			if c.want == "" && (strings.HasPrefix(at, "/api/") || at == "/mcp") {
-				continue // they need a gate
+				continue // they need authentication
 			}
 			w := httptest.NewRecorder()
 			c.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, at, http.NoBody))
@@ -114,7 +114,7 @@ func TestEveryAnswerAsksForHTTPS(t *testing.T) {
 	}
 }
 
-// A path that takes GET takes HEAD, and says so.
+// A path that accepts GET accepts HEAD too, and Allow lists both.
 func TestAllowNamesHead(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})

@@ -15,8 +15,8 @@ import (
 	"cardwall/internal/rest"
 )
 
-// Every operation shows an answer, and a request where it takes a body; each
-// is what its schema says. They do not make the documents too large to fetch.
+// Every operation has an example response, and an example request if it takes a body.
+// Each is valid against its schema, and the documents stay small enough to fetch.
 func TestEveryOperationShowsExamplesThatFollowItsSchemas(t *testing.T) {
 	t.Parallel()
 	r := catalog.New(catalog.Parts{})
@@ -57,7 +57,7 @@ func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path m
 		kind, ok := content.(map[string]any)[media].(map[string]any)
 		example, given := kind["example"]
 		if !ok || !given {
-			t.Errorf("%s shows no %s: run make golden", o.Name, what)
+			t.Errorf("%s has no example %s: run make golden", o.Name, what)
 			return
 		}
 		s, err := c.Compile(at + where + "/content/" + strings.ReplaceAll(media, "/", "~1") + "/schema")
@@ -65,7 +65,7 @@ func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path m
 			t.Fatal(err)
 		}
 		if err := s.Validate(example); err != nil {
-			t.Errorf("the %s that %s shows is not what the document says: %v", what, o.Name, err)
+			t.Errorf("the example %s of %s is not valid against its schema: %v", what, o.Name, err)
 		}
 	}
 	entry := path[method].(map[string]any)

@@ -17,8 +17,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// What takes longer than a second is a warning that names the operation, and what
-// streams for that long is none.
+// An operation that takes longer than a second is logged as a warning with its name. A
+// stream that is open that long is not.
 func TestSlowOperationIsAWarning(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -58,7 +58,7 @@ func TestSlowOperationIsAWarning(t *testing.T) {
 		switch {
 		case strings.Contains(line, "operation=take_long"):
 			log += line
-		case quick || !strings.Contains(line, "operation=get_me"): // which a busy machine may have slowed down
+		case quick || !strings.Contains(line, "operation=get_me"): // a busy machine may have delayed others
 			others += line
 		}
 	}

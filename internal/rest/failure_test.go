@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// failing are the operations of the program, and some that go wrong inside.
+// failing returns the program's operations and some that fail with an internal error.
 func failing() *op.Registry {
 	r := app.Operations()
 	r.In("Tests", "What only a test calls.")
@@ -46,7 +46,7 @@ func failing() *op.Registry {
 	return r
 }
 
-// halfway is a change that must not remain.
+// halfway makes a change that must be rolled back.
 func halfway(ctx context.Context, tx *store.Tx, in app.BoardInput) {
 	b, err := tx.Board(ctx, in.BoardID, board.Edit)
 	if err != nil {
@@ -59,14 +59,14 @@ func halfway(ctx context.Context, tx *store.Tx, in app.BoardInput) {
 	tx.Emit(b.ID, board.BoardEvent("board.updated", board.Changes{}))
 }
 
-// What goes wrong inside is a 500 with the request's id and nothing of the
-// inside; nothing of it remains, and the next request works.
+// An internal error is a 500 with the request id and without details. Its changes are
+// rolled back, and the next request works.
 func TestFailureInsideAnOperation(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Registry: failing}, func(t *testing.T, s *apptest.Service) {
 		ada, _, boardID := desk(s)
 		before := ada.Must("get_board", fields{"boardId": boardID}).Raw
-		for range 12 { // more often than there are readers
+		for range 12 { // more often than there are read connections
 			for _, name := range []string{"panic_in_query", "panic_in_command", "fail_in_command", "fail_in_query"} {
 				for _, key := range []string{"", "key"} {
 					header := http.Header{"X-Request-Id": {"mine-" + name}}
@@ -83,7 +83,7 @@ func TestFailureInsideAnOperation(t *testing.T) {
 						t.Errorf("%s: got status %d, body %s %v", name, a.Status, a.Raw, a.Header)
 					}
 					if strings.Contains(string(a.Raw), "secret") || strings.Contains(string(a.Raw), ".go") {
-						t.Errorf("%s shows the inside: %s", name, a.Raw)
+						t.Errorf("%s shows internal details: %s", name, a.Raw)
 					}
 				}
 			}
@@ -93,15 +93,15 @@ func TestFailureInsideAnOperation(t *testing.T) {
 			t.Errorf("a refusal: got status %d, body %s", a.Status, a.Raw)
 		}
 		if after := ada.Must("get_board", fields{"boardId": boardID}).Raw; string(after) != string(before) {
-			t.Errorf("what failed left\n%s, was\n%s", after, before)
+			t.Errorf("the failed operations left\n%s, was\n%s", after, before)
 		}
 		ada.Must("update_board", fields{"boardId": boardID, "name": "On it goes"})
 	})
 }
 
-// While the database is away a request is a 503 that says when to try again,
-// never a 500, and when it is back all goes on.
-func TestDatabaseThatIsAway(t *testing.T) {
+// While the database is unreachable, a request gets 503 with Retry-After, never 500.
+// When the database is back, requests work again.
+func TestUnreachableDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, workspace, _ := desk(s)

@@ -11,9 +11,8 @@ import (
 	"cardwall/internal/rest"
 )
 
-// TestGoldenOpenAPI compares the documents of all operations with those that
-// were reviewed last; `make golden` writes them anew, and their difference is the
-// review of the interface.
+// TestGoldenOpenAPI compares the documents of all operations with the reviewed ones.
+// `make golden` writes them again; the difference shows the change of the interface.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
 	r := catalog.New(catalog.Parts{})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What lets guests onto a public page is in no log.
+// The key of a public page, which gives guests access, is not logged.
 func TestLogHasNoKeyOfAPublicPage(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/p/MFRGGZDFMZTWQ2LKNNWG23TPOA": "/p/…", "/p/x/y": "/p/…",

@@ -16,10 +16,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// Where there are too many reports, both doors refuse another one with 503 and
-// say when to come back; small work goes on, and so do the signs of life. A
-// client that goes makes room.
-func TestReportsAreShedAtBothDoors(t *testing.T) {
+// When too many reports run, REST and MCP refuse another one with 503 and Retry-After.
+// Small requests and health checks still work. A client that disconnects frees its
+// slot.
+func TestReportsAreShedOverRESTAndMCP(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	var held atomic.Int64
@@ -72,24 +72,24 @@ func TestReportsAreShedAtBothDoors(t *testing.T) {
 		}
 	}
 	if took := time.Since(begun); took > 15*time.Second {
-		t.Errorf("small work took %s", took)
+		t.Errorf("a small request took %s", took)
 	}
 	leave()
 	first.Wait()
 	next := make(chan apptest.Answer, 1)
 	all.Go(func() { next <- ada.Call("read_all", nil) })
-	for held.Load() < int64(places) && len(next) == 0 { // it is let in beside the others
+	for held.Load() < int64(places) && len(next) == 0 { // it is admitted together with the others
 		time.Sleep(time.Millisecond)
 	}
 	close(hold)
 	if a := <-next; a.Status != http.StatusOK {
-		t.Errorf("with a free place: got status %d, body %s; want 200", a.Status, a.Raw)
+		t.Errorf("with a free slot: got status %d, body %s; want 200", a.Status, a.Raw)
 	}
 	all.Wait()
 }
 
-// asked is the answer of a server to a probe. A busy machine may be late for the
-// two seconds that it has; not each time.
+// asked returns the response to a probe. It tries again, because a busy machine may
+// sometimes miss the two seconds.
 func asked(p *apptest.Person, path string) (a apptest.Answer) {
 	for range 5 {
 		begun := time.Now()
@@ -101,9 +101,9 @@ func asked(p *apptest.Person, path string) (a apptest.Answer) {
 	return a
 }
 
-// While a server takes its leave it is not ready, answers all the same, and has
-// connections closed behind its answers.
-func TestReadyUntilTheServerStops(t *testing.T) {
+// A server that shuts down is not ready, but still responds, and closes connections
+// after its responses.
+func TestNotReadyDuringShutdown(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")
@@ -113,11 +113,11 @@ func TestReadyUntilTheServerStops(t *testing.T) {
 	}
 	s.Draining.Store(true)
 	if a := ask("/readyz"); a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
-		t.Errorf("while it stops /readyz answers %d %s", a.Status, a.Raw)
+		t.Errorf("during shutdown /readyz returned %d %s", a.Status, a.Raw)
 	}
 	for _, path := range []string{"/healthz", "/api/public/v1/me"} {
 		if a := ask(path); a.Status != http.StatusOK || a.Header.Get("Connection") != "close" {
-			t.Errorf("while it stops %s answers %d %v", path, a.Status, a.Header)
+			t.Errorf("during shutdown %s returned %d %v", path, a.Status, a.Header)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 type fields = apptest.Fields
 
-// desk is somebody with a board, for requests written by hand.
+// desk returns a person with a board, for hand-written requests.
 func desk(s *apptest.Service) (ada *apptest.Person, workspace, boardID string) {
 	ada = s.Person("Ada")
 	workspace = ada.Workspace("Engines", board.PlanTeam)
@@ -85,40 +85,43 @@ func TestBodies(t *testing.T) {
 			status int
 			says   string
 		}{
-			"a body over 1 MiB":             {name(`"` + strings.Repeat("x", 1<<20) + `"`), 413, "1 MiB"},
-			"white space over 1 MiB":        {strings.Repeat(" ", 1<<20+1), 413, "1 MiB"},
-			"a name twice":                  {`{"name":"a","name":"b","workspaceId":"` + workspace + `"}`, 400, "name"},
-			"a name twice by an escape":     {`{"name":"a","\u006eame":"b","workspaceId":"` + workspace + `"}`, 400, "name"},
-			"a name twice inside":           {`{"name":"a","workspaceId":"` + workspace + `","x":{"y":1,"y":2}}`, 400, "y"},
-			"a name in another case":        {`{"NAME":"a","workspaceId":"` + workspace + `"}`, 400, "NAME"},
-			"a name in another case beside": {`{"name":"a","Name":"","workspaceId":"` + workspace + `"}`, 400, "Name"},
-			"a Kelvin sign for a k":         {`{"name":"a","wor` + "\u212a" + `spaceId":"` + workspace + `"}`, 400, "paceId"},
-			"bad UTF-8":                     {name("\"a\xff\""), 400, "UTF-8"},
-			"a surrogate alone":             {name(`"\ud800"`), 400, "surrogate"},
-			"U+0000":                        {name(`"a\u0000b"`), 400, "U+0000"},
-			"a raw U+0000":                  {name("\"a\x00b\""), 400, "JSON"},
-			"a raw line break in text":      {name("\"a\nb\""), 400, "JSON"},
-			"33 levels":                     {name(strings.Repeat("[", 32) + strings.Repeat("]", 32)), 400, "32"},
-			"a thousand levels":             {strings.Repeat(`{"a":`, 1000), 400, "32"},
-			"32 levels":                     {name(strings.Repeat("[", 31) + strings.Repeat("]", 31)), 400, "name"},
-			"something behind":              {name(`"a"`) + ` x`, 400, "JSON"},
-			"another object behind":         {name(`"a"`) + name(`"b"`), 400, "JSON"},
-			"an array":                      {`[` + name(`"a"`) + `]`, 400, "object"},
-			"a text":                        {`"name"`, 400, "object"},
-			"null":                          {`null`, 400, "object"},
-			"half an object":                {name(`"a"`)[:20], 400, "JSON"},
-			"single quotes":                 {`{'name':'a'}`, 400, "JSON"},
-			"a comment":                     {`{/**/}`, 400, "JSON"},
-			"a comma at the end":            {`{"name":"a",}`, 400, "JSON"},
-			"a byte order mark":             {"\ufeff" + name(`"a"`), 400, "JSON"},
-			"NaN":                           {name(`NaN`), 400, "JSON"},
-			"nothing":                       {"", 400, "required"},
-			"white space":                   {" \n ", 400, "JSON"},
-			"an empty object":               {"{}", 400, "name is required"},
+			"a body over 1 MiB":      {name(`"` + strings.Repeat("x", 1<<20) + `"`), 413, "1 MiB"},
+			"white space over 1 MiB": {strings.Repeat(" ", 1<<20+1), 413, "1 MiB"},
+			"a name twice":           {`{"name":"a","name":"b","workspaceId":"` + workspace + `"}`, 400, "name"},
+			"a name twice by an escape": {`{"name":"a","\u006eame":"b","workspaceId":"` + workspace + `"}`,
+				400, "name"},
+			"a name twice inside": {`{"name":"a","workspaceId":"` + workspace + `","x":{"y":1,"y":2}}`, 400,
+				"y"},
+			"a name in another case":                 {`{"NAME":"a","workspaceId":"` + workspace + `"}`, 400, "NAME"},
+			"a name and its variant in another case": {`{"name":"a","Name":"","workspaceId":"` + workspace + `"}`, 400, "Name"},
+			"a Kelvin sign for a k": {`{"name":"a","wor` + "\u212a" + `spaceId":"` + workspace + `"}`,
+				400, "paceId"},
+			"bad UTF-8":                {name("\"a\xff\""), 400, "UTF-8"},
+			"a surrogate alone":        {name(`"\ud800"`), 400, "surrogate"},
+			"U+0000":                   {name(`"a\u0000b"`), 400, "U+0000"},
+			"a raw U+0000":             {name("\"a\x00b\""), 400, "JSON"},
+			"a raw line break in text": {name("\"a\nb\""), 400, "JSON"},
+			"33 levels":                {name(strings.Repeat("[", 32) + strings.Repeat("]", 32)), 400, "32"},
+			"a thousand levels":        {strings.Repeat(`{"a":`, 1000), 400, "32"},
+			"32 levels":                {name(strings.Repeat("[", 31) + strings.Repeat("]", 31)), 400, "name"},
+			"text after the object":    {name(`"a"`) + ` x`, 400, "JSON"},
+			"a second object":          {name(`"a"`) + name(`"b"`), 400, "JSON"},
+			"an array":                 {`[` + name(`"a"`) + `]`, 400, "object"},
+			"a string":                 {`"name"`, 400, "object"},
+			"null":                     {`null`, 400, "object"},
+			"half an object":           {name(`"a"`)[:20], 400, "JSON"},
+			"single quotes":            {`{'name':'a'}`, 400, "JSON"},
+			"a comment":                {`{/**/}`, 400, "JSON"},
+			"a comma at the end":       {`{"name":"a",}`, 400, "JSON"},
+			"a byte order mark":        {"\ufeff" + name(`"a"`), 400, "JSON"},
+			"NaN":                      {name(`NaN`), 400, "JSON"},
+			"nothing":                  {"", 400, "required"},
+			"white space":              {" \n ", 400, "JSON"},
+			"an empty object":          {"{}", 400, "name is required"},
 		} {
 			if a := ada.Send("POST", "/boards", c.body); a.Status != c.status || a.Code != board.CodeInvalidRequest ||
 				!strings.Contains(a.Message, c.says) || len(a.Message) > 600 {
-				t.Errorf("%s: want %d that says %q, got %d %.600s", what, c.status, c.says, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %.600s; want %d with %q", what, a.Status, a.Raw, c.status, c.says)
 			}
 		}
 		if after := ada.Must("list_boards", nil).Raw; string(after) != string(before) {
@@ -173,8 +176,8 @@ func TestContentTypes(t *testing.T) {
 	})
 }
 
-// A request has the id that its sender gave it, when that is plain; else one
-// of ours. Nothing of a bad one comes back.
+// A response repeats the sender's request id if it is plain. Otherwise the server
+// makes one; nothing of a bad id is returned.
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -197,8 +200,8 @@ func TestRequestIDs(t *testing.T) {
 	})
 }
 
-// Answers are not kept by anybody, not sniffed, and lead nowhere.
-func TestHeadersOfAnswers(t *testing.T) {
+// Responses are not cached, not sniffed and not framed.
+func TestSecurityHeadersOfResponses(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, _, _ := desk(s)

@@ -24,7 +24,7 @@ func TestSecurityContact(t *testing.T) {
 	for _, bad := range []string{"sec@example.com", "http://example.com", "javascript:alert(1)",
 		"mailto:a@b\nContact: x"} {
 		if got, err := securityContact(bad, "https://cards.example.com"); err == nil {
-			t.Errorf("%q is taken as %q", bad, got)
+			t.Errorf("%q was accepted as %q", bad, got)
 		}
 	}
 }

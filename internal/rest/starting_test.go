@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/rest"
 )
 
-// While a migration runs /readyz says which one, and a page says nothing of it; over
-// https each answer says so to browsers.
+// During a migration /readyz names it, and a page does not. Over https, each response
+// has Strict-Transport-Security.
 func TestStartingSaysWhatTheServerDoes(t *testing.T) {
 	t.Parallel()
 	s := rest.NewStarting("https://cards.example.com", rest.NewMetrics())

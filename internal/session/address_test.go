@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Where a request came from is what our own proxies say, and nobody else.
+// The client's address is taken from headers of our own proxies only.
 func TestAddressBehindProxies(t *testing.T) {
 	t.Parallel()
 	ours := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
@@ -36,7 +36,7 @@ func TestAddressBehindProxies(t *testing.T) {
 	}
 }
 
-// What a base address makes of the cookie.
+// Checks the cookie's name and attributes for a base URL.
 func TestCookieForAnAddress(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]cookie{

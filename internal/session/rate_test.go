@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// rate reads the three headers, which every answer has.
+// rate returns the values of the three rate limit headers, which every response has.
 func rate(t *testing.T, a apptest.Answer) (limit, remaining int, reset time.Time) {
 	t.Helper()
 	var n [3]int
@@ -28,7 +28,7 @@ func rate(t *testing.T, a apptest.Answer) (limit, remaining int, reset time.Time
 	return n[0], n[1], time.Unix(int64(n[2]), 0)
 }
 
-// spend sends n requests that cost next to nothing but count.
+// spend sends n cheap requests that count toward the limit.
 func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Answer) {
 	t.Helper()
 	for range n {
@@ -60,7 +60,7 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 			p, neighbour := s.Person("On-"+string(plan)), s.Person("Beside-"+string(plan))
 			workspace := p.Workspace("Engines", plan)
 			neighbour.Joins(workspace, board.WorkspaceMember)
-			second := p.Within(workspace) // the owner's tokens share
+			second := p.Within(workspace) // the owner's tokens share one budget
 			for i, who := range []*apptest.Person{p, second, p} {
 				a := who.Must("get_me", nil)
 				// whole seconds
@@ -75,7 +75,7 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 			limited(t, s, p.Call("get_me", nil))
 			limited(t, s, second.Call("get_me", nil))
 			limited(t, s, p.Send(http.MethodDelete, "/me", ""))
-			neighbour.Must("get_me", nil) // per owner, not per organization
+			neighbour.Must("get_me", nil) // the limit is per owner, not per organization
 			s.Clock.Advance(time.Minute)
 			if _, remaining, _ := rate(t, p.Must("get_me", nil)); remaining != limit-1 {
 				t.Errorf("%s: %d remain in a new window, want %d", plan, remaining, limit-1)
@@ -84,8 +84,8 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 	})
 }
 
-// Of several organizations the best plan counts; a token limited to one
-// workspace has that one's.
+// With several organizations, the best plan's limit applies. A token for one workspace
+// has that workspace's limit.
 func TestRateLimitOfSeveralPlans(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
@@ -115,8 +115,8 @@ func TestRateLimitOfSeveralPlans(t *testing.T) {
 	})
 }
 
-// The headers of a search describe the budget that limits it, and a search that
-// is refused leaves the budget of requests alone.
+// The headers of a search show the search budget. A refused search does not use up the
+// request budget.
 func TestSearchBudgetIsVisible(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
@@ -135,12 +135,12 @@ func TestSearchBudgetIsVisible(t *testing.T) {
 			a := find()
 			limited(t, s, a)
 			if limit, _, _ := rate(t, a); limit != limits.SearchesPerMinute || !strings.Contains(a.Message, "searches") {
-				t.Fatalf("a search too many: limit %d, %s", limit, a.Message)
+				t.Fatalf("one search more than allowed: limit %d, %s", limit, a.Message)
 			}
 		}
 		for range 20 {
 			if a := ada.Tool("search_cards", fields{"q": "x"}); a.Code != board.CodeRateLimited {
-				t.Fatalf("the same as a tool: %s", a.Text)
+				t.Fatalf("the refused search as an MCP tool: %s", a.Text)
 			}
 		}
 		left := limits.RequestsPerMinute - limits.SearchesPerMinute
@@ -148,7 +148,7 @@ func TestSearchBudgetIsVisible(t *testing.T) {
 			t.Errorf("after refused searches %d of %d requests are left, want %d", remaining, limit, left-1)
 		}
 
-		// Where fewer requests are left than searches, those are what limits.
+		// If fewer requests than searches are left, the request budget is the limit.
 		bob := s.Person("Bob")
 		bob.Workspace("Compilers", board.PlanFree)
 		spend(t, bob, limits.RequestsPerMinute-3)
@@ -203,8 +203,8 @@ func TestEveryAnswerHasRateHeaders(t *testing.T) {
 	})
 }
 
-// Who has no good token is counted by the address that the request comes from,
-// and cannot take anything from who has one.
+// Requests without a valid token are counted by client address, separately from
+// requests with one.
 func TestStrangersAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {

@@ -11,9 +11,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// What ends counts at every server within a second, by the clock on the wall: at
-// none longer, and at each for whoever it is about alone.
-func TestWhatEndsIsRefusedAtEveryServerWithinASecond(t *testing.T) {
+// A revoked credential is refused at every server within a second of real time, and
+// only that one.
+func TestRevokedAccessIsRefusedEverywhereWithinASecond(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
 	nodes := []*apptest.Service{s, s.Node(), s.Node()}
@@ -73,7 +73,7 @@ func TestWhatEndsIsRefusedAtEveryServerWithinASecond(t *testing.T) {
 					break
 				}
 				if asked > time.Second {
-					t.Errorf("%s: after %s server %d answers %d", c.what, asked, i, a.Status)
+					t.Errorf("%s: after %s server %d returns %d", c.what, asked, i, a.Status)
 					break
 				}
 				time.Sleep(20 * time.Millisecond)
@@ -82,13 +82,13 @@ func TestWhatEndsIsRefusedAtEveryServerWithinASecond(t *testing.T) {
 		change(nil, new(false))
 		for i, node := range nodes {
 			if a := look(ada.At(node)); a.Status != http.StatusOK {
-				t.Errorf("%s: server %d answers another person %d, want 200", c.what, i, a.Status)
+				t.Errorf("%s: server %d returns another person %d, want 200", c.what, i, a.Status)
 			}
 		}
 	}
 }
 
-// browserOf is a browser in which a person is signed in.
+// browserOf returns a browser in which a person is signed in.
 func browserOf(s *apptest.Service, p *apptest.Person) *apptest.Person {
 	b := s.Browser()
 	b.ID = p.ID
@@ -101,8 +101,8 @@ func browserOf(s *apptest.Service, p *apptest.Person) *apptest.Person {
 	return b
 }
 
-// Another plan is that of every server within a second.
-func TestAnotherPlanCountsAtEveryServerWithinASecond(t *testing.T) {
+// A change of plan takes effect at every server within a second.
+func TestPlanChangeTakesEffectEverywhereWithinASecond(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{RateLimits: true})
 	nodes := []*apptest.Service{s, s.Node(), s.Node()}
@@ -118,7 +118,7 @@ func TestAnotherPlanCountsAtEveryServerWithinASecond(t *testing.T) {
 	time.Sleep(time.Second)
 	for i, node := range nodes {
 		if limit, _, _ := rate(t, ada.At(node).Must("get_me", nil)); limit != 300 {
-			t.Errorf("server %d counts to %d, want 300", i, limit)
+			t.Errorf("server %d has the limit %d, want 300", i, limit)
 		}
 	}
 }

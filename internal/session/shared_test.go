@@ -17,8 +17,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// three are servers on one PostgreSQL, whose clock stands still so that all of a
-// test is in one window.
+// three returns three servers that share a PostgreSQL database. Their clock is
+// stopped, so that the whole test runs in one window.
 func three(t *testing.T) []*apptest.Service {
 	t.Helper()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{RateLimits: true})
@@ -26,8 +26,8 @@ func three(t *testing.T) []*apptest.Service {
 	return []*apptest.Service{s, s.Node(), s.Node()}
 }
 
-// knock sends what costs next to nothing but counts, and tells whether it was
-// let in. It may be called by many at once.
+// knock sends a cheap request that counts and reports whether it was admitted. It is
+// safe for concurrent use.
 func knock(p *apptest.Person) bool {
 	r := httptest.NewRequest(http.MethodDelete, rest.Prefix+"/me", nil)
 	r.Header.Set("Authorization", "Bearer "+p.Token)
@@ -36,9 +36,9 @@ func knock(p *apptest.Person) bool {
 	return w.Code != http.StatusTooManyRequests
 }
 
-// The limit of a plan is the limit whichever server answers: who stays below it
-// is never refused, and what is too much is a hundredth for each other server.
-func TestLimitOfAPlanIsThatOfAllServers(t *testing.T) {
+// A plan's limit is shared by all servers. A client below the limit is never refused.
+// Each additional server may admit 1% more than the limit.
+func TestPlanLimitIsSharedByAllServers(t *testing.T) {
 	t.Parallel()
 	nodes := three(t)
 	for plan, limit := range map[board.Plan]int{board.PlanFree: 60, board.PlanTeam: 300, board.PlanBusiness: 1200} {
@@ -48,7 +48,7 @@ func TestLimitOfAPlanIsThatOfAllServers(t *testing.T) {
 		}{
 			{"in turn", func(i int) int { return i % 3 }},
 			{"one after the other", func(i int) int { return min(2, i/(limit/3)) }},
-			{"nearly all at one", func(i int) int { return max(0, i%10-7) }},
+			{"nearly all at one server", func(i int) int { return max(0, i%10-7) }},
 		} {
 			t.Run(fmt.Sprintf("%s %s", plan, way.what), func(t *testing.T) {
 				p := nodes[0].Person(fmt.Sprintf("P%d", time.Now().UnixNano()))
@@ -76,20 +76,20 @@ func TestLimitOfAPlanIsThatOfAllServers(t *testing.T) {
 				clients.Wait()
 				over := 2 * max(1, limit/100)
 				if n := int(let.Load()); n < limit || n > limit+over {
-					t.Errorf("%d requests were let in; the limit is %d, and %d more at most may be", n, limit, over)
+					t.Errorf("%d requests were admitted; want %d and at most %d more", n, limit, over)
 				}
-				if n := int(refusedAt.Load()); n < limit-6 { // six are under way
+				if n := int(refusedAt.Load()); n < limit-6 { // six are in flight
 					t.Errorf("the first was refused after %d of %d", n, limit)
 				}
-				t.Logf("%d of %d were let in", let.Load(), limit)
+				t.Logf("%d of %d were admitted", let.Load(), limit)
 			})
 		}
 	}
 }
 
-// The headers say at one server what was used at another, a quarter of a second
-// later and to a hundredth of each.
-func TestRateHeadersTellOfAllServers(t *testing.T) {
+// Within 250 ms, the headers at one server include the requests at another, to within
+// 1% per server.
+func TestRateHeadersIncludeAllServers(t *testing.T) {
 	t.Parallel()
 	nodes := three(t)
 	ada := nodes[0].Person("Ada")
@@ -97,7 +97,7 @@ func TestRateHeadersTellOfAllServers(t *testing.T) {
 	for range 150 {
 		knock(ada)
 	}
-	for range 20 { // so that the second server asks
+	for range 20 { // so that the second server synchronizes
 		knock(ada.At(nodes[1]))
 	}
 	time.Sleep(600 * time.Millisecond)
@@ -106,16 +106,16 @@ func TestRateHeadersTellOfAllServers(t *testing.T) {
 	}
 }
 
-// A server that dies keeps nothing from the others: what it counted counts, and
-// when the window is over all is as new.
-func TestADeadServerStarvesNobody(t *testing.T) {
+// Requests counted by a server that died still count, and the next window is complete
+// again.
+func TestDeadServerDoesNotReduceTheLimit(t *testing.T) {
 	t.Parallel()
 	nodes := three(t)
 	ada := nodes[0].Person("Ada")
 	ada.Workspace("Engines", board.PlanTeam)
 	other := apptest.New(t, nodes[0].Database, apptest.Options{RateLimits: true})
 	for range 40 {
-		knock(ada.At(other)) // whose windows are by another clock, and and which tells nobody more
+		knock(ada.At(other)) // its windows follow another clock, and it no longer reports to others
 	}
 	let := 0
 	for range 400 {
@@ -124,9 +124,9 @@ func TestADeadServerStarvesNobody(t *testing.T) {
 		}
 	}
 	if let < 300-40 {
-		t.Errorf("only %d of 300 were let in beside a server that let in 40 and died", let)
+		t.Errorf("only %d of 300 were admitted after another server admitted 40 and died", let)
 	}
-	nodes[0].Clock.Advance(2 * time.Minute) // the window may be the dead one's, whose clock was another
+	nodes[0].Clock.Advance(2 * time.Minute) // the window may be that of the dead server, whose clock differed
 	let = 0
 	for i := range 400 {
 		if knock(ada.At(nodes[i%3])) {
@@ -134,13 +134,13 @@ func TestADeadServerStarvesNobody(t *testing.T) {
 		}
 	}
 	if let < 300 || let > 306 {
-		t.Errorf("%d of 300 were let in in the next window", let)
+		t.Errorf("%d of 300 were admitted in the next window", let)
 	}
 }
 
-// Guesses count at all servers together, to the last one; who got in has all
-// of them again, everywhere.
-func TestAttemptsAreThoseOfAllServers(t *testing.T) {
+// Sign-in attempts are counted exactly across all servers. A successful sign-in resets
+// the count everywhere.
+func TestSignInAttemptsAreSharedByAllServers(t *testing.T) {
 	t.Parallel()
 	nodes := three(t)
 	attempts := make([]*session.Attempts, 3)
@@ -168,9 +168,9 @@ func TestAttemptsAreThoseOfAllServers(t *testing.T) {
 	}
 }
 
-// While the database does not answer each server counts alone: it refuses
-// nobody sooner, and nobody later than a single server would.
-func TestLimitsGoOnWithoutTheDatabase(t *testing.T) {
+// While the database is unreachable, each server counts alone. It refuses neither
+// earlier nor later than a single server would.
+func TestLimitsWorkWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
 	db, err := store.Open(t.Context(), store.Options{Database: s.Database})
@@ -188,12 +188,12 @@ func TestLimitsGoOnWithoutTheDatabase(t *testing.T) {
 		}
 	}
 	if err := a.Take(db, guess); !board.IsCode(err, board.CodeRateLimited) {
-		t.Errorf("the eleventh: %v, want code %s", err, board.CodeRateLimited)
+		t.Errorf("the eleventh guess: %v, want code %s", err, board.CodeRateLimited)
 	}
 }
 
-// What a request costs that is counted: on SQLite as ever, on PostgreSQL with
-// what is told to the others.
+// BenchmarkCountedRequest measures the cost of a counted request: on SQLite in memory,
+// on PostgreSQL including the exchange with other servers.
 func BenchmarkCountedRequest(b *testing.B) {
 	for name, database := range map[string]func() string{
 		"sqlite":   func() string { return b.TempDir() + "/cardwall.db" },
@@ -218,13 +218,13 @@ func BenchmarkCountedRequest(b *testing.B) {
 						b.Fatal("refused")
 					}
 				}
-				b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op") // whoever else works on the machine
+				b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op") // independent of other processes' load
 			})
 		}
 	}
 }
 
-// processorTime is what this process has had of the processors.
+// processorTime returns the CPU time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -15,7 +15,7 @@ import (
 
 type fields = apptest.Fields
 
-// refused fails the test unless the person is told to authenticate.
+// refused fails the test unless the response asks the person to authenticate.
 func refused(t *testing.T, what string, p *apptest.Person) {
 	t.Helper()
 	a := p.Call("get_me", nil)
@@ -25,7 +25,7 @@ func refused(t *testing.T, what string, p *apptest.Person) {
 	}
 }
 
-func TestTokensThatAreNone(t *testing.T) {
+func TestInvalidTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -35,12 +35,12 @@ func TestTokensThatAreNone(t *testing.T) {
 		last := ada.Token[:len(ada.Token)-1]
 		for what, header := range map[string][]string{
 			"no header": nil, "an empty header": {""}, "no scheme": {ada.Token}, "another scheme": {"Basic " + ada.Token},
-			"no token":         {"Bearer"},
-			"an empty token":   {"Bearer "},
-			"a wrong checksum": {"Bearer " + last + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(ada.Token, "0")]},
-			"a cut token":      {"Bearer " + last}, "a longer token": {"Bearer " + ada.Token + "0"},
-			"a token of nobody": {"Bearer " + board.NewToken()},
-			"another prefix":    {"Bearer xyz_" + ada.Token[4:]}, "two headers": {"Bearer " + ada.Token, "Bearer " + ada.Token},
+			"no token":          {"Bearer"},
+			"an empty token":    {"Bearer "},
+			"a wrong checksum":  {"Bearer " + last + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(ada.Token, "0")]},
+			"a truncated token": {"Bearer " + last}, "a longer token": {"Bearer " + ada.Token + "0"},
+			"an unknown token": {"Bearer " + board.NewToken()},
+			"another prefix":   {"Bearer xyz_" + ada.Token[4:]}, "two headers": {"Bearer " + ada.Token, "Bearer " + ada.Token},
 			"two tokens":   {"Bearer " + ada.Token + ", Bearer " + ada.Token},
 			"another case": {"Bearer " + strings.ToUpper(ada.Token)}, "quotes": {`Bearer "` + ada.Token + `"`},
 		} {
@@ -50,7 +50,7 @@ func TestTokensThatAreNone(t *testing.T) {
 				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 			if strings.Contains(string(a.Raw), ada.Token[4:]) {
-				t.Errorf("%s: the answer repeats the token", what)
+				t.Errorf("%s: the response repeats the token", what)
 			}
 		}
 		// The scheme's case does not matter (RFC 9110, 11.1).
@@ -58,14 +58,14 @@ func TestTokensThatAreNone(t *testing.T) {
 			http.Header{"Authorization": {"bearer " + ada.Token}}); a.Status != http.StatusOK {
 			t.Errorf("bearer in lower case: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
-		// A token in the address is no token.
+		// A token in the address is ignored.
 		if a := nobody.Send("GET", "/me?access_token="+ada.Token, ""); a.Status != http.StatusUnauthorized {
 			t.Errorf("a token in the query: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 	})
 }
 
-// What ends a token, and for whom: a second later it is refused at every server.
+// A token that ends is refused at every server a second later; others still work.
 func TestDeadTokensAreRefusedASecondLater(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -100,7 +100,7 @@ func TestDeadTokensAreRefusedASecondLater(t *testing.T) {
 			in := app.NewToken{Name: "doomed", Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}, WorkspaceID: workspace,
 				ExpiresAt: &expires}
 			doomed := bob.Issue(in)
-			for _, at := range []*apptest.Service{s, node} { // both have it in mind
+			for _, at := range []*apptest.Service{s, node} { // both have cached it
 				doomed.At(at).Must("get_me", nil)
 			}
 			c.kill(doomed)
@@ -130,12 +130,12 @@ func TestExpiredTokenIsRefusedFromThatMomentOn(t *testing.T) {
 		s.Clock.Advance(59 * time.Minute)
 		p.Must("get_me", nil)
 		s.Clock.Advance(time.Minute)
-		refused(t, "expired", p) // no answer of a minute ago is believed
+		refused(t, "expired", p) // the cached result of a minute ago is not used
 	})
 }
 
-// A token limited to one workspace sees nothing of its owner's others; what
-// they hold is not found.
+// A token for one workspace gives no access to its owner's other workspaces. Their
+// contents are not found.
 func TestTokenOfOneWorkspaceSeesNothingElse(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -174,7 +174,7 @@ func TestTokenOfOneWorkspaceSeesNothingElse(t *testing.T) {
 	})
 }
 
-// A token's scopes are what it was made with, and read is always among them.
+// A token has the scopes it was created with, and always read.
 func TestScopesOfAToken(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -2,8 +2,8 @@ package sqldb
 
 import "os"
 
-// Recover recovers the disk of SQLite as after a failed commit, and returns how many
-// bytes of the log its proof has written.
+// Recover recovers SQLite's disk after a failed commit. It returns how many bytes its
+// test commit wrote to the log.
 func Recover(engine Engine) (written int64, recovered bool, err error) {
 	e := engine.(*sqliteEngine)
 	recovered = e.recover()
@@ -14,8 +14,8 @@ func Recover(engine Engine) (written int64, recovered bool, err error) {
 	return log.Size(), recovered, nil
 }
 
-// QueueLength returns how many writes of this process wait for the turn of a group,
-// or have it.
+// QueueLength returns the number of writes of this process that wait in a group's
+// queue or hold its slot.
 func QueueLength(engine Engine, group string) int {
 	queues := engine.(*postgresEngine).queues
 	queues.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// docs/scaling.md says how many servers PostgreSQL's own limit of connections is
-// enough for.
+// docs/scaling.md states how many servers fit into PostgreSQL's default connection
+// limit.
 func TestServersWithoutAPoolerAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/scaling.md")

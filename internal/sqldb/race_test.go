@@ -15,14 +15,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// raise fails a transaction as the database does that finds a race lost.
+// raise fails a transaction with a database error code, as a lost race does.
 func raise(ctx context.Context, tx *store.Tx, code string) error {
 	return affect(ctx, tx, "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '"+code+"'; END $$")
 }
 
-// A transaction that lost a race runs again, a few times and not for ever; of
-// what it did before nothing remains. Any other failure is one.
-func TestLostRacesAreRunAgain(t *testing.T) {
+// A transaction that lost a race is retried a limited number of times. Nothing of the
+// failed attempts remains. Other errors are returned at once.
+func TestLostRacesAreRetried(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
 	for _, code := range []string{"40001", "40P01"} {
@@ -48,7 +48,7 @@ func TestLostRacesAreRunAgain(t *testing.T) {
 			return raise(t.Context(), tx, code)
 		})
 		if !board.IsCode(err, board.CodeUnavailable) || tries != 8 || time.Since(begun) > 30*time.Second {
-			t.Errorf("%s for ever: %d tries in %s, %v", code, tries, time.Since(begun), err)
+			t.Errorf("%s, always: %d tries in %s, %v", code, tries, time.Since(begun), err)
 		}
 	}
 	tries := 0
@@ -57,7 +57,7 @@ func TestLostRacesAreRunAgain(t *testing.T) {
 		return raise(t.Context(), tx, "23505")
 	})
 	if err == nil || tries != 1 {
-		t.Errorf("another failure: %d tries, %v", tries, err)
+		t.Errorf("another error: %d tries, %v", tries, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	tries = 0
@@ -67,15 +67,15 @@ func TestLostRacesAreRunAgain(t *testing.T) {
 		return raise(context.WithoutCancel(ctx), tx, "40001")
 	})
 	if err == nil || tries > 2 {
-		t.Errorf("without somebody who waits: %d tries, %v", tries, err)
+		t.Errorf("with a canceled context: %d tries, %v", tries, err)
 	}
 }
 
-// Transactions that lock the same two rows each in another order, and those that
-// the database cannot put in one, come to be in the end, once.
-func TestTransactionsInEachOthersWay(t *testing.T) {
+// Transactions that lock the same two rows in opposite orders, or that conflict under
+// serializable isolation, are all committed once in the end.
+func TestConflictingTransactionsAllCommit(t *testing.T) {
 	t.Parallel()
-	// who only waits is not in the way
+	// a transaction that only waits does not conflict
 	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second))
 	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0'), ('b', '0')")
 	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = $1"
@@ -83,7 +83,7 @@ func TestTransactionsInEachOthersWay(t *testing.T) {
 		name   string
 		before string
 		text   [2]string
-		adds   int64 // of a transaction
+		adds   int64 // per transaction
 	}{
 		{"deadlocks", "SET LOCAL deadlock_timeout = '20ms'", [2]string{more, more}, 2},
 		{"serialization failures", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
@@ -121,20 +121,20 @@ func TestTransactionsInEachOthersWay(t *testing.T) {
 			})
 		}
 		clients.Wait()
-		t.Logf("%s: %d tries, of %d transactions %d came to be", way.name, tries.Load(), 4*each, done.Load())
+		t.Logf("%s: %d tries, of %d transactions %d were committed", way.name, tries.Load(), 4*each, done.Load())
 		if tries.Load() == 4*each {
-			t.Errorf("%s: nothing ever got in the way of anything", way.name)
+			t.Errorf("%s: no transactions conflicted, so the test shows nothing", way.name)
 		}
 		if sum := apptest.Select(t, db, "SELECT sum(value::int)::text FROM settings WHERE key IN ('a', 'b')")[0]; sum != fmt.Sprint(done.Load()*way.adds) || done.Load() < 3*each {
-			t.Errorf("%s: of %d transactions that came to be the sum is %s", way.name, done.Load(), sum)
+			t.Errorf("%s: %d transactions were committed, and the sum is %s", way.name, done.Load(), sum)
 		}
 	}
 }
 
-// Who is cut off in the middle of a write keeps nothing locked: the database ends
-// a transaction that stands still, and whoever wants what it had gets it. A long
-// reading may stand still, for whoever takes what it reads may be slow.
-func TestAWriteThatStandsStillLetsOthersGo(t *testing.T) {
+// A client that is cut off during a write does not keep rows locked: the database ends
+// an idle write transaction, and waiting writes get the rows. A long read may be idle,
+// because its consumer may be slow.
+func TestIdleWriteTransactionIsEnded(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second))
 	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0')")
@@ -167,26 +167,26 @@ func TestAWriteThatStandsStillLetsOthersGo(t *testing.T) {
 	begun := time.Now()
 	apptest.Change(t, db, more)
 	took := time.Since(begun)
-	time.Sleep(time.Until(begun.Add(6 * time.Second))) // longer than the database waits
+	time.Sleep(time.Until(begun.Add(6 * time.Second))) // longer than the database's timeout
 	end()
 	if took < 4*time.Second || took > 15*time.Second {
 		t.Errorf("a row was locked for %v, want about five seconds", took)
 	}
 	if err := <-wrote; !board.IsCode(err, board.CodeUnavailable) {
-		t.Errorf("the write that stood still ends with %v, want code %s", err, board.CodeUnavailable)
+		t.Errorf("the idle write ended with %v, want code %s", err, board.CodeUnavailable)
 	}
 	if err := <-read; err != nil {
-		t.Errorf("a long reading ends with %v", err)
+		t.Errorf("the long read ended with %v", err)
 	}
 	if value := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'a'")[0]; value != "1" {
 		t.Errorf("the row was changed to %s, want 1", value)
 	}
 }
 
-// On PostgreSQL the writes of a server to one board queue before the database
-// does it for them, whatever of the board they are about, until they have
-// committed.
-func TestWritesToOneBoardTakeTurns(t *testing.T) {
+// On PostgreSQL, a server's writes to one board wait in its queue until the write
+// before has committed, instead of waiting for the database's locks. This holds for
+// writes to any record of the board.
+func TestWritesToOneBoardAreQueued(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.EmptyPostgresURL(t), apptest.Options{})
 	ada := s.Person("Ada")
@@ -196,7 +196,7 @@ func TestWritesToOneBoardTakeTurns(t *testing.T) {
 	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Paint"}).ID()
 	ada.Must("update_card", apptest.Fields{"cardId": card, "title": "Paint it"})
 	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
-		t.Errorf("%d writes have a turn while nobody writes, want 0", n)
+		t.Errorf("%d writes hold a slot while none is running, want 0", n)
 	}
 	var (
 		writes sync.WaitGroup
@@ -220,13 +220,13 @@ func TestWritesToOneBoardTakeTurns(t *testing.T) {
 		for deadline := time.Now().Add(30 * time.Second); sqldb.QueueLength(s.DB.Engine(),
 			boardID) != i+1; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("%d writes have or want the turn, want %d", sqldb.QueueLength(s.DB.Engine(), boardID), i+1)
+				t.Fatalf("%d writes hold or wait for the slot, want %d", sqldb.QueueLength(s.DB.Engine(), boardID), i+1)
 			}
 		}
 	}
 	all()
 	writes.Wait()
 	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
-		t.Errorf("%d writes have a turn after all have ended, want 0", n)
+		t.Errorf("%d writes hold a slot after all have ended, want 0", n)
 	}
 }

@@ -62,7 +62,7 @@ func TestWriteQueues(t *testing.T) {
 			if waited != queueTimeout {
 				t.Errorf("waited %v, want %v", waited, queueTimeout)
 			}
-			second() // it had no turn, so it ends none
+			second() // it had no slot, so it releases none
 			time.AfterFunc(100*time.Millisecond, first)
 			waited, leave := enter(t.Context(), q, "card")
 			if waited != 100*time.Millisecond {

@@ -19,8 +19,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// A write that fails, or panics, after it changed something leaves nothing,
-// alone or in one transaction with others; and it takes nothing of theirs away.
+// A write that fails or panics leaves no changes, alone or in a transaction shared
+// with others. The changes of the others are kept.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -30,7 +30,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			if i%8 > 3 {
 				refused = board.NotFound()
 			}
-			defer func() { // PostgreSQL's runs here, SQLite's in the writer, which goes on
+			defer func() { // on PostgreSQL it runs here, on SQLite in the writer goroutine, which continues
 				if v := recover(); v != nil {
 					err = refused
 				}
@@ -48,7 +48,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				case 3:
 					return tx.Attempt(t.Context(), func() error { return refused })
 				}
-				// What is attempted in vain is undone, and the rest goes on.
+				// A failed savepoint is rolled back, and the rest continues.
 				if err := tx.Attempt(t.Context(), func() error {
 					if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')",
 						fmt.Sprintf("attempt %s %03d", name, i)); err != nil || i%8 == 0 {
@@ -61,7 +61,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				return nil
 			})
 		}
-		done := func(name string, i int) []string { // what a write leaves that does not fail
+		done := func(name string, i int) []string { // the rows of a write that succeeds
 			all := []string{fmt.Sprintf("%s %03d", name, i)}
 			if i%8 == 0 {
 				all = append(all, fmt.Sprintf("attempt %s %03d", name, i))
@@ -83,21 +83,21 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			}
 			all.Go(func() {
 				if err := write("beside", i); (err == nil) != (i%4 == 0) {
-					t.Errorf("write %d beside others: %v", i, err)
+					t.Errorf("write %d in a shared transaction: %v", i, err)
 				}
 			})
 		}
 		all.Wait()
 		slices.Sort(want)
 		if got := apptest.Select(t, db, "SELECT key FROM settings WHERE value = 'x' ORDER BY key"); !slices.Equal(got, want) {
-			t.Errorf("there are %v, want %v", got, want)
+			t.Errorf("the rows are %v, want %v", got, want)
 		}
 	})
 }
 
-// What is refused before it has changed anything is no trouble for who shares its
-// transaction: nothing runs again.
-func TestARefusalDoesNotHaveOthersRunAgain(t *testing.T) {
+// A write that is refused before it changed anything does not cause the others of its
+// transaction to run again.
+func TestRefusalDoesNotRerunOthers(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	const writes = 200
@@ -125,9 +125,9 @@ func TestARefusalDoesNotHaveOthersRunAgain(t *testing.T) {
 	}
 }
 
-// When there is no room SQLite ends the transaction by itself, in the middle of
-// it. What was acknowledged is there then, and nothing else.
-func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
+// On a full disk, SQLite rolls back the transaction in the middle. All acknowledged
+// writes are kept, and nothing else.
+func TestFullDiskKeepsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	write := func(key string, size int) error {
@@ -138,7 +138,7 @@ func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
 		return affect(t.Context(), tx, "PRAGMA max_page_count = 1")
 	}); err != nil {
-		t.Fatal(err) // it is as many as there are
+		t.Fatal(err) // there are exactly this many
 	}
 	var (
 		all  sync.WaitGroup
@@ -169,12 +169,12 @@ func TestWritesBesideOneForWhichThereIsNoRoom(t *testing.T) {
 		t.Errorf("there are %d rows %v, want %d %v", len(got), got, len(want), want)
 	}
 	if full < 25 || len(want) == 0 {
-		t.Errorf("%d were refused and %d acknowledged, so this shows nothing", full, len(want))
+		t.Errorf("%d writes were refused and %d acknowledged, so the test shows nothing", full, len(want))
 	}
 }
 
-// A file that is damaged, or a disk that reads something else than was written,
-// is a failure of the service: not one that nobody expected.
+// A damaged file, or a disk that returns other data than was written, makes the
+// service unavailable. It is not an internal error.
 func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
@@ -192,7 +192,7 @@ func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const page = 4096 // the first says what there is
+	const page = 4096 // the first page holds the schema
 	if _, err := file.WriteAt(bytes.Repeat([]byte{0xa5}, int(info.Size())-page), page); err != nil {
 		t.Fatal(err)
 	}
@@ -202,19 +202,19 @@ func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	ada.At(damaged).Refused(board.CodeUnavailable, "create_card", apptest.Fields{"listId": l, "title": "Card"})
 }
 
-// A disk that failed proves itself by a commit that it has to sync: also when it
-// did so before, within the same second and with nothing else in the log.
-func TestEachProofOfTheDiskIsWritten(t *testing.T) {
+// After a disk failure, recovery writes a commit that needs a sync. It does so even if
+// it wrote one within the same second and the log has not changed since.
+func TestEachDiskRecoveryWritesACommit(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	for range 20 {
 		if written, settled, err := sqldb.Recover(db.Engine()); err != nil || !settled || written == 0 {
-			t.Fatalf("the disk was taken to be well (%v) after %d bytes were written, %v; want some", settled, written, err)
+			t.Fatalf("the disk was reported as recovered (%v) after %d bytes were written, %v; want some", settled, written, err)
 		}
 	}
 }
 
-// affect runs a statement and returns its error at once.
+// affect runs a statement and returns its error immediately.
 func affect(ctx context.Context, tx *store.Tx, text string, args ...any) error {
 	_, err := tx.Raw().Affected(ctx, text, args...)
 	return err
