@@ -60,7 +60,8 @@ func (a *Accounts) addressOf(ctx context.Context, v *store.View, in *CreateAccou
 		return err
 	}
 	if in.Email != "" && in.Email != i.Email {
-		return board.Invalid("email must be omitted. The account gets the invited address.")
+		return board.Invalid("email must be omitted. The account gets the invited address.").
+			In("email", board.RuleValue)
 	}
 	in.Email = i.Email
 	return nil
@@ -95,7 +96,8 @@ func (a *Accounts) CreateAccount(ctx context.Context, tx *store.Tx, in CreateAcc
 func useFirstSecret(ctx context.Context, tx *store.Tx, in CreateAccountInput) error {
 	taken, err := tx.TakeFirstSecret(ctx, in.Secret)
 	if err == nil && !taken {
-		err = board.Invalid("secret: the server already has an account. Sign in with it, or ask its owner for an invitation.")
+		err = board.Invalid("secret: the server already has an account. Sign in with it, or ask its owner for an invitation.").
+			In("secret", board.RuleValue)
 	}
 	return err
 }
@@ -108,11 +110,13 @@ func checkInvitation(ctx context.Context, tx *store.Tx, in CreateAccountInput) e
 		return err
 	}
 	if i.Status != board.InvitationPending {
-		return board.Invalid("secret: the invitation is %s. Ask a member of the workspace for a new one.", i.Status)
+		return board.Invalid("secret: the invitation is %s. Ask a member of the workspace for a new one.", i.Status).
+			In("secret", board.RuleValue)
 	}
 	existing, _, err := tx.PasswordOf(ctx, in.Email)
 	if err == nil && existing != "" {
-		err = board.Invalid("secret: the invited address already has an account. Sign in with it, then accept the invitation.")
+		err = board.Invalid("secret: the invited address already has an account. Sign in with it, then accept the invitation.").
+			In("secret", board.RuleValue)
 	}
 	return err
 }

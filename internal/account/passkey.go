@@ -273,9 +273,10 @@ func (a *Accounts) FinishPasskey(ctx context.Context, tx *store.Tx, in FinishPas
 	if err != nil {
 		var reason *protocol.Error
 		if errors.As(err, &reason) {
-			return p, board.Invalid("credential: the passkey was not accepted: %s.", reason.Details)
+			return p, board.Invalid("credential: the passkey was not accepted: %s.", reason.Details).
+				In("credential", board.RuleValue)
 		}
-		return p, board.Invalid("credential: the passkey was not accepted.")
+		return p, board.Invalid("credential: the passkey was not accepted.").In("credential", board.RuleValue)
 	}
 	stored, err := jsonv1.Marshal(key)
 	if err != nil {

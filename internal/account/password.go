@@ -55,14 +55,16 @@ func CheckPassword(secret string, own ...string) error {
 	switch password.Check(secret, own...) {
 	case password.Short, password.Long:
 		return board.Invalid("password must have at least %d characters and at most %d bytes.",
-			password.MinLength, password.MaxBytes)
+			password.MinLength, password.MaxBytes).In("password", board.RuleValue)
 	case password.Own:
-		return board.Invalid("password must not consist of your name, your address or the name of this service. " + better)
+		return board.Invalid("password must not consist of your name, your address or the name of this service. "+better).
+			In("password", board.RuleValue)
 	case password.Common:
-		return board.Invalid("password is one of the most common passwords, which attackers try first. " + better)
+		return board.Invalid("password is one of the most common passwords, which attackers try first. "+better).
+			In("password", board.RuleValue)
 	case password.Predictable:
-		return board.Invalid("password is too easy to guess: it consists of common words, years, sequences or repetitions. " +
-			better)
+		return board.Invalid("password is too easy to guess: it consists of common words, years, sequences or repetitions. "+
+			better).In("password", board.RuleValue)
 	}
 	return nil
 }

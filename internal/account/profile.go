@@ -42,7 +42,8 @@ func UpdateProfile(ctx context.Context, tx *store.Tx, in UpdateProfileInput) (bo
 	if in.Language != nil {
 		tag, err := language.Parse(*in.Language)
 		if err != nil || tag.IsRoot() {
-			return p, board.Invalid("language must be a BCP 47 tag such as en or en-GB.")
+			return p, board.Invalid("language must be a BCP 47 tag such as en or en-GB.").
+				In("language", board.RuleValue)
 		}
 		p.Language = tag.String()
 	}
@@ -79,7 +80,8 @@ func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, calle
 	}
 	if hash != "" {
 		if in.Current == "" {
-			return board.Invalid("currentPassword is required. Enter the password that you sign in with now.")
+			return board.Invalid("currentPassword is required. Enter the password that you sign in with now.").
+				In("currentPassword", board.RuleRequired)
 		}
 		var err error
 		if in.proof, err = a.prove(ctx, db, caller, p.Email, in.Current); board.IsCode(err, board.CodeUnauthenticated) {

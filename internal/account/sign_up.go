@@ -94,7 +94,8 @@ type SecretInput struct {
 func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput) (SignedIn, error) {
 	s, err := tx.SignUpOf(ctx, in.Secret)
 	if board.IsCode(err, board.CodeNotFound) {
-		return SignedIn{}, board.Invalid("secret: the link was already used or is older than 24 hours. Sign in, or sign up again.")
+		return SignedIn{}, board.Invalid("secret: the link was already used or is older than 24 hours. Sign in, or sign up again.").
+			In("secret", board.RuleValue)
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -104,7 +105,8 @@ func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput
 		return SignedIn{}, err
 	}
 	if userID != "" {
-		return SignedIn{}, board.Invalid("secret: this address already has an account. Sign in with it.")
+		return SignedIn{}, board.Invalid("secret: this address already has an account. Sign in with it.").
+			In("secret", board.RuleValue)
 	}
 	admitted, err := a.opts.SignUp.admits(ctx, tx.View, s.Email)
 	if err == nil && !admitted {
@@ -165,7 +167,8 @@ type ResetPasswordInput struct {
 }
 
 func errReset() error {
-	return board.Invalid("secret: the link was already used or is older than an hour. Request a new one.")
+	return board.Invalid("secret: the link was already used or is older than an hour. Request a new one.").
+		In("secret", board.RuleValue)
 }
 
 // beforeResetPassword hashes the new password and resets the person's guesses.

@@ -72,7 +72,7 @@ func AddToken(ctx context.Context, tx *store.Tx, in NewToken) (board.Token, stri
 		t.Scopes = append([]board.Scope{board.ScopeRead}, t.Scopes...)
 	}
 	if in.ExpiresAt != nil && *in.ExpiresAt <= tx.Now() {
-		return t, "", board.Invalid("expiresAt must be in the future.")
+		return t, "", board.Invalid("expiresAt must be in the future.").In("expiresAt", board.RuleValue)
 	}
 	if in.WorkspaceID != "" {
 		if _, err := tx.View.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {

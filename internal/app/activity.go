@@ -57,7 +57,7 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 	}
 	if since > b.Version {
 		return op.Page[board.Entry]{}, board.Invalid("since must not be greater than the board's version, "+
-			"which is %d.", b.Version)
+			"which is %d.", b.Version).In("since", board.RuleValue)
 	}
 	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err

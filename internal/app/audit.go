@@ -53,7 +53,7 @@ func (in AuditInput) filter(ctx context.Context, v *store.View) (store.AuditFilt
 		f.Until = query.DayEdge(last.AddDate(0, 0, 1), days.zone).At
 	}
 	if f.Until <= f.From {
-		return f, board.Invalid("to must not be before from.")
+		return f, board.Invalid("to must not be before from.").In("to", board.RuleValue)
 	}
 	return f, nil
 }

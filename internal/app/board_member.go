@@ -115,7 +115,8 @@ func boardMember(ctx context.Context, tx *store.Tx, boardID, userID string) (boa
 	}
 	m, err := tx.BoardMember(ctx, boardID, userID)
 	if board.IsCode(err, board.CodeNotFound) {
-		err = board.Invalid("userId must be a person of the board's workspace. Invite the person first.")
+		err = board.Invalid("userId must be a person of the board's workspace. Invite the person first.").
+			In("userId", board.RuleValue)
 	}
 	return m, err
 }

@@ -71,10 +71,10 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	}
 	switch days := int(last.Sub(first)/(24*time.Hour)) + 1; {
 	case days < 1:
-		return out, board.Invalid("to must not be before from.")
+		return out, board.Invalid("to must not be before from.").In("to", board.RuleValue)
 	case days > calendarDays:
 		return out, board.Invalid("to must be at most %d days after from. A range has at most %d days, including "+
-			"both ends.", calendarDays-1, calendarDays)
+			"both ends.", calendarDays-1, calendarDays).In("to", board.RuleValue)
 	}
 	days, err := reportDays(ctx, v, in.TimeZone)
 	if err != nil {

@@ -190,8 +190,8 @@ func MoveCard(ctx context.Context, tx *store.Tx, in MoveCardInput) (board.Card, 
 			return card, err
 		}
 		if list.BoardID != card.BoardID {
-			return card, board.Invalid("listId must be a list of the card's own board. Use move_card_to_board to " +
-				"move a card to another board.")
+			return card, board.Invalid("listId must be a list of the card's own board. Use move_card_to_board to "+
+				"move a card to another board.").In("listId", board.RuleValue)
 		}
 		if err := roomInList(list, tx.On(list.BoardID)); err != nil {
 			return card, err
@@ -413,7 +413,8 @@ func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, add, remove 
 	for _, id := range d.added {
 		l, ok := known[id]
 		if !ok {
-			return nil, d, board.Invalid("labels must be labels of the card's board; %q is not.", id)
+			return nil, d, board.Invalid("labels must be labels of the card's board; %q is not.", id).
+				In("labels", board.RuleValue)
 		}
 		out = append(out, l)
 	}
@@ -438,7 +439,8 @@ func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, add, remo
 	for _, id := range d.added {
 		u, ok := known[id]
 		if !ok {
-			return nil, d, board.Invalid("assignees must be people who can see the board; %q is not.", id)
+			return nil, d, board.Invalid("assignees must be people who can see the board; %q is not.", id).
+				In("assignees", board.RuleValue)
 		}
 		out = append(out, u)
 	}

@@ -59,7 +59,8 @@ func AddChecklist(ctx context.Context, tx *store.Tx, in AddChecklistInput) (boar
 
 func itemTitle(s string) (string, error) {
 	if len([]rune(s)) > 512 {
-		return "", board.Invalid("items: each title must be a string of at most 512 characters.")
+		return "", board.Invalid("items: each title must be a string of at most 512 characters.").
+			In("items", board.RuleValue)
 	}
 	return title("items", s)
 }

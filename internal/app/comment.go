@@ -63,7 +63,7 @@ func AddComment(ctx context.Context, tx *store.Tx, in AddCommentInput) (board.Co
 
 func commentText(s string) (string, error) {
 	if board.Blank(s) {
-		return "", board.Invalid("text must not be empty.")
+		return "", board.Invalid("text must not be empty.").In("text", board.RuleEmpty)
 	}
 	return s, nil
 }

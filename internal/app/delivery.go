@@ -56,7 +56,7 @@ func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (boa
 	}
 	if !d.Status.CanSendAgain() {
 		return board.Delivery{}, board.Invalid("deliveryId: the delivery is %s. Only deliveries that failed, gave up "+
-			"or were skipped can be sent again.", d.Status)
+			"or were skipped can be sent again.", d.Status).In("deliveryId", board.RuleValue)
 	}
 	if err := tx.Redeliver(ctx, d.ID); err != nil {
 		return board.Delivery{}, err

@@ -37,7 +37,8 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	}
 	if _, err := tx.MemberByEmail(ctx, w.ID, email); !board.IsCode(err, board.CodeNotFound) {
 		if err == nil {
-			err = board.Invalid("email: %s already belongs to a member of the workspace.", email)
+			err = board.Invalid("email: %s already belongs to a member of the workspace.", email).
+				In("email", board.RuleValue)
 		}
 		return board.Invitation{}, err
 	}
@@ -201,16 +202,17 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 	case member && i.AcceptedBy == tx.Caller().UserID:
 		return tx.View.Workspace(ctx, i.WorkspaceID, board.ViewWorkspace)
 	case i.Status == board.InvitationAccepted:
-		return board.Workspace{}, board.Invalid("secret: the invitation was already accepted. Ask for another one.")
+		return board.Workspace{}, board.Invalid("secret: the invitation was already accepted. Ask for another one.").
+			In("secret", board.RuleValue)
 	case i.Status == board.InvitationWithdrawn:
-		return board.Workspace{}, board.Invalid("secret: the invitation was withdrawn. Contact the people of the " +
-			"workspace.")
+		return board.Workspace{}, board.Invalid("secret: the invitation was withdrawn. Contact the people of the "+
+			"workspace.").In("secret", board.RuleValue)
 	case i.Status == board.InvitationExpired:
 		return board.Workspace{}, board.Invalid("secret: the invitation expired on %s. Ask for "+
-			"another one.", i.ExpiresAt.Time().Format(board.DateLayout))
+			"another one.", i.ExpiresAt.Time().Format(board.DateLayout)).In("secret", board.RuleValue)
 	case member:
-		return board.Workspace{}, board.Invalid("secret: you are already in this workspace. The invitation stays " +
-			"open for the person it is meant for.")
+		return board.Workspace{}, board.Invalid("secret: you are already in this workspace. The invitation stays "+
+			"open for the person it is meant for.").In("secret", board.RuleValue)
 	}
 	if err := tx.AcceptInvitation(ctx, i); err != nil {
 		return board.Workspace{}, err

@@ -47,8 +47,8 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 		return MovedCard{}, err
 	}
 	if list.BoardID == card.BoardID {
-		return MovedCard{}, board.Invalid("listId must be a list of another board. Use move_card to move a card on " +
-			"its own board.")
+		return MovedCard{}, board.Invalid("listId must be a list of another board. Use move_card to move a card on "+
+			"its own board.").In("listId", board.RuleValue)
 	}
 	if err := takeOut(tx, card.BoardID, "listId"); err != nil {
 		return MovedCard{}, err
@@ -100,8 +100,8 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 		return MovedList{}, err
 	}
 	if list.BoardID == in.BoardID {
-		return MovedList{}, board.Invalid("boardId must be another board. Use move_list to move a list on its " +
-			"own board.")
+		return MovedList{}, board.Invalid("boardId must be another board. Use move_list to move a list on its "+
+			"own board.").In("boardId", board.RuleValue)
 	}
 	if err := takeOut(tx, list.BoardID, "boardId"); err != nil {
 		return MovedList{}, err

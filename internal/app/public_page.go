@@ -94,7 +94,8 @@ func (in *UpdatePublicPageInput) apply(ctx context.Context, tx *store.Tx, p *boa
 		p.Lists = slices.Compact(slices.Sorted(slices.Values(*in.Lists)))
 	}
 	if p.Mode == board.PublicComment && !p.Comments {
-		return board.Invalid("comments must be true if the mode is comment. Choose another mode, or show comments.")
+		return board.Invalid("comments must be true if the mode is comment. Choose another mode, or show comments.").
+			In("comments", board.RuleValue)
 	}
 	return nil
 }
@@ -114,7 +115,8 @@ func listsOf(ctx context.Context, tx *store.Tx, boardID, field string, ids ...st
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(lists, func(l board.List) bool { return l.ID == id }) {
-			return board.Invalid("%s must be a list of this board; %q is not.", field, id)
+			return board.Invalid("%s must be a list of this board; %q is not.", field, id).
+				In(field, board.RuleValue)
 		}
 	}
 	return nil
@@ -158,5 +160,5 @@ func publish(ctx context.Context, tx *store.Tx, boardID string) error {
 
 func confidentialPage(field string) error {
 	return board.Invalid("%s: the board is confidential and cannot have a public page. Change its "+
-		"visibility first.", field)
+		"visibility first.", field).In(field, board.RuleValue)
 }

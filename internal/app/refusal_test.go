@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,6 +46,44 @@ func TestRefusalsSayWhatIsAllowed(t *testing.T) {
 			a := w.owner.Refused(board.CodeInvalidRequest, c.operation, c.in)
 			if a.Message != c.want {
 				t.Errorf("%s with %v:\n%s\nwant\n%s", c.operation, c.in, a.Message, c.want)
+			}
+		}
+	})
+}
+
+// TestRefusalsNameTheFieldForPrograms checks the details of refusals by the
+// schema and by operations, and that a repeated request receives them again.
+func TestRefusalsNameTheFieldForPrograms(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for n, c := range []struct{ method, path, body, want string }{
+			{"POST", "/cards", `{"listId":"` + w.list + `","title":"x","due":{"date":"2026-03-01"}}`,
+				`[{"field":"due.date","rule":"unknown","allowed":"dueDate, dueTime, startDate, startTime, timeZone"}]`},
+			{"POST", "/cards", `{"listId":"` + w.list + `"}`, `[{"field":"title","rule":"required"}]`},
+			{"PATCH", "/lists/" + w.list, `{"wipLimit":0,"wipMode":"x"}`,
+				`[{"field":"wipLimit","rule":"value","allowed":"a whole number from 1 to 200000, or null"},` +
+					`{"field":"wipMode","rule":"value","allowed":"one of soft, hard"}]`},
+			{"POST", "/cards/" + w.card + "/comments", `{"text":" "}`, `[{"field":"text","rule":"empty"}]`},
+			{"PATCH", "/cards/" + w.card + "/labels", `{"add":["lbl_0"]}`, `[{"field":"labels","rule":"value"}]`},
+			{"GET", "/boards/" + w.board + "/activity?limt=1", "",
+				`[{"field":"limt","rule":"unknown","allowed":"cardId, limit, cursor"}]`},
+			{"POST", "/cards", "[]", ""},
+		} {
+			for range 2 { // the second response is the stored one
+				a := w.owner.Send(c.method, c.path, c.body, "Idempotency-Key", strconv.Itoa(n))
+				var got struct {
+					Error struct {
+						Code    board.Code
+						Details json.RawMessage
+					}
+				}
+				if err := json.Unmarshal(a.Raw, &got); err != nil {
+					t.Fatal(err)
+				}
+				if a.Status != 400 || got.Error.Code != board.CodeInvalidRequest || string(got.Error.Details) != c.want {
+					t.Errorf("%s %s %s: %d %s\nwant the details %s", c.method, c.path, c.body, a.Status, a.Raw, c.want)
+				}
 			}
 		}
 	})

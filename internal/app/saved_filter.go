@@ -179,8 +179,8 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 		return op.Page[board.Card]{}, err
 	}
 	if mark.Query != is {
-		return op.Page[board.Card]{}, board.Invalid("cursor: the filter has changed since the previous page. Start " +
-			"again without a cursor.")
+		return op.Page[board.Card]{}, board.Invalid("cursor: the filter has changed since the previous page. Start "+
+			"again without a cursor.").In("cursor", board.RuleValue)
 	}
 	env, err := environment(ctx, v, in.TimeZone, store.CardPage{WorkspaceID: f.WorkspaceID})
 	if err != nil {

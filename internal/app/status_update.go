@@ -60,7 +60,7 @@ func PostStatusUpdate(ctx context.Context, tx *store.Tx, in PostStatusUpdateInpu
 		return s, err
 	}
 	if s.StartDate != nil && s.TargetDate != nil && *s.TargetDate < *s.StartDate {
-		return s, board.Invalid("targetDate must not be before startDate.")
+		return s, board.Invalid("targetDate must not be before startDate.").In("targetDate", board.RuleValue)
 	}
 	zone := "UTC"
 	if tx.Caller().UserID != "" {

@@ -140,7 +140,8 @@ func GetBoardTemplate(ctx context.Context, v *store.View, in BoardTemplateInput)
 func DeleteBoardTemplate(ctx context.Context, tx *store.Tx, in BoardTemplateInput) (Deleted, error) {
 	for _, t := range board.BuiltInTemplates() {
 		if t.ID == in.TemplateID {
-			return Deleted{}, board.Invalid("templateId: a built-in template cannot be deleted.")
+			return Deleted{}, board.Invalid("templateId: a built-in template cannot be deleted.").
+				In("templateId", board.RuleValue)
 		}
 	}
 	workspaceID, err := tx.TemplateWorkspace(ctx, in.TemplateID)

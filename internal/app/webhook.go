@@ -66,7 +66,8 @@ func covered(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.
 		return board.Workspace{}, err
 	}
 	if b.Visibility == board.Confidential {
-		return board.Workspace{}, board.Invalid("boardId: a confidential board cannot have webhooks.")
+		return board.Workspace{}, board.Invalid("boardId: a confidential board cannot have webhooks.").
+			In("boardId", board.RuleValue)
 	}
 	count, err := tx.CountBoardWebhooks(ctx, b.ID)
 	if err != nil {
@@ -92,7 +93,8 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	if len(events) > 0 {
 		for _, k := range events {
 			if !slices.Contains(board.WebhookKinds(), k) {
-				return board.Invalid("events: each must be one of %s.", board.Listed(board.WebhookKinds()))
+				return board.Invalid("events: each must be one of %s.", board.Listed(board.WebhookKinds())).
+					In("events", board.RuleValue)
 			}
 		}
 		w.Events = slices.DeleteFunc(board.WebhookKinds(), func(k board.Kind) bool { return !slices.Contains(events, k) })
@@ -102,7 +104,7 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return board.Invalid("url is not a valid URL.")
+		return board.Invalid("url is not a valid URL.").In("url", board.RuleValue)
 	}
 	w.Host, w.LastFour = u.Host, address[max(0, len(address)-4):]
 	if p := board.PlatformOf(tx.Caller().UserAgent, u.Hostname()); p != "" {
@@ -268,7 +270,8 @@ func canSend(ctx context.Context, tx *store.Tx, w board.Webhook) error {
 	}
 	b, err := tx.View.Board(ctx, *w.BoardID, board.View)
 	if err == nil && b.Visibility == board.Confidential {
-		err = board.Invalid("webhookId: the webhook's board is confidential, so nothing can be sent.")
+		err = board.Invalid("webhookId: the webhook's board is confidential, so nothing can be sent.").
+			In("webhookId", board.RuleValue)
 	}
 	return err
 }
@@ -310,7 +313,8 @@ type WebhookSampleInput struct {
 func GetWebhookSample(_ context.Context, v *store.View, in WebhookSampleInput) (board.Outgoing, error) {
 	sample, ok := board.SampleOf(board.Kind(in.Event), v.Link(""))
 	if !ok {
-		return sample, board.Invalid("event must be one of %s.", board.Listed(board.WebhookKinds()))
+		return sample, board.Invalid("event must be one of %s.", board.Listed(board.WebhookKinds())).
+			In("event", board.RuleValue)
 	}
 	return sample, nil
 }

@@ -261,10 +261,11 @@ func checkWhen(ctx context.Context, v *store.View, r *board.Rule) error {
 		}
 	}
 	if w.Event == board.OnDueSoon && value(w.Hours) == 0 {
-		return board.Invalid("when.hours is required for the event due_soon.")
+		return board.Invalid("when.hours is required for the event due_soon.").In("when.hours", board.RuleRequired)
 	}
 	if r.If != "" && !w.Event.AboutCard() {
-		return board.Invalid("if must be empty for the event %s, because it does not concern a card.", w.Event)
+		return board.Invalid("if must be empty for the event %s, because it does not concern a card.", w.Event).
+			In("if", board.RuleValue)
 	}
 	if err := onBoard(ctx, v, r.BoardID, "when.listId", value(w.ListID)); err != nil {
 		return err
@@ -283,7 +284,7 @@ func onBoard(ctx context.Context, v *store.View, boardID, field, listID string) 
 	}
 	list, err := v.List(ctx, listID, board.View)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && list.BoardID != boardID {
-		return board.Invalid("%s must be a list of the rule's board.", field)
+		return board.Invalid("%s must be a list of the rule's board.", field).In(field, board.RuleValue)
 	}
 	return err
 }
@@ -303,13 +304,15 @@ func known[T any](ctx context.Context, load func(context.Context, string, []stri
 
 func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule, a board.RuleAction) error {
 	if !slices.Contains(board.RuleActions(), a.Operation) {
-		return board.Invalid("operation must be one of %s.", board.Listed(board.RuleActions()))
+		return board.Invalid("operation must be one of %s.", board.Listed(board.RuleActions())).
+			In("operation", board.RuleValue)
 	}
 	if a.NeedsCard() && !r.When.Event.AboutCard() {
 		return board.Invalid("the event %s does not concern a card.", r.When.Event)
 	}
 	if _, given := a.Input["cardId"]; given {
-		return board.Invalid("cardId must be left out. It is the card that triggered the rule.")
+		return board.Invalid("cardId must be left out. It is the card that triggered the rule.").
+			In("cardId", board.RuleValue)
 	}
 	sample := facts{today: v.Time(), card: board.Card{Title: "Card", Number: 1}, list: "List", person: &r.Owner}
 	in, err := input(a, "crd_01jb2m3n4p5q6r7s8t9v0w1x2y", &sample)

@@ -26,7 +26,8 @@ func ParseScopes(words []string) ([]Scope, error) {
 	}
 	for _, w := range words {
 		if !slices.Contains([]string{"read", "write", "admin"}, w) {
-			return nil, Invalid("scopes: %q is not a scope. Use read, write or admin.", strings.ToValidUTF8(w, "?"))
+			return nil, Invalid("scopes: %q is not a scope. Use read, write or admin.", strings.ToValidUTF8(w, "?")).
+				In("scopes", RuleValue)
 		}
 	}
 	return out, nil

@@ -33,7 +33,8 @@ func (in DueInput) Resolve() (Due, error) {
 func (in DueInput) resolve() (Due, error) {
 	var out Due
 	if in.TimeZone == "" && (in.DueTime != "" || in.StartTime != "") {
-		return out, Invalid("timeZone is required with dueTime or startTime. Use an IANA name such as Europe/Berlin.")
+		return out, Invalid("timeZone is required with dueTime or startTime. Use an IANA name such as Europe/Berlin.").
+			In("timeZone", RuleRequired)
 	}
 	zone := time.UTC
 	if in.TimeZone != "" {
@@ -51,7 +52,7 @@ func (in DueInput) resolve() (Due, error) {
 		return Due{}, err
 	}
 	if out.startsLate() {
-		return Due{}, Invalid("startDate must not be after the due date.")
+		return Due{}, Invalid("startDate must not be after the due date.").In("startDate", RuleValue)
 	}
 	return out, nil
 }
@@ -136,7 +137,7 @@ func same[T comparable](a, b *T) bool {
 func resolveDay(dateField, timeField, date, clock string, zone *time.Location) (*string, *Instant, error) {
 	if date == "" {
 		if clock != "" {
-			return nil, nil, Invalid("%s is required with %s.", dateField, timeField)
+			return nil, nil, Invalid("%s is required with %s.", dateField, timeField).In(dateField, RuleRequired)
 		}
 		return nil, nil, nil
 	}
@@ -149,7 +150,8 @@ func resolveDay(dateField, timeField, date, clock string, zone *time.Location) (
 	}
 	t, err := time.Parse("15:04", clock)
 	if err != nil || len(clock) != len("15:04") {
-		return nil, nil, Invalid("%s must be a time of day of the form HH:MM, from 00:00 to 23:59.", timeField)
+		return nil, nil, Invalid("%s must be a time of day of the form HH:MM, from 00:00 to 23:59.", timeField).
+			In(timeField, RuleValue)
 	}
 	at := InstantOf(wallTime(day.Add(time.Duration(t.Hour())*time.Hour+time.Duration(t.Minute())*time.Minute), zone))
 	return &date, &at, nil

@@ -57,13 +57,35 @@ const ReasonRecentSignIn Reason = "recent_sign_in_required"
 // Reasons returns all reasons.
 func Reasons() []Reason { return []Reason{ReasonRecentSignIn} }
 
+// FieldRule is the rule that an invalid field breaks.
+type FieldRule string
+
+// The rules of fields and parameters.
+const (
+	RuleRequired FieldRule = "required" // the field is missing
+	RuleUnknown  FieldRule = "unknown"  // the operation has no such field
+	RuleEmpty    FieldRule = "empty"    // the field must not be empty
+	RuleValue    FieldRule = "value"    // the value is not allowed
+)
+
+// FieldRules returns all rules.
+func FieldRules() []FieldRule { return []FieldRule{RuleRequired, RuleUnknown, RuleEmpty, RuleValue} }
+
+// Detail says for programs which field of a request is invalid.
+type Detail struct {
+	Field   string    `json:"field"` // path of the field, such as due.date or items[2]
+	Rule    FieldRule `json:"rule"`
+	Allowed string    `json:"allowed,omitzero"` // the allowed values or names, as in the message
+}
+
 // Fault is an error for the caller. Message is a whole sentence that names the
 // field or object and says what is allowed. It never holds an internal error, a
 // secret or another person's text.
 type Fault struct {
 	Code       Code
 	Message    string
-	Reason     Reason // empty for most
+	Reason     Reason   // empty for most
+	Details    []Detail // the invalid fields of an invalid_request
 	Cause      Cause
 	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; otherwise zero
 }
@@ -84,9 +106,15 @@ func IsCode(err error, code Code) bool {
 }
 
 // Invalid returns an invalid_request. The message should start with the field's
-// name.
+// name, which Fault.In then repeats for programs.
 func Invalid(format string, args ...any) *Fault {
 	return &Fault{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// In names the field that is invalid. It returns f.
+func (f *Fault) In(field string, rule FieldRule) *Fault {
+	f.Details = append(f.Details, Detail{Field: field, Rule: rule})
+	return f
 }
 
 // Listed joins values for a message: "a, b, c".

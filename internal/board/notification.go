@@ -203,7 +203,8 @@ func (s NotificationSettings) Check() error {
 	}
 	for i, r := range s.Reminders {
 		if !slices.Contains(Reminders(), r) || slices.Contains(s.Reminders[:i], r) {
-			return Invalid("reminders must be a list of week, day, hour and due, each at most once.")
+			return Invalid("reminders must be a list of week, day, hour and due, each at most once.").
+				In("reminders", RuleValue)
 		}
 	}
 	return nil

@@ -57,5 +57,5 @@ func ParsePlan(s string) (Plan, error) {
 	if _, ok := planLimits[Plan(s)]; ok {
 		return Plan(s), nil
 	}
-	return "", Invalid("plan must be one of free, team, business.")
+	return "", Invalid("plan must be one of free, team, business.").In("plan", RuleValue)
 }

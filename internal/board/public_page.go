@@ -96,7 +96,8 @@ func (g *Guest) keyOwner() string { return "guest:" + hex.EncodeToString(g.Key) 
 // characters.
 func GuestName(field, s string) (string, error) {
 	if Blank(s) {
-		return "", Invalid("%s must not be empty. Enter the name to show with your text.", field)
+		return "", Invalid("%s must not be empty. Enter the name to show with your text.", field).
+			In(field, RuleEmpty)
 	}
 	s, err := Line(field, s)
 	return strings.Join(strings.Fields(s), " "), err

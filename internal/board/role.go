@@ -18,7 +18,7 @@ func ParseWorkspaceRole(field, s string) (WorkspaceRole, error) {
 	case WorkspaceOwner, WorkspaceAdmin, WorkspaceMember, WorkspaceGuest:
 		return r, nil
 	}
-	return "", Invalid("%s must be one of owner, admin, member, guest.", field)
+	return "", Invalid("%s must be one of owner, admin, member, guest.", field).In(field, RuleValue)
 }
 
 // Role is a person's role on a board. The empty role means no access.

@@ -15,13 +15,14 @@ func Line(field, s string) (string, error) {
 	for _, r := range s {
 		switch name := unwanted(r); {
 		case name != "":
-			return "", Invalid("%s must not contain the character %U (%s). Remove it.", field, r, name)
+			return "", Invalid("%s must not contain the character %U (%s). Remove it.", field, r, name).
+				In(field, RuleValue)
 		case unicode.IsControl(r), lineEnd(r):
-			return "", Invalid("%s must be one line, without control characters.", field)
+			return "", Invalid("%s must be one line, without control characters.", field).In(field, RuleValue)
 		}
 	}
 	if Blank(s) {
-		return "", Invalid("%s must not be empty.", field)
+		return "", Invalid("%s must not be empty.", field).In(field, RuleEmpty)
 	}
 	return s, nil
 }

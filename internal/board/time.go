@@ -45,7 +45,7 @@ func ParseDate(field, s string) (time.Time, error) {
 	t, err := time.Parse(DateLayout, s)
 	if err != nil || t.Year() < 1900 || t.Year() > 2999 {
 		return time.Time{}, Invalid("%s must be a date of the form YYYY-MM-DD between the years 1900 "+
-			"and 2999.", field)
+			"and 2999.", field).In(field, RuleValue)
 	}
 	return t, nil
 }

@@ -51,7 +51,7 @@ func NormalEmail(s string) (string, error) {
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || local == "" || !strings.Contains(domain, ".") && domain != "localhost" || strings.Contains(domain, "@") ||
 		strings.ContainsFunc(s, notInAddress) || len(s) > 254 {
-		return "", Invalid("email must be an email address such as ada@example.com.")
+		return "", Invalid("email must be an email address such as ada@example.com.").In("email", RuleValue)
 	}
 	return s, nil
 }

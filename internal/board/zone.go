@@ -10,7 +10,8 @@ import (
 // machine, on its installation, or that name no place: Local, localtime,
 // posixrules, Factory, the posix/ and right/ trees, and offsets such as +02:00.
 func LoadZone(field, name string) (*time.Location, error) {
-	refusal := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field)
+	refusal := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field).
+		In(field, RuleValue)
 	switch name {
 	case "", "Local", "localtime", "posixrules", "Factory":
 		return nil, refusal

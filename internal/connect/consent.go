@@ -102,7 +102,7 @@ func (in Allowed) consent(ctx context.Context, tx *store.Tx, asked []board.Scope
 	}
 	for _, s := range chosen {
 		if !slices.Contains(offered(asked), s) {
-			return nil, board.Invalid("scopes: the app did not request %s.", s)
+			return nil, board.Invalid("scopes: the app did not request %s.", s).In("scopes", board.RuleValue)
 		}
 	}
 	if in.WorkspaceID != "" {
@@ -175,11 +175,13 @@ func (s *Server) beforeTyped(_ context.Context, db *store.DB, caller board.Calle
 func pendingDevice(ctx context.Context, v *store.View, userCode string) (board.Device, error) {
 	hash, ok := board.UserCodeHash(userCode)
 	if !ok {
-		return board.Device{}, board.Invalid("userCode must be eight consonants, such as WDJB-MJHT.")
+		return board.Device{}, board.Invalid("userCode must be eight consonants, such as WDJB-MJHT.").
+			In("userCode", board.RuleValue)
 	}
 	d, err := v.AskedDevice(ctx, hash)
 	if board.IsCode(err, board.CodeNotFound) {
-		err = board.Invalid("userCode is wrong, was already used or is older than 15 minutes. Compare it with the device.")
+		err = board.Invalid("userCode is wrong, was already used or is older than 15 minutes. Compare it with the device.").
+			In("userCode", board.RuleValue)
 	}
 	return d, err
 }
@@ -234,7 +236,8 @@ func DenyDevice(ctx context.Context, tx *store.Tx, in DeviceInput) (Answered, er
 func decideDevice(ctx context.Context, tx *store.Tx, d board.Device) (Answered, error) {
 	decided, err := tx.AnswerDevice(ctx, d)
 	if err == nil && !decided {
-		err = board.Invalid("userCode: the request has already been approved or denied.")
+		err = board.Invalid("userCode: the request has already been approved or denied.").
+			In("userCode", board.RuleValue)
 	}
 	if err != nil {
 		return Answered{}, err

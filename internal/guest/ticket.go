@@ -47,12 +47,14 @@ func (t tickets) sign(at uint64) []byte {
 func (t tickets) check(ticket string, now time.Time) error {
 	raw, err := base64.RawURLEncoding.DecodeString(ticket)
 	if err != nil || len(raw) != 8+ticketMAC || !hmac.Equal(raw, t.sign(binary.BigEndian.Uint64(raw))) {
-		return board.Invalid("ticket is not valid for this page. Reload the page and try again.")
+		return board.Invalid("ticket is not valid for this page. Reload the page and try again.").
+			In("ticket", board.RuleValue)
 	}
 	age := now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(raw))))
 	switch {
 	case age > ticketLife:
-		return board.Invalid("ticket is more than a day old. Reload the page and try again.")
+		return board.Invalid("ticket is more than a day old. Reload the page and try again.").
+			In("ticket", board.RuleValue)
 	case age < ticketAge:
 		return &board.Fault{
 			Code: board.CodeRateLimited, RetryAfter: ticketAge - age,

@@ -193,7 +193,8 @@ func (g *Guard) refuse(t target, addr netip.Addr) *Refused {
 // notPublic returns the refusal of a URL. The reason completes "the address".
 func notPublic(reason string) error {
 	return board.Invalid(
-		"url: the address %s. Use an https:// address on port 443 of a host on the public internet.", reason)
+		"url: the address %s. Use an https:// address on port 443 of a host on the public internet.", reason).
+		In("url", board.RuleValue)
 }
 
 // Parse checks everything about a URL that needs no DNS. It returns the URL in
@@ -221,13 +222,13 @@ func (g *Guard) Parse(address string) (*url.URL, error) {
 func (g *Guard) parse(address string) (*url.URL, target, error) {
 	u, reason := parseURL(address)
 	if reason != "" {
-		return nil, target{}, board.Invalid("url: %s.", reason)
+		return nil, target{}, board.Invalid("url: %s.", reason).In("url", board.RuleValue)
 	}
 	implied := map[string]string{"https": "443", "http": "80"}[u.Scheme]
 	port := cmp.Or(u.Port(), implied)
 	h, reason := parseHost(u.Hostname())
 	if reason != "" {
-		return nil, target{}, board.Invalid("url: its host %s.", reason)
+		return nil, target{}, board.Invalid("url: its host %s.", reason).In("url", board.RuleValue)
 	}
 	t, reason := g.target(u.Scheme, h, port)
 	if reason != "" {
@@ -242,7 +243,7 @@ func (g *Guard) parse(address string) (*url.URL, target, error) {
 	}
 	if utf8.RuneCountInString(u.String()) > maxAddress {
 		return nil, target{}, board.Invalid("url: the address has more than %d characters after escaping special "+
-			"characters.", maxAddress)
+			"characters.", maxAddress).In("url", board.RuleValue)
 	}
 	return u, t, nil
 }
@@ -322,9 +323,11 @@ func (g *Guard) Check(ctx context.Context, address string) error {
 	if err != nil {
 		var failed *net.DNSError
 		if errors.As(err, &failed) && failed.IsNotFound {
-			return board.Invalid("url: its host does not exist, because it has no IP address.")
+			return board.Invalid("url: its host does not exist, because it has no IP address.").
+				In("url", board.RuleValue)
 		}
-		return board.Invalid("url: its host could not be resolved. Check the name, or try again later.")
+		return board.Invalid("url: its host could not be resolved. Check the name, or try again later.").
+			In("url", board.RuleValue)
 	}
 	for _, addr := range addrs {
 		if refused := g.refuse(t, addr); refused != nil {

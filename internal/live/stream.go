@@ -60,7 +60,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller,
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	if len(ids) > boardsMost {
-		return board.Invalid("boards must contain at most %d ids, separated by commas.", boardsMost)
+		return board.Invalid("boards must contain at most %d ids, separated by commas.", boardsMost).
+			In("boards", board.RuleValue)
 	}
 	s := &stream{
 		hub: h, caller: caller, still: still, out: w, ctl: http.NewResponseController(w), sent: map[string]int64{}, people: map[string]string{},

@@ -12,17 +12,19 @@ import (
 // refusalBody is the structured content of an error.
 type refusalBody struct {
 	Error struct {
-		Code       board.Code `json:"code"`
-		Message    string     `json:"message"`
-		Next       string     `json:"next"`
-		RetryAfter int        `json:"retryAfter,omitzero"` // seconds
+		Code       board.Code     `json:"code"`
+		Message    string         `json:"message"`
+		Reason     board.Reason   `json:"reason,omitzero"`
+		Details    []board.Detail `json:"details,omitempty"`
+		Next       string         `json:"next"`
+		RetryAfter int            `json:"retryAfter,omitzero"` // seconds
 	} `json:"error"`
 }
 
 // refusal returns an outcome that says what failed and what to do next.
 func refusal(f *board.Fault) outcome {
 	var r refusalBody
-	r.Error.Code, r.Error.Message = f.Code, f.Message
+	r.Error.Code, r.Error.Message, r.Error.Reason, r.Error.Details = f.Code, f.Message, f.Reason, f.Details
 	r.Error.RetryAfter = int((f.RetryAfter + time.Second - 1) / time.Second)
 	r.Error.Next = next(f, r.Error.RetryAfter)
 	body, err := json.Marshal(r)

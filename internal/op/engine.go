@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -231,7 +232,9 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 				return err
 			}
 			fault = f
-			keep = store.Stored{Fault: f.Code, Answer: []byte(f.Message)}
+			if keep, err = storedFault(f); err != nil {
+				return err
+			}
 		} else {
 			keep.WorkspaceID, keep.BoardID = tx.Scope()
 		}
@@ -259,9 +262,33 @@ func replay(ctx context.Context, tx *store.Tx, s *store.Stored) (Answer, error, 
 		return Answer{}, nil, err
 	}
 	if s.Fault != "" {
-		return Answer{Replayed: true}, &board.Fault{Code: s.Fault, Message: string(s.Answer)}, nil
+		fault, err := replayedFault(s)
+		return Answer{Replayed: true}, fault, err
 	}
 	return Answer{Body: s.Answer, Replayed: true}, nil, nil
+}
+
+// faultRecord is a fault as it is stored for an idempotency key.
+type faultRecord struct {
+	Message string         `json:"message"`
+	Reason  board.Reason   `json:"reason,omitzero"`
+	Details []board.Detail `json:"details,omitempty"`
+}
+
+func storedFault(f *board.Fault) (store.Stored, error) {
+	record, err := json.Marshal(faultRecord{f.Message, f.Reason, f.Details})
+	return store.Stored{Fault: f.Code, Answer: record}, err
+}
+
+// replayedFault returns a stored fault. Servers before v0.2.0 stored the message
+// alone.
+func replayedFault(s *store.Stored) (*board.Fault, error) {
+	if jsontext.Value(s.Answer).Kind() != '{' {
+		return &board.Fault{Code: s.Fault, Message: string(s.Answer)}, nil
+	}
+	var r faultRecord
+	err := json.Unmarshal(s.Answer, &r)
+	return &board.Fault{Code: s.Fault, Message: r.Message, Reason: r.Reason, Details: r.Details}, err
 }
 
 // run executes the command and writes its audit entry.

@@ -15,38 +15,41 @@ import (
 	"cardwall/internal/board"
 )
 
-// explain returns a sentence for a validation error: the field's name and what
-// is allowed there, as the schema says. It never repeats the value. The schema
-// is the one that was validated against, name the field that it describes, or
-// "" for the whole body.
-func (in *Input) explain(s *huma.Schema, name string, err error) string {
+// explain describes a validation error: in a sentence with the field's name and
+// what is allowed there, as the schema says, and as a detail. It never repeats
+// the value. The schema is the one that was validated against, name the field
+// that it describes, or "" for the whole body.
+func (in *Input) explain(s *huma.Schema, name string, err error) (string, board.Detail) {
 	d, ok := err.(huma.ErrorDetailer)
 	if !ok {
-		return "The input is not valid."
+		return "The input is not valid.", board.Detail{Field: name, Rule: board.RuleValue}
 	}
 	detail := d.ErrorDetail()
 	at, prefix := in.find(s, name, detail.Location)
+	out := board.Detail{Field: quoted(detail.Location), Rule: board.RuleValue}
 	switch {
 	case detail.Message == validation.MsgUnexpectedProperty:
 		object := in.name
 		if prefix != "" {
 			object = prefix
 		}
-		return fmt.Sprintf("%s is not a field of %s. Allowed fields are %s.",
-			quoted(detail.Location), object, strings.Join(in.fieldNames(s, at), ", "))
+		out.Rule, out.Allowed = board.RuleUnknown, strings.Join(in.fieldNames(s, at), ", ")
+		return fmt.Sprintf("%s is not a field of %s. Allowed fields are %s.", out.Field, object, out.Allowed), out
 	case strings.HasPrefix(detail.Message, "expected required property"):
 		required := strings.Fields(detail.Message)[3]
-		if detail.Location != "" {
-			required = detail.Location + "." + required
+		if out.Field != "" {
+			required = out.Field + "." + required
 		}
-		return required + " is required."
+		return required + " is required.", board.Detail{Field: required, Rule: board.RuleRequired}
 	case detail.Message == emptyText:
-		return quoted(detail.Location) + " must not be empty."
+		out.Rule = board.RuleEmpty
+		return out.Field + " must not be empty.", out
 	}
-	if detail.Location == "" {
-		return fmt.Sprintf("The body must be %s.", in.allowed(at))
+	out.Allowed = in.allowed(at)
+	if out.Field == "" {
+		return fmt.Sprintf("The body must be %s.", out.Allowed), out
 	}
-	return fmt.Sprintf("%s must be %s.", quoted(detail.Location), in.allowed(at))
+	return fmt.Sprintf("%s must be %s.", out.Field, out.Allowed), out
 }
 
 // bodyFault explains why a body that is valid by its schema cannot be decoded
@@ -58,7 +61,7 @@ func (in *Input) bodyFault(err error) error {
 	}
 	location := strings.Join(slices.Collect(semantic.JSONPointer.Tokens()), ".")
 	at, _ := in.find(in.Body, "", location)
-	return board.Invalid("%s must be %s.", quoted(location), in.allowed(at))
+	return board.Invalid("%s must be %s.", quoted(location), in.allowed(at)).In(location, board.RuleValue)
 }
 
 // find returns the schema at a location such as due.dueDate or items[2], and

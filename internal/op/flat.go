@@ -24,7 +24,8 @@ const MaxKey = 255
 // the key was given.
 func CheckKey(name, key string) error {
 	if key == "" || len(key) > MaxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return board.Invalid("%s must be a text of 1 to %d printable ASCII characters without spaces.", name, MaxKey)
+		return board.Invalid("%s must be a text of 1 to %d printable ASCII characters without spaces.", name, MaxKey).
+			In(name, board.RuleValue)
 	}
 	return nil
 }
@@ -67,7 +68,7 @@ func (o *Operation) Spread(object []byte) (args Arguments, key string, err error
 	for _, f := range o.Input.Fields {
 		v, ok := given[f.Name]
 		if !ok && f.In == InPath {
-			return Arguments{}, "", board.Invalid("%s is required.", f.Name)
+			return Arguments{}, "", board.Invalid("%s is required.", f.Name).In(f.Name, board.RuleRequired)
 		}
 		if !ok {
 			continue
@@ -104,15 +105,24 @@ func (o *Operation) Spread(object []byte) (args Arguments, key string, err error
 }
 
 func (o *Operation) unknown(name string) error {
-	if len(o.Input.Fields) == 0 {
-		return board.Invalid("%s is not a field of %s, which takes none.", quoted(name), o.Name)
-	}
 	names := make([]string, len(o.Input.Fields))
 	for i, f := range o.Input.Fields {
 		names[i] = f.Name
 	}
-	return board.Invalid("%s is not a field of %s. Allowed "+
-		"fields are %s.", quoted(name), o.Name, strings.Join(names, ", "))
+	return unknownFault(name, "field", o.Name, names)
+}
+
+// unknownFault returns the fault for a name that an operation does not have. The
+// noun is "field" or "parameter".
+func unknownFault(name, noun, operation string, allowed []string) error {
+	name = quoted(name)
+	if len(allowed) == 0 {
+		return board.Invalid("%s is not a %s of %s, which takes none.", name, noun, operation).In(name, board.RuleUnknown)
+	}
+	names := strings.Join(allowed, ", ")
+	f := board.Invalid("%s is not a %s of %s. Allowed %ss are %s.", name, noun, operation, noun, names)
+	f.Details = []board.Detail{{Field: name, Rule: board.RuleUnknown, Allowed: names}}
+	return f
 }
 
 // fieldsOf splits a strict JSON object into its fields. No bytes are an empty
@@ -147,7 +157,7 @@ func objectFault(err error) error {
 func (f Field) text(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case 'n':
-		return "", board.Invalid("%s must not be null. Leave it out instead.", f.Name)
+		return "", board.Invalid("%s must not be null. Leave it out instead.", f.Name).In(f.Name, board.RuleValue)
 	case '0', 't', 'f':
 		if f.In == InQuery {
 			return string(v), nil
@@ -158,11 +168,11 @@ func (f Field) text(v jsontext.Value) (string, error) {
 
 func textOf(name string, v jsontext.Value) (string, error) {
 	if v.Kind() != '"' {
-		return "", board.Invalid("%s must be a string.", name)
+		return "", board.Invalid("%s must be a string.", name).In(name, board.RuleValue)
 	}
 	text, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {
-		return "", board.Invalid("%s must be valid UTF-8.", name)
+		return "", board.Invalid("%s must be valid UTF-8.", name).In(name, board.RuleValue)
 	}
 	return string(text), nil
 }

@@ -119,11 +119,11 @@ func (in *Input) decode(args Arguments) (any, error) {
 			queryNames = append(queryNames, f.Name)
 			given := args.Query[f.Name]
 			if len(given) > 1 {
-				return nil, board.Invalid("%s is given more than once.", f.Name)
+				return nil, board.Invalid("%s is given more than once.", f.Name).In(f.Name, board.RuleValue)
 			}
 			if len(given) == 0 {
 				if f.Required {
-					return nil, board.Invalid("%s is required.", f.Name)
+					return nil, board.Invalid("%s is required.", f.Name).In(f.Name, board.RuleRequired)
 				}
 				continue
 			}
@@ -137,11 +137,7 @@ func (in *Input) decode(args Arguments) (any, error) {
 	}
 	for name := range args.Query {
 		if !slices.Contains(queryNames, name) {
-			if len(queryNames) == 0 {
-				return nil, board.Invalid("%s is not a parameter of %s, which takes none.", quoted(name), in.name)
-			}
-			return nil, board.Invalid("%s is not a parameter of %s. Allowed "+
-				"parameters are %s.", quoted(name), in.name, strings.Join(queryNames, ", "))
+			return nil, unknownFault(name, "parameter", in.name, queryNames)
 		}
 	}
 	return value.Interface(), nil
@@ -163,7 +159,7 @@ func (in *Input) decodeBody(body []byte, value reflect.Value) error {
 	}
 	for name, v := range object {
 		if s := in.Body.Properties[name]; s != nil && v == nil && !s.Nullable {
-			return board.Invalid("%s must not be null. Leave it out instead.", name)
+			return board.Invalid("%s must not be null. Leave it out instead.", name).In(name, board.RuleValue)
 		}
 	}
 	if err := in.validate(in.Body, "", object); err != nil {
@@ -190,12 +186,12 @@ func (in *Input) setText(f Field, text string, dest reflect.Value) error {
 		v = n
 	case huma.TypeBoolean:
 		if text != "true" && text != "false" {
-			return board.Invalid("%s must be true or false.", f.Name)
+			return board.Invalid("%s must be true or false.", f.Name).In(f.Name, board.RuleValue)
 		}
 		v = text == "true"
 	default:
 		if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
-			return board.Invalid("%s must be valid UTF-8 without U+0000.", f.Name)
+			return board.Invalid("%s must be valid UTF-8 without U+0000.", f.Name).In(f.Name, board.RuleValue)
 		}
 	}
 	if err := in.validate(f.Schema, f.Name, v); err != nil {
@@ -219,14 +215,29 @@ func (in *Input) validate(s *huma.Schema, name string, v any) error {
 	if len(res.Errors) == 0 {
 		return nil
 	}
-	messages := make([]string, 0, len(res.Errors))
-	for _, err := range res.Errors {
-		messages = append(messages, in.explain(s, name, err))
+	type explained struct {
+		message string
+		detail  board.Detail
 	}
-	slices.Sort(messages)
-	messages = slices.Compact(messages)
-	return board.Invalid("%s", strings.Join(messages[:min(len(messages), 5)], " "))
+	all := make([]explained, 0, len(res.Errors))
+	for _, err := range res.Errors {
+		message, detail := in.explain(s, name, err)
+		all = append(all, explained{message, detail})
+	}
+	slices.SortFunc(all, func(a, b explained) int { return strings.Compare(a.message, b.message) })
+	all = slices.Compact(all)
+	fault := board.Invalid("")
+	var messages []string
+	for _, e := range all[:min(len(all), maxExplained)] {
+		messages = append(messages, e.message)
+		fault.Details = append(fault.Details, e.detail)
+	}
+	fault.Message = strings.Join(messages, " ")
+	return fault
 }
+
+// maxExplained is the maximum number of validation errors in a message.
+const maxExplained = 5
 
 // quoted returns a quoted name from a request, truncated to a bounded length.
 func quoted(name string) string {

@@ -102,6 +102,6 @@ func cursorMAC(secret []byte, bound [32]byte, text []byte) []byte {
 }
 
 func cursorFault() error {
-	return board.Invalid("cursor is not valid for this operation with these filters. Use nextCursor unchanged, or " +
-		"start again without a cursor.")
+	return board.Invalid("cursor is not valid for this operation with these filters. Use nextCursor unchanged, or "+
+		"start again without a cursor.").In("cursor", board.RuleValue)
 }

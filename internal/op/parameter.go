@@ -15,7 +15,8 @@ func (f Field) checkFilled(text string) error {
 	if f.In != InQuery || f.Required || f.Name == "cursor" && text == "" || strings.TrimSpace(text) != "" {
 		return nil
 	}
-	return board.Invalid("%s must not be empty. Leave it out, or give a value. %s", f.Name, f.takes())
+	return board.Invalid("%s must not be empty. Leave it out, or give a value. %s", f.Name, f.takes()).
+		In(f.Name, board.RuleEmpty)
 }
 
 // takes returns a sentence about the values that the parameter accepts.
@@ -40,7 +41,7 @@ func (f Field) takes() string {
 func (f Field) number(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {
-		return 0, board.Invalid("%s must be a whole number%s.", f.Name, f.bounds())
+		return 0, board.Invalid("%s must be a whole number%s.", f.Name, f.bounds()).In(f.Name, board.RuleValue)
 	}
 	return n, nil
 }

@@ -23,7 +23,8 @@ func ParseSearch(text string, env Env) (Query, error) {
 // scan splits a search text into terms.
 func scan(text, param string) ([]term, error) {
 	if len(text) > MaxTextBytes {
-		return nil, board.Invalid("%s must not be longer than %d bytes.", param, MaxTextBytes)
+		return nil, board.Invalid("%s must not be longer than %d bytes.", param, MaxTextBytes).
+			In(param, board.RuleValue)
 	}
 	s := scanner{text: validUTF8(text), param: param}
 	var terms []term

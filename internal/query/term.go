@@ -60,7 +60,8 @@ func (t *term) refuse(i int, format string, args ...any) error {
 }
 
 func refuseAt(param string, at int, format string, args ...any) error {
-	return board.Invalid("%s: %s (at offset %d).", param, fmt.Sprintf(format, args...), at)
+	return board.Invalid("%s: %s (at offset %d).", param, fmt.Sprintf(format, args...), at).
+		In(param, board.RuleValue)
 }
 
 // append appends the term in the search grammar.

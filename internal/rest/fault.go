@@ -11,13 +11,14 @@ type errorEnvelope struct {
 }
 
 type errorBody struct {
-	Code    board.Code   `json:"code"`
-	Message string       `json:"message"`
-	Reason  board.Reason `json:"reason,omitzero"`
+	Code    board.Code     `json:"code"`
+	Message string         `json:"message"`
+	Reason  board.Reason   `json:"reason,omitzero"`
+	Details []board.Detail `json:"details,omitempty"`
 }
 
 func faultEnvelope(f *board.Fault) errorEnvelope {
-	return errorEnvelope{errorBody{f.Code, f.Message, f.Reason}}
+	return errorEnvelope{errorBody{f.Code, f.Message, f.Reason, f.Details}}
 }
 
 // StatusOf returns the HTTP status of a fault.

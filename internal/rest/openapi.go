@@ -355,14 +355,19 @@ func headers() map[string]*huma.Header {
 	}
 }
 
+// enum returns values as the enumeration of a schema.
+func enum[T ~string](values []T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
+}
+
 func errorSchema() *huma.Schema {
 	codes := []any{}
 	for _, row := range refusals() {
 		codes = append(codes, string(row.Code))
-	}
-	reasons := []any{}
-	for _, reason := range board.Reasons() {
-		reasons = append(reasons, string(reason))
 	}
 	return &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"error"}, AdditionalProperties: false, Description: "An error.",
@@ -378,10 +383,36 @@ func errorSchema() *huma.Schema {
 					Examples: []any{"title is required."},
 				},
 				"reason": {
-					Type: huma.TypeString, Enum: reasons, Description: "Tells apart errors of one code, where a program acts on the difference. Absent for most errors.",
+					Type: huma.TypeString, Enum: enum(board.Reasons()),
+					Description: "Distinguishes errors with the same code that a program handles differently. Absent for most errors.",
+				},
+				"details": {
+					Type: huma.TypeArray, Items: detailSchema(),
+					Description: "The invalid fields of an invalid_request. Absent if the error is not about single fields.",
 				},
 			},
 		}},
+	}
+}
+
+func detailSchema() *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"field", "rule"}, AdditionalProperties: false,
+		Properties: map[string]*huma.Schema{
+			"field": {
+				Type: huma.TypeString, Description: "Path of the field or parameter. Empty for the whole body.",
+				Examples: []any{"due.date"},
+			},
+			"rule": {
+				Type: huma.TypeString, Enum: enum(board.FieldRules()),
+				Description: "What is wrong: the field is missing (required), the operation does not have it (unknown), " +
+					"it must not be empty (empty), or its value is not allowed (value).",
+			},
+			"allowed": {
+				Type: huma.TypeString, Description: "The allowed values or names, as in the message. Absent if the message explains more.",
+				Examples: []any{"a whole number from 1 to 200"},
+			},
+		},
 	}
 }
 

@@ -181,7 +181,7 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 		return nil, nil, err
 	}
 	if n := len(p.Cursor.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
-		return nil, nil, board.Invalid("cursor is not one of this order.")
+		return nil, nil, board.Invalid("cursor is not one of this order.").In("cursor", board.RuleValue)
 	}
 	parts, err := v.recent(ctx, plan)
 	if err != nil {

@@ -39,7 +39,7 @@ func (tx *Tx) InsertPasskey(ctx context.Context, p *board.Passkey, credentialID 
 	n, err := tx.affected(ctx, "INSERT INTO passkeys (id, user_id, name, credential_id, credential, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
 		p.ID, tx.caller.UserID, p.Name, credentialID, credential, int64(tx.now))
 	if err == nil && n == 0 {
-		err = board.Invalid("credential: this passkey is known already.")
+		err = board.Invalid("credential: this passkey is known already.").In("credential", board.RuleValue)
 	}
 	return err
 }

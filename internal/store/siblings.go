@@ -102,7 +102,8 @@ func (tx *Tx) neighbour(ctx context.Context, s Siblings, parentID, self, id stri
 		return "", err
 	}
 	if !found || id == self {
-		return "", board.Invalid("position must name another open %s that stands in the same place; %q does not.", s.Noun, id)
+		return "", board.Invalid("position must name another open %s that stands in the same place; %q does not.", s.Noun, id).
+			In("position", board.RuleValue)
 	}
 	return rank, nil
 }
@@ -163,7 +164,7 @@ func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (Ra
 			return m, err
 		}
 		if known == 0 {
-			return m, board.Invalid("cursor is too old; begin again without it.")
+			return m, board.Invalid("cursor is too old; begin again without it.").In("cursor", board.RuleValue)
 		}
 		old := m.Rank
 		m.Rank = "" // before all that were there

@@ -44,7 +44,8 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at, verified_at) VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
 		u.ID, u.Email, u.Name, optional(passwordHash), u.TimeZone, int64(tx.now))
 	if err == nil && n == 0 {
-		err = board.Invalid("email is taken: there is an account with the address %s.", u.Email)
+		err = board.Invalid("email is taken: there is an account with the address %s.", u.Email).
+			In("email", board.RuleValue)
 	}
 	return err
 }

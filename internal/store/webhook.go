@@ -130,7 +130,9 @@ func (tx *Tx) Webhook(ctx context.Context, id string, takesAway bool) (board.Web
 		return board.Webhook{}, board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; its webhooks can be paused and deleted, nothing else, until its operator lifts that.")
 	}
 	if w.trashed && !takesAway && !tx.caller.System {
-		return board.Webhook{}, board.Invalid("webhookId: the webhook's board is in the trash. Restore the board first, or delete the webhook.")
+		return board.Webhook{}, board.Invalid("webhookId: the webhook's board is in the trash. Restore the board first, "+
+			"or delete the webhook.").
+			In("webhookId", board.RuleValue)
 	}
 	tx.workspace = w.WorkspaceID
 	return w.Webhook, nil

@@ -126,7 +126,7 @@ func (in *reader) document() error {
 		}
 	default:
 		return board.Invalid("format is %q; this program reads "+
-			"%s and %s.", excerpt(format, 60), Format, WorkspaceFormat)
+			"%s and %s.", excerpt(format, 60), Format, WorkspaceFormat).In("format", board.RuleValue)
 	}
 	if _, err := in.dec.ReadToken(); err == nil || !errors.Is(err, io.EOF) {
 		return board.Invalid("The file continues after its end, at byte %d.", in.dec.InputOffset())
@@ -144,7 +144,8 @@ func (in *reader) open() (format string, err error) {
 		return "", err
 	}
 	if t.Kind() != '"' || t.String() != "format" {
-		return "", board.Invalid("format must come first; the file is not an export of Cardwall.")
+		return "", board.Invalid("format must come first; the file is not an export of Cardwall.").
+			In("format", board.RuleValue)
 	}
 	return format, json.UnmarshalDecode(in.dec, &format)
 }
@@ -156,7 +157,9 @@ func (in *reader) begin(kind jsontext.Kind) error {
 		return err
 	}
 	if t.Kind() != kind {
-		return board.Invalid("%s must be an %s.", cmpOr(strings.TrimPrefix(string(at), "/"), "The document"), map[jsontext.Kind]string{'{': "object", '[': "array"}[kind])
+		name, want := strings.TrimPrefix(string(at), "/"), map[jsontext.Kind]string{'{': "object", '[': "array"}[kind]
+		return board.Invalid("%s must be an %s.", cmpOr(name, "The document"), want).
+			In(name, board.RuleValue)
 	}
 	return nil
 }
@@ -203,7 +206,7 @@ func (in *reader) members(order []string, read func(name string) error) error {
 			}
 		case i < next || required(order[next:i]) != "":
 			return board.Invalid("%s is in the wrong place (byte %d). The members of the document are, in this "+
-				"order: %s.", name, in.dec.InputOffset(), strings.Join(order, ", "))
+				"order: %s.", name, in.dec.InputOffset(), strings.Join(order, ", ")).In(name, board.RuleValue)
 		default:
 			next = i + 1
 			if err := read(name); err != nil {
@@ -282,7 +285,7 @@ func (in *reader) counts(have countsRecord) error {
 	}
 	if want != have {
 		return board.Invalid("counts is %s, but the document contains %s. Parts of the export are missing. Export "+
-			"it again.", want, have)
+			"it again.", want, have).In("counts", board.RuleValue)
 	}
 	return nil
 }

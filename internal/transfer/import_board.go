@@ -161,7 +161,8 @@ func (r *boardReader) begin() error {
 	switch b.Visibility {
 	case board.VisibleToWorkspace, board.Private, board.Confidential:
 	default:
-		return board.Invalid("board.visibility must be one of workspace, private, confidential.")
+		return board.Invalid("board.visibility must be one of workspace, private, confidential.").
+			In("board.visibility", board.RuleValue)
 	}
 	if r.made.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
 		return board.Invalid("boardVersion and board.nextNumber must be valid numbers for a board.")

@@ -196,7 +196,7 @@ func identifier(at, s string) error {
 func (in *reader) title(at string, s *string) error {
 	if strings.TrimSpace(*s) == "" || strings.ContainsFunc(*s, unicode.IsControl) || utf8.RuneCountInString(*s) > in.tx.Limits().Title {
 		return board.Invalid("%s must be one line of at most %d characters and must not "+
-			"be empty.", at, in.tx.Limits().Title)
+			"be empty.", at, in.tx.Limits().Title).In(at, board.RuleEmpty)
 	}
 	clean := cmp.Or(board.CleanLine(*s), "Untitled")
 	if clean != strings.TrimSpace(*s) {
@@ -208,7 +208,8 @@ func (in *reader) title(at string, s *string) error {
 
 func (in *reader) text(at, s string) error {
 	if strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > in.tx.Limits().Text {
-		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, in.tx.Limits().Text)
+		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, in.tx.Limits().Text).
+			In(at, board.RuleValue)
 	}
 	return nil
 }
@@ -216,7 +217,7 @@ func (in *reader) text(at, s string) error {
 // times returns an error for missing times. Zero is 1970, before any board.
 func (in *reader) times(at string, created, updated board.Instant) error {
 	if created == 0 || updated == 0 {
-		return board.Invalid("%s must have the times of creation and last change.", at)
+		return board.Invalid("%s must have the times of creation and last change.", at).In(at, board.RuleValue)
 	}
 	return nil
 }
@@ -237,7 +238,7 @@ func due(at string, d board.Due) error {
 		at    *board.Instant
 	}{{"dueDate", d.DueDate, d.DueAt}, {"startDate", d.StartDate, d.StartAt}} {
 		if day.date == nil && day.at != nil || day.at != nil && d.TimeZone == nil {
-			return board.Invalid("%s: an instant requires %s and timeZone.", at, day.field)
+			return board.Invalid("%s: an instant requires %s and timeZone.", at, day.field).In(at, board.RuleValue)
 		}
 		if day.date != nil {
 			if _, err := board.ParseDate(at+"."+day.field, *day.date); err != nil {

@@ -48,7 +48,7 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		case "cardwall":
 			read = Import
 		default:
-			return board.Invalid("format must be trello or cardwall.")
+			return board.Invalid("format must be trello or cardwall.").In("format", board.RuleValue)
 		}
 		var told error // error already sent as the last line
 		defer func() { metrics.imported(format, errors.Join(err, told)) }()

@@ -268,7 +268,7 @@ test('a board becomes a template, is looked into, made a board of, and deleted',
 
   await page.goto(`/workspaces/${world.workspaceId}/templates`)
   await page.getByRole('button', { name: 'Delete template Our way' }).click()
-  await page.getByRole('button', { name: 'Delete template' }).click()
+  await page.getByRole('button', { name: 'Delete template', exact: true }).click()
   await expect(page.getByText('Template “Our way” deleted')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Preview Our way' })).toBeHidden()
   await expect(page.getByText('No templates yet')).toBeVisible()

@@ -140,7 +140,7 @@ test('switching on is proved by a test event', async ({ page, world }) => {
   await page.getByRole('menuitem', { name: 'Pause' }).click()
   await expect(page.getByText('Someone paused it')).toBeVisible()
   await page.getByRole('button', { name: 'Turn on…' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Switch on Deploy bot' })
+  const dialog = page.getByRole('dialog', { name: 'Turn on Deploy bot' })
   await expect(dialog).toContainText('The webhook stays off')
   await expect(dialog).toContainText('out of order')
   receiver.answer = { status: 200 }

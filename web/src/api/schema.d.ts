@@ -3414,13 +3414,31 @@ export interface components {
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthenticated" | "plan_limit" | "plan_read_only" | "forbidden" | "insufficient_scope" | "not_found" | "archived" | "board_archived" | "capacity_full" | "powerup_disabled" | "limit_reached" | "rate_limited" | "internal" | "unavailable";
+                /** @description The invalid fields of an invalid_request. Absent if the error is not about single fields. */
+                details?: {
+                    /**
+                     * @description The allowed values or names, as in the message. Absent if the message explains more.
+                     * @example a whole number from 1 to 200
+                     */
+                    allowed?: string;
+                    /**
+                     * @description Path of the field or parameter. Empty for the whole body.
+                     * @example due.date
+                     */
+                    field: string;
+                    /**
+                     * @description What is wrong: the field is missing (required), the operation does not have it (unknown), it must not be empty (empty), or its value is not allowed (value).
+                     * @enum {string}
+                     */
+                    rule: "required" | "unknown" | "empty" | "value";
+                }[];
                 /**
                  * @description What is wrong and what is allowed, for people.
                  * @example title is required.
                  */
                 message: string;
                 /**
-                 * @description Tells apart errors of one code, where a program acts on the difference. Absent for most errors.
+                 * @description Distinguishes errors with the same code that a program handles differently. Absent for most errors.
                  * @enum {string}
                  */
                 reason?: "recent_sign_in_required";
