@@ -113,7 +113,7 @@ func (g *globals) noteBackup(ctx context.Context, m dbtool.Manifest) error {
 	if err != nil {
 		return err
 	}
-	if err := dbtool.NoteBackup(ctx, database, m.MadeAt); err != nil {
+	if err := dbtool.RecordBackup(ctx, database, m.MadeAt); err != nil {
 		g.log.Warn("backup complete, but its time was not recorded for the metrics", "error", err)
 	}
 	return nil

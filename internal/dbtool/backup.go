@@ -16,19 +16,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// BackupOptions say what Backup copies and where to.
+// BackupOptions are the options of Backup.
 type BackupOptions struct {
-	Database string // the path of an SQLite file, or postgres://…
-	File     string // a backup that is there already is replaced when the new one is whole
-	Program  string // the version of this program, for the backup to tell
+	Database string // path of a SQLite file, or postgres://…
+	File     string // an existing backup is replaced when the new one is complete
+	Program  string // version of this program, for the manifest
 	Clock    func() time.Time
-	Progress func(string) // told what it does; may be nil
+	Progress func(string) // called with each step; may be nil
 }
 
-// Backup writes one state of all data to a file, while servers read and write:
-// every write that was acknowledged before it began is in it. The file is its
-// owner's alone, is on disk, and was read back, when Backup returns nil; until
-// then there is none of its name, or the old one. It holds no sealing key.
+// Backup writes a consistent snapshot of all data to a file, while servers read
+// and write. It contains every write that was acknowledged before it started.
+// When Backup returns nil, the file is synced to disk, was read back, and is
+// readable by its owner only. Until then the name does not exist or holds the old
+// file. A backup contains no sealing key.
 func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -49,19 +50,19 @@ func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 	case err != nil:
 		return m, err
 	case m.Schema == 0:
-		return m, errors.New("there is nothing in this database yet")
+		return m, errors.New("the database is empty")
 	case m.Schema > newest:
 		return m, fmt.Errorf("the database has schema %d, this program knows %d at most: make the backup with the cardwall that wrote it", m.Schema, newest)
 	}
 	if err := sqldb.CheckHere(ctx, from); err != nil {
 		return m, err
 	}
-	partial, err := emptyBeside(opts.File)
+	partial, err := createPartial(opts.File)
 	if err != nil {
 		return m, fmt.Errorf("make the backup: %w", err)
 	}
 	defer func() {
-		if removed := os.Remove(partial); !errors.Is(removed, fs.ErrNotExist) { // renamed, when all went well
+		if removed := os.Remove(partial); !errors.Is(removed, fs.ErrNotExist) { // already renamed on success
 			err = errors.Join(err, removed)
 		}
 	}()
@@ -86,9 +87,8 @@ func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 	return m, sqldb.SyncFolder(opts.File)
 }
 
-// NoteBackup remembers in the database when a backup of it was made, for those who
-// watch that backups are made.
-func NoteBackup(ctx context.Context, database string, at time.Time) (err error) {
+// RecordBackup records in the database when it was last backed up, for monitoring.
+func RecordBackup(ctx context.Context, database string, at time.Time) (err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
 		return err
@@ -99,8 +99,9 @@ func NoteBackup(ctx context.Context, database string, at time.Time) (err error) 
 	return err
 }
 
-// emptyBeside makes an empty file, its owner's alone, in the folder of another.
-func emptyBeside(path string) (string, error) {
+// createPartial creates an empty file in the folder of another, readable by its
+// owner only.
+func createPartial(path string) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-*") // mode 0600
 	if err != nil {
 		return "", err
@@ -108,8 +109,8 @@ func emptyBeside(path string) (string, error) {
 	return f.Name(), f.Close()
 }
 
-// backupSQLite has SQLite copy the file. Writers do not wait for that, only the
-// log of the write-ahead grows meanwhile.
+// backupSQLite copies the file with SQLite's own backup. Writers do not wait; the
+// write-ahead log grows until it ends.
 func backupSQLite(ctx context.Context, from *bulk, file string, m Manifest, say func(string)) (_ Manifest, err error) {
 	say("copying the database")
 	if _, err := from.exec(ctx, "VACUUM INTO $1", file); err != nil {
@@ -138,7 +139,7 @@ func backupPostgres(ctx context.Context, from *bulk, file string, m Manifest, sa
 	if err := from.do(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", sqldb.NoIdleTimeout); err != nil {
 		return m, err
 	}
-	defer func() { _ = from.do(context.WithoutCancel(ctx), "ROLLBACK") }() // it only read
+	defer func() { _ = from.do(context.WithoutCancel(ctx), "ROLLBACK") }() // nothing was written
 	tables, err := from.tables(ctx)
 	if err != nil {
 		return m, err
@@ -164,7 +165,7 @@ func backupPostgres(ctx context.Context, from *bulk, file string, m Manifest, sa
 	return m.finish(ctx, to)
 }
 
-// finish notes what the backup is.
+// finish writes the manifest of the backup.
 func (m Manifest) finish(ctx context.Context, to *bulk) (Manifest, error) {
 	keys, err := to.setting(ctx, store.KeySetting)
 	if err != nil {
@@ -176,16 +177,17 @@ func (m Manifest) finish(ctx context.Context, to *bulk) (Manifest, error) {
 	return m, to.note(ctx, m)
 }
 
-// estimate is about how many rows a PostgreSQL database has; 0 when it does not know.
+// estimate returns the approximate number of rows of a PostgreSQL database, or 0
+// if it is unknown.
 func (b *bulk) estimate(ctx context.Context) (n int64) {
 	if _, err := b.one(ctx, `SELECT CAST(COALESCE(sum(GREATEST(reltuples, 0)), 0) AS BIGINT) FROM pg_class
 		WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`, nil, &n); err != nil {
-		return 0 // it is for the progress alone
+		return 0 // only used for progress
 	}
 	return n
 }
 
-// newestSchema returns the version of the schema that this program makes.
+// newestSchema returns the version of the schema that this program creates.
 func newestSchema() (int64, error) {
 	versions, err := sqldb.Versions(store.Migrations())
 	if err != nil {
@@ -194,8 +196,8 @@ func newestSchema() (int64, error) {
 	return versions[len(versions)-1], nil
 }
 
-// fill puts all rows of another database into the tables of this SQLite file,
-// whose own rows go. Indexes are made behind the rows, which is faster.
+// fill replaces the rows of this SQLite file with those of another database. It
+// creates the indexes after the rows, which is faster.
 func (b *bulk) fill(ctx context.Context, from *bulk, tables []table, on *meter) (sums []TableSum, err error) {
 	names, err := b.texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name")
 	if err != nil {
@@ -231,7 +233,7 @@ func (b *bulk) fill(ctx context.Context, from *bulk, tables []table, on *meter) 
 	return sums, b.do(ctx, "COMMIT")
 }
 
-// fillValues is how many values one INSERT has at most.
+// fillValues is the maximum number of values in one INSERT.
 const fillValues = 600
 
 func (b *bulk) fillTable(ctx context.Context, from *bulk, t table, on *meter) (sum TableSum, err error) {
@@ -264,7 +266,7 @@ func (b *bulk) fillTable(ctx context.Context, from *bulk, t table, on *meter) (s
 	return c.of(t), err
 }
 
-// bareValues is VALUES of so many rows of bare parameters.
+// bareValues returns a VALUES list of rows with ? parameters.
 func bareValues(rows, columns int) string {
 	row := "(" + strings.Repeat("?, ", columns-1) + "?)"
 	return "VALUES " + strings.Repeat(row+", ", rows-1) + row

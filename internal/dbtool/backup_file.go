@@ -16,39 +16,40 @@ import (
 	"cardwall/internal/board"
 )
 
-// A backup is a SQLite database with the tables and rows of the application, of
-// whichever database it was made, and two tables that say what it is. Behind it
-// stands one line with the SHA-256 of all before. So a look at the end tells
-// whether the file is whole, and any SQLite can read what is in it.
+// A backup is a SQLite database with the tables and rows of the application,
+// whatever database it was made of, and two tables with its manifest. One line
+// with the SHA-256 of everything before it follows the database. So the end of
+// the file shows whether it is complete, and any SQLite can read its content.
 
 var (
-	// ErrNotBackup is that a file is not what Backup writes.
+	// ErrNotBackup means that a file was not written by Backup.
 	ErrNotBackup = errors.New("this is not a backup of cardwall")
-	// ErrDamaged is that a backup is not as it was written.
+	// ErrDamaged means that a backup has changed since it was written.
 	ErrDamaged = errors.New("the backup is damaged")
-	// ErrNewerBackup is that a backup has a format or schema that this program does not know.
+	// ErrNewerBackup means that a backup has a format or schema that this program
+	// does not know.
 	ErrNewerBackup = errors.New("the backup was made by a newer cardwall")
 )
 
 const (
 	backupFormat = 1
-	backupLine   = "\ncardwall-backup sha256:" // and 64 hexadecimal digits and a line feed
+	backupLine   = "\ncardwall-backup sha256:" // followed by 64 hexadecimal digits and a line feed
 	backupTail   = len(backupLine) + 2*sha256.Size + 1
 	sqliteMagic  = "SQLite format 3\x00"
 )
 
-// Manifest is what a backup says of itself.
+// Manifest describes a backup.
 type Manifest struct {
 	Schema  int64 // version of the schema
 	MadeAt  time.Time
 	Source  string   // "sqlite" or "postgres"
 	Program string   // version of the program that made it
-	Keys    []string // ids of those that its secrets are sealed under
+	Keys    []string // ids of the keys that its secrets are sealed with
 	Tables  []TableSum
 	Bytes   int64 // of the file
 }
 
-// Rows is how many rows all tables have.
+// Rows returns the number of rows of all tables.
 func (m Manifest) Rows() (n int64) {
 	for _, t := range m.Tables {
 		n += t.Rows
@@ -56,7 +57,7 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
-// note writes a manifest into a file that is to be a backup.
+// note writes the manifest into a future backup.
 func (b *bulk) note(ctx context.Context, m Manifest) error {
 	if err := b.do(ctx, "DROP TABLE IF EXISTS backup", "DROP TABLE IF EXISTS backup_tables",
 		"CREATE TABLE backup (format INTEGER NOT NULL, schema INTEGER NOT NULL, made_at INTEGER NOT NULL, source TEXT NOT NULL, program TEXT NOT NULL, keys TEXT NOT NULL) STRICT",
@@ -75,8 +76,8 @@ func (b *bulk) note(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-// manifest reads what a backup says of itself. It refuses other files, and a
-// newer format or schema than newest.
+// manifest reads the manifest of a backup. It returns an error for other files and
+// for a newer format or schema than newest.
 func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err error) {
 	if n, err := b.count(ctx, "SELECT count(*) FROM sqlite_schema WHERE name IN ('backup', 'backup_tables')"); err != nil || n != 2 {
 		return m, errors.Join(ErrNotBackup, err)
@@ -111,7 +112,7 @@ func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err erro
 	return m, err
 }
 
-// sealBackup puts the last line behind a backup, and all of it on disk.
+// sealBackup appends the last line to a backup and syncs the file to disk.
 func sealBackup(path string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -130,8 +131,8 @@ func sealBackup(path string) (err error) {
 
 func lastLine(sum hash.Hash) string { return backupLine + hex.EncodeToString(sum.Sum(nil)) + "\n" }
 
-// unsealBackup copies a backup without its last line, and refuses what is no backup
-// and what is not as it was written. It returns the length of the whole file.
+// unsealBackup copies a backup without its last line. It returns the length of the
+// whole file, or an error if the file is not a backup or is damaged.
 func unsealBackup(from io.Reader, to io.Writer) (length int64, err error) {
 	sum := sha256.New()
 	var (
@@ -171,13 +172,13 @@ func unsealBackup(from io.Reader, to io.Writer) (length int64, err error) {
 	return length, nil
 }
 
-// openBackup opens a SQLite file that nobody writes, to read.
+// openBackup opens a SQLite file that no one writes to, for reading.
 func openBackup(ctx context.Context, path string) (*bulk, error) {
 	return openBulkFile(ctx, path, "mode=ro&immutable=1&_pragma=query_only(1)")
 }
 
-// verifyBackup reads a backup from its first to its last byte, and refuses what
-// is not as Backup wrote it.
+// verifyBackup reads a whole backup and returns an error if it differs from what
+// Backup wrote.
 func verifyBackup(ctx context.Context, path string, newest int64, say func(string)) (m Manifest, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -203,7 +204,7 @@ func verifyBackup(ctx context.Context, path string, newest int64, say func(strin
 	return m, nil
 }
 
-// verify compares the rows of a SQLite file with what its manifest says.
+// verify compares the rows of a SQLite file with its manifest.
 func (b *bulk) verify(ctx context.Context, m Manifest, say func(string)) error {
 	lines, err := b.texts(ctx, "PRAGMA integrity_check(5)")
 	if err != nil {
@@ -226,7 +227,7 @@ func (b *bulk) verify(ctx context.Context, m Manifest, say func(string)) error {
 	return nil
 }
 
-// isBackup tells whether a file begins and ends like a backup.
+// isBackup reports whether a file begins and ends like a backup.
 func isBackup(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

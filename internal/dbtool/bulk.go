@@ -22,16 +22,15 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// bulk is one connection of its own for work that takes whole tables, beside
-// whatever servers do on the same database. It neither migrates nor makes
-// anything by being opened.
+// bulk is a separate connection for work on whole tables, while servers may use
+// the same database. Opening it neither migrates nor creates anything.
 type bulk struct {
 	pool *sql.DB
 	conn *sql.Conn
 	is   sqldb.Dialect
 }
 
-// openBulk connects to a database that is there already.
+// openBulk connects to an existing database.
 func openBulk(ctx context.Context, database string) (*bulk, error) {
 	if !sqldb.IsPostgres(database) {
 		if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
@@ -44,14 +43,14 @@ func openBulk(ctx context.Context, database string) (*bulk, error) {
 		return nil, sqldb.ErrAddress
 	}
 	for _, name := range []string{"pool_max_conns", "pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period"} {
-		delete(cfg.RuntimeParams, name) // words of the server's pool, which PostgreSQL does not know
+		delete(cfg.RuntimeParams, name) // settings of the server's pool, which PostgreSQL does not know
 	}
 	cfg.RuntimeParams["application_name"] = "cardwall-bulk"
 	cfg.RuntimeParams["jit"] = "off"
 	return connectBulk(ctx, stdlib.OpenDB(*cfg), sqldb.Dialect{Name: "postgres", RowLocks: true})
 }
 
-// openBulkFile connects to a SQLite file in its own way.
+// openBulkFile connects to a SQLite file with the given parameters.
 func openBulkFile(ctx context.Context, path, parameters string) (*bulk, error) {
 	pool, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()+"?"+parameters)
 	if err != nil {
@@ -101,7 +100,7 @@ func (b *bulk) tables(ctx context.Context) ([]table, error) { return tables(ctx,
 
 func (b *bulk) relations(ctx context.Context) ([]relation, error) { return relations(ctx, b, b.is) }
 
-// do runs statements, one after the other.
+// do runs statements in order.
 func (b *bulk) do(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		if _, err := b.exec(ctx, text); err != nil {
@@ -111,7 +110,7 @@ func (b *bulk) do(ctx context.Context, texts ...string) error {
 	return nil
 }
 
-// schema is the version of the schema; 0 where there is none.
+// schema returns the version of the schema, or 0 if there is none.
 func (b *bulk) schema(ctx context.Context) (version int64, err error) {
 	there := "SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
 	if b.is.RowLocks {
@@ -127,15 +126,15 @@ func (b *bulk) schema(ctx context.Context) (version int64, err error) {
 	return version, err
 }
 
-// setting reads a setting; "" when there is none.
+// setting returns the value of a setting, or "" if there is none.
 func (b *bulk) setting(ctx context.Context, key string) (value string, err error) {
 	_, err = b.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{key}, &value)
 	return value, err
 }
 
-// filled is the name of a table that holds something of people's; "" when the
-// installation is empty. What a server that was started once leaves behind is
-// nothing of people's.
+// filled returns the name of a table that holds data of people, or "" if the
+// installation is empty. The rows that a server writes at its first start do not
+// count.
 func (b *bulk) filled(ctx context.Context, tables []table) (string, error) {
 	for _, t := range tables {
 		if t.name == "settings" || t.name == "leases" {
@@ -149,7 +148,8 @@ func (b *bulk) filled(ctx context.Context, tables []table) (string, error) {
 	return "", nil
 }
 
-// rowReader reads the rows of a table one by one, as COPY wants them.
+// rowReader reads the rows of a table one by one. It implements
+// pgx.CopyFromSource.
 type rowReader struct {
 	rows         *sql.Rows
 	values, into []any
@@ -157,7 +157,8 @@ type rowReader struct {
 	err          error
 }
 
-// read begins to read a table, in no order; limit is how many rows, 0 for all.
+// read starts to read a table, unordered. It returns at most limit rows; 0 is no
+// limit.
 func (b *bulk) read(ctx context.Context, t table, limit int, see func(values []any) error) (*rowReader, error) {
 	text := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name)
 	if limit > 0 {
@@ -174,7 +175,7 @@ func (b *bulk) read(ctx context.Context, t table, limit int, see func(values []a
 	return r, nil
 }
 
-// Next goes to the next row.
+// Next moves to the next row.
 func (r *rowReader) Next() bool {
 	if r.err != nil || !r.rows.Next() {
 		r.err = errors.Join(r.err, r.rows.Err())
@@ -185,26 +186,27 @@ func (r *rowReader) Next() bool {
 	}
 	for i, value := range r.values {
 		if text, ok := value.([]byte); ok && text == nil {
-			r.values[i] = []byte{} // nil would be written as null
+			r.values[i] = []byte{} // nil would become null
 		}
 	}
 	r.err = r.see(r.values)
 	return r.err == nil
 }
 
-// Values are text, int64, bytes or nil, good until the next row.
+// Values returns the row: text, int64, bytes or nil. They are valid until the next
+// call of Next.
 func (r *rowReader) Values() ([]any, error) { return r.values, nil }
 
-// Err is why Next ended early.
+// Err returns the error that stopped Next, if any.
 func (r *rowReader) Err() error { return r.err }
 
-// rows reads all rows of a table, in no order.
+// rows reads all rows of a table, unordered.
 func (b *bulk) rows(ctx context.Context, t table, see func(values []any) error) error {
 	r, err := b.read(ctx, t, 0, see)
 	if err != nil {
 		return err
 	}
-	for r.Next() { // see does the work
+	for r.Next() { // the callback see does the work
 	}
 	if err := errors.Join(r.err, r.rows.Close()); err != nil {
 		return fmt.Errorf("read %s: %w", t.name, err)
@@ -212,11 +214,10 @@ func (b *bulk) rows(ctx context.Context, t table, see func(values []any) error) 
 	return nil
 }
 
-// checksum is what a table holds, in a number: the sum of the SHA-256 of each
-// row's canonical text. It does not depend on the order of the rows nor on the
-// database. The text of a row is that of each column in the order of their
-// names: n for null, else a letter, a length, a colon and the value, where
-// numbers are decimal.
+// checksum is the sum of the SHA-256 of the canonical text of each row of a
+// table. It depends neither on the order of the rows nor on the database. The
+// text of a row consists of its columns sorted by name: n for null, or a letter,
+// the length, a colon and the value. Numbers are decimal.
 type checksum struct {
 	rows  int64
 	lanes [4]uint64
@@ -244,7 +245,7 @@ func (c *checksum) add(values []any) error {
 		case []byte:
 			c.text = append(c.head('b', len(value)), value...)
 		default:
-			return fmt.Errorf("a value of type %T, which no column of ours has", value)
+			return fmt.Errorf("a value has the unexpected type %T", value)
 		}
 	}
 	c.rows++
@@ -271,14 +272,14 @@ func (c *checksum) of(t table) TableSum {
 	return TableSum{Name: t.name, Rows: c.rows, Checksum: hex.EncodeToString(out[:])}
 }
 
-// TableSum is how many rows a table holds, and their checksum.
+// TableSum is the number of rows of a table and their checksum.
 type TableSum struct {
 	Name     string
 	Rows     int64
 	Checksum string
 }
 
-// sumTables reads tables to the end for their sums.
+// sumTables reads tables and returns their sums.
 func (b *bulk) sumTables(ctx context.Context, tables []table, on *meter) ([]TableSum, error) {
 	out := make([]TableSum, len(tables))
 	for i, t := range tables {
@@ -294,7 +295,7 @@ func (b *bulk) sumTables(ctx context.Context, tables []table, on *meter) ([]Tabl
 	return out, nil
 }
 
-// differences names the tables whose sums are not the same.
+// differences returns an error that names the tables whose sums differ.
 func differences(want, got []TableSum) error {
 	known := map[string]TableSum{}
 	for _, t := range got {
@@ -321,11 +322,11 @@ func differences(want, got []TableSum) error {
 	return nil
 }
 
-// meter tells now and then how far long work is.
+// meter reports the progress of long work from time to time.
 type meter struct {
 	say   func(string)
 	what  string
-	total int64 // 0 when nobody counted
+	total int64 // 0 if unknown
 	done  int64
 	began time.Time
 	last  time.Time
@@ -340,7 +341,7 @@ func newMeter(say func(string), what string, total int64) *meter {
 	return &meter{say: say, what: what, total: total}
 }
 
-// row counts a row of a table.
+// row counts one row.
 func (m *meter) row(name string) {
 	if m.done++; m.done%1024 != 1 {
 		return

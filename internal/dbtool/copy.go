@@ -17,18 +17,19 @@ import (
 	"cardwall/internal/store"
 )
 
-// How rows get into PostgreSQL: into tables without indexes and foreign keys,
-// by COPY, in one transaction; then the indexes, and then all is read back.
+// Rows are loaded into PostgreSQL by COPY, in one transaction, into tables
+// without indexes and foreign keys. Then the indexes and keys are created, and
+// all rows are read back and compared.
 
 var (
-	// ErrNotEmpty is that an installation holds data already.
+	// ErrNotEmpty means that an installation already holds data.
 	ErrNotEmpty = errors.New("this installation is not empty")
-	// ErrInUse is that a server works on a database.
+	// ErrInUse means that a server uses a database.
 	ErrInUse = errors.New("a server uses this database")
 )
 
-// emptyPostgres makes sure that a PostgreSQL database has a version of the
-// schema, no data and no server. A version that is newer is taken away first.
+// emptyPostgres ensures that a PostgreSQL database has the given version of the
+// schema, no data and no server. It first removes a newer schema without data.
 func (b *bulk) emptyPostgres(ctx context.Context, database string, version int64, now time.Time) error {
 	have, err := b.schema(ctx)
 	if err != nil {
@@ -51,15 +52,15 @@ func (b *bulk) emptyPostgres(ctx context.Context, database string, version int64
 	return sqldb.MigratePostgres(ctx, database, store.Migrations(), version)
 }
 
-// unused refuses a database with data or with a server. What a move that was
-// interrupted left behind is no data yet.
+// unused returns an error if a database holds data or is used by a server. Rows of
+// an interrupted move do not count as data.
 func (b *bulk) unused(ctx context.Context, now time.Time) error {
 	tables, err := b.tables(ctx)
 	if err != nil {
 		return err
 	}
 	has := func(name string) bool {
-		return slices.ContainsFunc(tables, func(t table) bool { return t.name == name }) // an interrupted start may have made some only
+		return slices.ContainsFunc(tables, func(t table) bool { return t.name == name }) // an interrupted start may have created only some
 	}
 	arriving := ""
 	if has("settings") {
@@ -90,16 +91,16 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// loading is how long the parts of a load took.
+// loading holds the durations and results of a load.
 type loading struct {
 	sums     []TableSum
-	tables   []time.Duration // each table, copied and read back
-	indexing time.Duration   // and the foreign keys
+	tables   []time.Duration // for each table: copying and reading back
+	indexing time.Duration   // includes the foreign keys
 }
 
-// load puts rows of a SQLite file into the tables of a PostgreSQL database, in
-// the transaction that was begun, and reads them back. Limit is how many of each
-// table; 0 is all.
+// load copies rows of a SQLite file into the tables of a PostgreSQL database,
+// within the current transaction, and reads them back. It copies at most limit
+// rows of each table; 0 is no limit.
 func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, copied, checked *meter) (l loading, err error) {
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -108,7 +109,7 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 	if err := b.do(ctx, "SET LOCAL lock_timeout = '5s'", "SET LOCAL maintenance_work_mem = '256MB'", "TRUNCATE "+quoted(names...)+" RESTART IDENTITY"); err != nil {
 		return l, err
 	}
-	indexes, keys, err := b.strip(ctx)
+	indexes, keys, err := b.dropIndexes(ctx)
 	if err != nil {
 		return l, err
 	}
@@ -127,7 +128,7 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 			return l, err
 		}
 		if err := differences(l.sums[i:i+1], back); err != nil {
-			return l, fmt.Errorf("what PostgreSQL holds is not what it was given: %w", err)
+			return l, fmt.Errorf("the rows in PostgreSQL differ from the source: %w", err)
 		}
 		l.tables[i] += time.Since(began)
 	}
@@ -136,8 +137,8 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 	if err := b.do(ctx, indexes...); err != nil {
 		return l, err
 	}
-	if limit > 0 { // some rows of each table don't satisfy the keys
-		err = b.lookAtKeys(ctx)
+	if limit > 0 { // a sample does not satisfy the foreign keys
+		err = b.checkKeys(ctx)
 	} else {
 		err = b.do(ctx, keys...)
 	}
@@ -149,8 +150,9 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 	return l, err
 }
 
-// lookAtKeys does what PostgreSQL does to make foreign keys, to time it.
-func (b *bulk) lookAtKeys(ctx context.Context) error {
+// checkKeys runs the checks that PostgreSQL runs when it adds foreign keys, to
+// time them.
+func (b *bulk) checkKeys(ctx context.Context) error {
 	relations, err := b.relations(ctx)
 	if err != nil {
 		return err
@@ -163,9 +165,9 @@ func (b *bulk) lookAtKeys(ctx context.Context) error {
 	return nil
 }
 
-// strip takes the foreign keys and all indexes but those of keys away, and
-// returns what makes them again, the indexes first.
-func (b *bulk) strip(ctx context.Context) (indexes, keys []string, err error) {
+// dropIndexes drops the foreign keys and all indexes except those of keys. It returns
+// the statements that create them again, indexes first.
+func (b *bulk) dropIndexes(ctx context.Context) (indexes, keys []string, err error) {
 	var drop []string
 	collect := func(into *[]string) func(rows *sql.Rows) error {
 		return func(rows *sql.Rows) error {
@@ -190,7 +192,7 @@ func (b *bulk) strip(ctx context.Context) (indexes, keys []string, err error) {
 	return indexes, keys, b.do(ctx, strings.Join(drop, "; "))
 }
 
-// copyTable copies rows by COPY.
+// copyTable copies the rows of one table by COPY.
 func (b *bulk) copyTable(ctx context.Context, from *bulk, t table, limit int, on *meter) (sum TableSum, err error) {
 	c := newChecksum(t)
 	r, err := from.read(ctx, t, limit, func(values []any) error {
@@ -204,7 +206,7 @@ func (b *bulk) copyTable(ctx context.Context, from *bulk, t table, limit int, on
 	err = b.conn.Raw(func(driver any) error {
 		conn, ok := driver.(*stdlib.Conn)
 		if !ok {
-			return fmt.Errorf("COPY over a connection of type %T", driver)
+			return fmt.Errorf("COPY needs a connection of pgx, not of type %T", driver)
 		}
 		_, err := conn.Conn().CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, r)
 		return err

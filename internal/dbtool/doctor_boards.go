@@ -135,7 +135,7 @@ func sealChecks() []check {
 			if v.Keys() == nil {
 				return nil
 			}
-			for _, page := range sealedPagesOfAll() {
+			for _, page := range sealedPageReaders() {
 				mark := []any{"", ""}
 				for mark != nil {
 					var (

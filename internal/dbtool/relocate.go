@@ -14,48 +14,49 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// RelocateOptions say from where to where data moves.
+// RelocateOptions are the options of Relocate.
 type RelocateOptions struct {
-	From     string // the path of an SQLite file
+	From     string // path of a SQLite file
 	To       string // postgres://…
-	DryRun   bool   // end before anything is moved
+	DryRun   bool   // stop before anything is moved
 	Clock    func() time.Time
 	Progress func(string) // may be nil
-	Plan     func(Plan)   // told before the move begins; may be nil
+	Plan     func(Plan)   // called before the move starts; may be nil
 }
 
-// Plan is what a move is going to do.
+// Plan is the extent of a move.
 type Plan struct {
 	Tables int
 	Rows   int64
 	Bytes  int64         // of the SQLite file
-	Takes  time.Duration // by what a sample of all tables took
+	Takes  time.Duration // estimated from a sample of all tables
 }
 
-// Moved is what a move did.
+// Moved is the result of a move.
 type Moved struct {
 	Tables   int
 	Rows     int64
 	Took     time.Duration
-	Finished bool // an earlier move was complete but for its last step, which this one did
+	Finished bool // this call did the last step of an earlier, interrupted move
 }
 
-// sampleRows is how many rows of each table are moved to and fro first, to tell
-// how long all takes.
+// sampleRows is the number of rows of each table that are copied, and rolled
+// back, to estimate the duration of the move.
 const sampleRows = 5000
 
 // Relocate moves all data from SQLite to an empty PostgreSQL database.
 //
-// It holds the lock of SQLite's writer from the first row to the last. Servers
-// on the file go on reading; their writes are refused as unavailable, and so
-// neither acknowledged nor lost. In the same transaction of SQLite it writes,
-// as the last thing, that the data has moved: no server of this version writes
-// into the file again. PostgreSQL in turn is marked as not ready from its commit
-// until after that of SQLite. So at no moment two databases can be written.
+// It holds SQLite's write lock from the first row to the last. Servers on the
+// file continue to read. Their writes are refused as unavailable, so none is
+// acknowledged and lost. At the end of the same SQLite transaction it marks the
+// file as moved; no server of this version writes to the file after that.
+// PostgreSQL is marked as not ready from its commit until after the commit of
+// SQLite. So at no time are both databases writable.
 //
-// Interrupted before the mark, all is as it was, and a new move begins anew.
-// Interrupted between the mark and the end, neither can be written until
-// Relocate is called again, which then only ends what was begun.
+// If Relocate is interrupted before it marks the file, nothing has changed, and
+// a new call starts again. If it is interrupted between the mark and the end,
+// neither database is writable until Relocate is called again, which then does
+// only the last step.
 func Relocate(ctx context.Context, opts RelocateOptions) (done Moved, err error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -116,7 +117,7 @@ func Relocate(ctx context.Context, opts RelocateOptions) (done Moved, err error)
 	return done, to.do(context.WithoutCancel(ctx), "ANALYZE")
 }
 
-// finishMove does the last step of a move whose source is marked.
+// finishMove does the last step of a move whose source is marked as moved.
 func (b *bulk) finishMove(ctx context.Context, went string) error {
 	n, err := b.schema(ctx)
 	if err != nil || n == 0 {
@@ -133,7 +134,7 @@ func (b *bulk) finishMove(ctx context.Context, went string) error {
 	return err
 }
 
-// plan counts what there is to move, and times a sample of it.
+// plan counts the rows to move and times a sample of them.
 func (b *bulk) plan(ctx context.Context, from *bulk, opts RelocateOptions, tables []table) (p Plan, err error) {
 	info, err := os.Stat(opts.From)
 	if err != nil {
@@ -165,7 +166,8 @@ func (b *bulk) plan(ctx context.Context, from *bulk, opts RelocateOptions, table
 	return p, nil
 }
 
-// scaled is how long all rows take when some took so long.
+// scaled returns the estimated duration for all rows, given the duration for
+// some of them.
 func scaled(took time.Duration, all, some int64) time.Duration {
 	if some == 0 || all <= some {
 		return took
@@ -177,12 +179,12 @@ func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, t
 	if err := b.alone(ctx, tables, opts.Clock()); err != nil {
 		return l, err
 	}
-	defer func() { _ = b.do(context.WithoutCancel(ctx), "ROLLBACK") }() // after a commit it does nothing
+	defer func() { _ = b.do(context.WithoutCancel(ctx), "ROLLBACK") }() // no effect after a commit
 	if err := from.lockFile(ctx); err != nil {
 		return l, err
 	}
-	defer func() { _ = from.do(context.WithoutCancel(ctx), "ROLLBACK") }() // likewise
-	opts.Progress("moving: nothing is written into the SQLite file from now on")
+	defer func() { _ = from.do(context.WithoutCancel(ctx), "ROLLBACK") }() // no effect after a commit
+	opts.Progress("moving: the SQLite file is read-only from now on")
 	if l, err = b.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", p.Rows), newMeter(opts.Progress, "comparing", p.Rows)); err != nil {
 		return l, err
 	}
@@ -193,7 +195,7 @@ func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, t
 	if err := ctx.Err(); err != nil {
 		return l, err
 	}
-	ctx = context.WithoutCancel(ctx) // to be interrupted now would leave neither to be written
+	ctx = context.WithoutCancel(ctx) // an interruption from here on would leave neither database writable
 	if err := b.do(ctx, "COMMIT"); err != nil {
 		return l, fmt.Errorf("commit in PostgreSQL: %w", err)
 	}
@@ -205,7 +207,7 @@ func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, t
 		return l, fmt.Errorf("mark the SQLite file; nothing has moved, and PostgreSQL is not used: %w", err)
 	}
 	if err := b.finishMove(ctx, mark); err != nil {
-		return l, fmt.Errorf("all has moved, but for the word that PostgreSQL is ready: run this again: %w", err)
+		return l, fmt.Errorf("all data has moved, but PostgreSQL could not be marked as ready: run the same command again: %w", err)
 	}
 	return l, nil
 }
@@ -215,8 +217,8 @@ const (
 	lockPause    = time.Millisecond
 )
 
-// lockFile takes the lock of SQLite's writer. A server in load leaves it for
-// moments only, so this looks often.
+// lockFile takes SQLite's write lock. A busy server releases it only briefly, so
+// lockFile tries often.
 func (b *bulk) lockFile(ctx context.Context) error {
 	if err := b.do(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err
@@ -237,7 +239,7 @@ func (b *bulk) lockFile(ctx context.Context) error {
 	}
 }
 
-// withoutPassword is the address of a database as people may read it.
+// withoutPassword returns the address of a database without its password.
 func withoutPassword(database string) string {
 	address, err := url.Parse(database)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	resealBatch  = 50 // rows that are read, and written, at once
-	resealPasses = 5  // passes over everything, until one finds nothing left to do
+	resealBatch  = 50 // rows that are read and written together
+	resealPasses = 5  // maximum number of passes until one finds nothing to do
 )
 
-// resealer seals the secrets of one database again.
+// resealer re-seals the secrets of one database.
 type resealer struct {
 	db   *store.DB
 	keys *seal.Keyring
@@ -28,16 +28,16 @@ type resealer struct {
 type sealedValue struct {
 	place  string
 	sealed []byte
-	update string // $1 is the value, $2 what it must be still, $3… the row
+	update string // $1 is the new value, $2 the expected old one, $3… identify the row
 	row    []any
 }
 
-// Reseal seals everything anew that is not under the first key of the ring, in
-// short transactions beside whatever else works on the database, and tells how
-// many values that were. When it returns nil, no other key is needed for this
-// database any more. What cannot be opened stays as it is, and is an error at
-// the end. Interrupted, it goes on when it is called again. Before each batch it
-// calls next, whose error ends it.
+// Reseal re-seals with the first key of the ring every value that is sealed with
+// another key, in short transactions while servers use the database. It returns
+// the number of values. When it returns nil, this database needs no other key.
+// Values that cannot be opened stay unchanged and cause an error at the end. An
+// interrupted Reseal continues when it is called again. It calls next before each
+// batch and stops if that returns an error.
 func Reseal(ctx context.Context, db *store.DB, next func() error) (done int, err error) {
 	r := &resealer{db: db, keys: db.Keys()}
 	if r.keys == nil {
@@ -54,24 +54,24 @@ func Reseal(ctx context.Context, db *store.DB, next func() error) (done int, err
 		case err != nil:
 			return done, fmt.Errorf("re-seal: %w", err)
 		case n > 0:
-			continue // until a whole pass finds nothing
+			continue // another pass, until one finds nothing
 		case len(stuck) > 0:
 			return done, fmt.Errorf("%d secrets cannot be opened, so the other keys stay in use: %w", len(stuck), errors.Join(stuck[:min(len(stuck), 5)]...))
 		}
 		return done, r.sealedUnder(ctx, first)
 	}
-	return done, errors.New("re-seal: something goes on sealing under another key: restart the servers with the new one, and run this again")
+	return done, errors.New("re-seal: a server still seals with another key: restart the servers with the new key, and run this again")
 }
 
-// sealUnder makes all servers seal under a key from now on. What was sealed
-// under another before is committed when it returns.
+// sealUnder makes all servers seal with a key from now on. When it returns,
+// everything that was sealed with another key is committed.
 func (r *resealer) sealUnder(ctx context.Context, first string) error {
 	return r.setKeys(ctx, func(ids []string) []string {
 		return append([]string{first}, slices.DeleteFunc(ids, func(id string) bool { return id == first })...)
 	})
 }
 
-// sealedUnder notes that no key but the first is needed any more.
+// sealedUnder records that only the first key is needed from now on.
 func (r *resealer) sealedUnder(ctx context.Context, first string) error {
 	return r.setKeys(ctx, func([]string) []string { return []string{first} })
 }
@@ -91,15 +91,17 @@ func (r *resealer) setKeys(ctx context.Context, change func(ids []string) []stri
 	return nil
 }
 
-// sealedPagesOfAll read, each of one table, some of what is sealed behind a mark,
-// and the next mark, nil at the end. Every sealed column is in one of them.
-func sealedPagesOfAll() []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error) {
+// sealedPageReaders are functions that each read a page of the sealed values of
+// one table after a cursor. They return the next cursor, or nil at the end. Every
+// sealed column is in one of them.
+func sealedPageReaders() []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error) {
 	return []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedPages, sealedAnswers}
 }
 
-// resealAll goes over everything once. Stuck is why some could not be opened.
+// resealAll makes one pass over all sealed values. Stuck is the reason why some
+// could not be opened.
 func (r *resealer) pass(ctx context.Context, first string, next func() error) (done int, stuck []error, err error) {
-	for _, page := range sealedPagesOfAll() {
+	for _, page := range sealedPageReaders() {
 		mark := []any{"", ""}
 		for mark != nil {
 			if err := next(); err != nil {
@@ -122,8 +124,8 @@ func (r *resealer) pass(ctx context.Context, first string, next func() error) (d
 	return done, stuck, nil
 }
 
-// reseal seals some values anew in one transaction. A value that was changed
-// since it was read stays, for the next pass.
+// reseal re-seals some values in one transaction. A value that changed since it
+// was read is left to the next pass.
 func (r *resealer) reseal(ctx context.Context, first string, values []sealedValue) (done int, stuck []error, err error) {
 	fresh := make([][]byte, len(values))
 	stale := 0
@@ -162,8 +164,7 @@ func (r *resealer) reseal(ctx context.Context, first string, values []sealedValu
 	return done, stuck, err
 }
 
-// sealedWebhooks are what is sealed of some webhooks behind a mark, and the
-// next mark, nil at the end.
+// sealedWebhooks returns a page of the sealed values of webhooks.
 func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
 	n := 0
 	err = v.Each(ctx, "SELECT id, address, secret, old_secret FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
@@ -190,7 +191,7 @@ func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []se
 	return out, next, err
 }
 
-// sealedAnswers are some stored answers behind a mark that hold a secret.
+// sealedAnswers returns a page of the stored responses that hold a secret.
 func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
 	err = v.Each(ctx, "SELECT user_id, key, answer FROM idempotency WHERE sealed = 1 AND (user_id, key) > ($1, $2) ORDER BY user_id, key LIMIT $3",
 		append(slices.Clone(mark), resealBatch), func(rows *sql.Rows) error {
@@ -211,8 +212,7 @@ func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sea
 	return out, next, err
 }
 
-// sealedPages are what is sealed of some public pages behind a mark, and the
-// next mark, nil at the end.
+// sealedPages returns a page of the sealed values of public pages.
 func sealedPages(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
 	err = v.Each(ctx, "SELECT board_id, secret FROM public_pages WHERE board_id > $1 ORDER BY board_id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
 		var (

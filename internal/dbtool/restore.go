@@ -14,26 +14,26 @@ import (
 	"cardwall/internal/store"
 )
 
-// ErrKeyMissing is that what is sealed in a backup could not be opened.
+// ErrKeyMissing means that the secrets in a backup could not be opened.
 var ErrKeyMissing = errors.New("the key of this backup is missing")
 
-// forgetLeases is for what is restored: who held what then holds nothing now.
+// forgetLeases removes the restored leases, whose holders no longer exist.
 const forgetLeases = "DELETE FROM leases"
 
-// RestoreOptions say what Restore reads and where to.
+// RestoreOptions are the options of Restore.
 type RestoreOptions struct {
-	Backup   string // a file that Backup wrote
-	Database string // the path of an SQLite file, or postgres://…; nothing may be there, or nothing of people's
-	Replace  bool   // SQLite: also where something is, which is kept beside
+	Backup   string // file written by Backup
+	Database string // path of a SQLite file, or postgres://…; must be missing or hold no data
+	Replace  bool   // SQLite: replace existing data, which is kept next to it
 	Keys     *seal.Keyring
 	Clock    func() time.Time
 	Progress func(string) // may be nil
 }
 
-// Restore puts a backup in the place of an empty installation, and brings it to
-// the schema of this program. It does all or nothing. Its refusals are
-// ErrNotBackup, ErrDamaged, ErrNewerBackup, ErrKeyMissing, ErrNotEmpty and
-// ErrInUse. Kept is where the file is that was there before; "" for none.
+// Restore restores a backup into an empty installation and migrates it to the
+// schema of this program. It restores everything or nothing. It returns
+// ErrNotBackup, ErrDamaged, ErrNewerBackup, ErrKeyMissing, ErrNotEmpty or
+// ErrInUse. Kept is the path of the replaced file, or "" if there was none.
 func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string, err error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -55,7 +55,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string,
 	return m, kept, err
 }
 
-// openableBy refuses a ring that lacks a key of the backup.
+// openableBy returns an error if the key ring lacks a key of the backup.
 func (m Manifest) openableBy(keys *seal.Keyring) error {
 	missing := slices.DeleteFunc(slices.Clone(m.Keys), func(id string) bool { return keys != nil && keys.Has(id) })
 	if len(missing) > 0 {
@@ -85,7 +85,7 @@ func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newes
 	if err := to.alone(ctx, tables, opts.Clock()); err != nil {
 		return err
 	}
-	defer func() { _ = to.do(context.WithoutCancel(ctx), "ROLLBACK") }() // after a commit it does nothing
+	defer func() { _ = to.do(context.WithoutCancel(ctx), "ROLLBACK") }() // no effect after a commit
 	if _, err := to.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", m.Rows()), newMeter(opts.Progress, "comparing", m.Rows())); err != nil {
 		return err
 	}
@@ -93,12 +93,12 @@ func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newes
 		return err
 	}
 	if err := sqldb.MigratePostgres(ctx, opts.Database, store.Migrations(), newest); err != nil {
-		return fmt.Errorf("all is restored, but its schema is still %d; cardwall migrate goes on: %w", m.Schema, err)
+		return fmt.Errorf("all data is restored, but its schema is still %d; run cardwall migrate to continue: %w", m.Schema, err)
 	}
 	return to.do(ctx, "ANALYZE")
 }
 
-// meet reads the tables of two databases, which must be the same.
+// meet returns the tables of two databases, which must be the same.
 func (b *bulk) meet(ctx context.Context, other *bulk) ([]table, error) {
 	tables, err := b.tables(ctx)
 	if err != nil {
@@ -111,8 +111,8 @@ func (b *bulk) meet(ctx context.Context, other *bulk) ([]table, error) {
 	return tables, sameTables(tables, theirs)
 }
 
-// alone begins a transaction that has all tables for itself, if they are still
-// empty and nobody uses them.
+// alone begins a transaction with exclusive locks on all tables. It returns an
+// error if they are no longer empty or in use.
 func (b *bulk) alone(ctx context.Context, tables []table, now time.Time) error {
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -129,12 +129,12 @@ func (b *bulk) alone(ctx context.Context, tables []table, now time.Time) error {
 }
 
 func restoreSQLite(ctx context.Context, opts RestoreOptions, newest int64) (kept string, err error) {
-	fresh, err := emptyBeside(opts.Database)
+	fresh, err := createPartial(opts.Database)
 	if err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}
 	defer func() {
-		if removed := os.Remove(fresh); !errors.Is(removed, fs.ErrNotExist) { // renamed, when all went well
+		if removed := os.Remove(fresh); !errors.Is(removed, fs.ErrNotExist) { // already renamed on success
 			err = errors.Join(err, removed)
 		}
 	}()
@@ -142,10 +142,10 @@ func restoreSQLite(ctx context.Context, opts RestoreOptions, newest int64) (kept
 	if err := copyBackup(opts.Backup, fresh); err != nil {
 		return "", err
 	}
-	if err := becomeDatabase(ctx, fresh, newest); err != nil {
+	if err := prepareDatabase(ctx, fresh, newest); err != nil {
 		return "", err
 	}
-	return takePlace(ctx, opts, fresh)
+	return installFile(ctx, opts, fresh)
 }
 
 // copyBackup copies a backup without its last line.
@@ -164,8 +164,9 @@ func copyBackup(from, to string) (err error) {
 	return err
 }
 
-// becomeDatabase makes a database of this program of what was a backup, on disk.
-func becomeDatabase(ctx context.Context, file string, newest int64) (err error) {
+// prepareDatabase turns the copy of a backup into a database of this program and
+// syncs it to disk.
+func prepareDatabase(ctx context.Context, file string, newest int64) (err error) {
 	b, err := openBulkFile(ctx, file, "mode=rw&_pragma=synchronous(FULL)")
 	if err != nil {
 		return err
@@ -183,16 +184,16 @@ func becomeDatabase(ctx context.Context, file string, newest int64) (err error) 
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// takePlace puts a file where the database is to be. What was there is locked
-// until then, so that no server begins to use it.
-func takePlace(ctx context.Context, opts RestoreOptions, fresh string) (kept string, err error) {
+// installFile moves a file to the path of the database. The existing file is locked
+// until then, so that no server starts to use it.
+func installFile(ctx context.Context, opts RestoreOptions, fresh string) (kept string, err error) {
 	if _, err := os.Stat(opts.Database); errors.Is(err, fs.ErrNotExist) {
 		for _, end := range []string{"-wal", "-journal"} {
 			if _, err := os.Stat(opts.Database + end); err == nil {
 				return "", fmt.Errorf("%s%s lies there without its database, and would spoil the one that is restored; put it elsewhere", opts.Database, end)
 			}
 		}
-		if err := os.Link(fresh, opts.Database); err != nil { // a rename would overwrite what another makes now
+		if err := os.Link(fresh, opts.Database); err != nil { // a rename would overwrite a file created in the meantime
 			return "", err
 		}
 		return "", errors.Join(os.Remove(fresh), sqldb.SyncFolder(opts.Database))
@@ -213,7 +214,7 @@ func takePlace(ctx context.Context, opts RestoreOptions, fresh string) (kept str
 	}
 	if filled != "" || err != nil {
 		kept = opts.Database + ".before-restore-" + opts.Clock().UTC().Format("20060102T150405")
-		for _, end := range []string{"-wal", "-journal"} { // what is damaged may have some still
+		for _, end := range []string{"-wal", "-journal"} { // a damaged database may still have one
 			if moved := os.Rename(opts.Database+end, kept+end); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
 				return "", moved
 			}
@@ -228,8 +229,8 @@ func takePlace(ctx context.Context, opts RestoreOptions, fresh string) (kept str
 	return kept, sqldb.SyncFolder(opts.Database)
 }
 
-// hold locks a SQLite file that nobody else has open, all of it in the one file,
-// and says what it holds.
+// hold merges the log of a SQLite file that no one else has open into the file,
+// locks it, and reports what it holds.
 func (b *bulk) hold(ctx context.Context) (filled string, err error) {
 	if err := b.do(ctx, "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"); err != nil {
 		return "", err

@@ -10,30 +10,30 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// What takes a whole database (a backup, a move to PostgreSQL, the doctor) reads
-// from the schema which tables there are, so that a new one needs no change here.
+// Tools for whole databases (backup, move to PostgreSQL, doctor) read the list of
+// tables from the schema, so that a new table needs no change here.
 
 // table is a table of the application.
 type table struct {
 	name    string
-	columns []string // by their names, without those that the database numbers or fills itself
+	columns []string // sorted by name, without generated columns and identity columns
 }
 
-// bookkeeping are the tables that are no data: those of the migrations and of
-// the search index, and what a backup says of itself.
+// bookkeeping are the tables without data of the application: those of the
+// migrations, of the search index, and of a backup's manifest.
 func bookkeeping() []string {
 	return []string{"goose_db_version", "migration_lease", "texts_indexed", "texts_gone", "backup", "backup_tables"}
 }
 
-// quoted is a name as both databases take any name.
+// quoted returns names as quoted identifiers of both databases.
 func quoted(names ...string) string {
 	return `"` + strings.Join(names, `", "`) + `"`
 }
 
-// derived are the columns that PostgreSQL alone has and fills by itself.
+// derived are the generated columns that only PostgreSQL has.
 func derived() []string { return []string{"texts.workspace_id"} }
 
-// tables reads the tables of the application, by their names.
+// tables returns the tables of the application, sorted by name.
 func tables(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]table, error) {
 	text := `SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c JOIN sqlite_schema s ON s.name = t.name AND s.type = 'table'
 		WHERE t.type = 'table' AND t.schema = 'main' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
@@ -66,8 +66,8 @@ func tables(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]table, err
 	return out, nil
 }
 
-// sameTables refuses two databases of which one has a table or column that the
-// other has not.
+// sameTables returns an error if one of two databases has a table or column that
+// the other lacks.
 func sameTables(ours, theirs []table) error {
 	if slices.EqualFunc(ours, theirs, func(a, b table) bool { return a.name == b.name && slices.Equal(a.columns, b.columns) }) {
 		return nil
@@ -90,12 +90,12 @@ func sameTables(ours, theirs []table) error {
 // relation is a foreign key.
 type relation struct {
 	table, parent string
-	columns, keys []string // of the table, and of the parent in the same order
-	cascade       bool     // the rows go with their parent
-	optional      bool     // one of the columns may be null
+	columns, keys []string // columns of the table, and of the parent in the same order
+	cascade       bool     // rows are deleted with their parent
+	optional      bool     // a column may be null
 }
 
-// relations reads all foreign keys.
+// relations returns all foreign keys.
 func relations(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]relation, error) {
 	text := `SELECT t.name || ' ' || f.id, t.name, f."table", f."from", f."to", f.on_delete = 'CASCADE',
 			(SELECT c."notnull" = 0 AND c.pk = 0 FROM pragma_table_info(t.name) c WHERE c.name = f."from")
