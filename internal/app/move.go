@@ -69,7 +69,7 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 		return MovedCard{}, err
 	}
 	moved := &cards[0].CardDetail
-	after, err := tx.TakeCard(ctx, &moved.Card, list, in.Position)
+	after, err := tx.MoveCardToBoard(ctx, &moved.Card, list, in.Position)
 	if err != nil {
 		return MovedCard{}, err
 	}
@@ -121,7 +121,7 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 		return MovedList{}, err
 	}
 	from := list.BoardID
-	after, err := tx.TakeList(ctx, &list, cards, in.BoardID, in.Position)
+	after, err := tx.MoveListToBoard(ctx, &list, cards, in.BoardID, in.Position)
 	if err != nil {
 		return MovedList{}, err
 	}

@@ -18,7 +18,7 @@ func boardDest(b *board.Board) []any {
 	return []any{&b.Name, &b.Description, &b.Color, &b.CreatedBy, &b.CreatedAt, &b.UpdatedAt, &b.ArchivedAt, &b.TrashedAt}
 }
 
-// complete fills in what the access columns say.
+// complete sets the fields of a board that the access columns contain.
 func (v *View) complete(b *board.Board, a *board.Access) {
 	b.ID, b.WorkspaceID, b.Visibility, b.Features = a.BoardID, a.WorkspaceID, a.Visibility, a.Features
 	b.Version, b.OpenCards, b.Role = a.Version, a.OpenCards, a.Role(v.caller)
@@ -43,28 +43,29 @@ func (tx *Tx) Board(ctx context.Context, id string, need board.Capability) (boar
 	return tx.View.Board(ctx, id, need)
 }
 
-// Boards are the boards that the caller sees, by id, from behind one on: in
-// one workspace or in all, archived ones only when asked for, never trashed.
-func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, behind string, limit int) ([]board.Board, error) {
+// Boards returns a page of the boards that the caller can see, in the order of
+// their ids after the given one: of one workspace, or of all if it is empty.
+// Archived boards are included on request, boards in the trash never.
+func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, after string, limit int) ([]board.Board, error) {
 	where := "b.trashed_at IS NULL AND " + visible
 	if !archived {
 		where += " AND b.archived_at IS NULL"
 	}
-	return v.boards(ctx, where, workspaceID, behind, limit)
+	return v.boards(ctx, where, workspaceID, after, limit)
 }
 
-// TrashedBoards are the boards in a workspace's trash that the caller may bring
-// back, by id, from behind one on.
-func (v *View) TrashedBoards(ctx context.Context, workspaceID, behind string, limit int) ([]board.Board, error) {
-	return v.boards(ctx, "b.trashed_at IS NOT NULL AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' AND wm.role IN ('owner', 'admin')))", workspaceID, behind, limit)
+// TrashedBoards returns a page of the boards in a workspace's trash that the caller
+// may restore, in the order of their ids after the given one.
+func (v *View) TrashedBoards(ctx context.Context, workspaceID, after string, limit int) ([]board.Board, error) {
+	return v.boards(ctx, "b.trashed_at IS NOT NULL AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' AND wm.role IN ('owner', 'admin')))", workspaceID, after, limit)
 }
 
-func (v *View) boards(ctx context.Context, where, workspaceID, behind string, limit int) ([]board.Board, error) {
+func (v *View) boards(ctx context.Context, where, workspaceID, after string, limit int) ([]board.Board, error) {
 	out := []board.Board{}
 	err := v.each(ctx, "SELECT "+accessColumns+", "+boardColumns+", b.archived_at, b.trashed_at FROM boards b"+accessJoins+
 		`WHERE b.workspace_id IN (SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = $2 AND ($3 = '' OR me.workspace_id = $3) AND ($4 = '' OR me.workspace_id = $4))
 		AND b.id > $1 AND `+where+" ORDER BY b.id LIMIT $5",
-		[]any{behind, v.caller.UserID, workspaceID, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
+		[]any{after, v.caller.UserID, workspaceID, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
 			var (
 				s accessScan
 				b board.Board
@@ -79,13 +80,13 @@ func (v *View) boards(ctx context.Context, where, workspaceID, behind string, li
 	return out, err
 }
 
-// visible is the condition that a person sees a board, where wm and bm are the
-// person's membership of its workspace and of the board. It says what
-// board.RoleOn says.
+// visible is the condition that a person can see a board, where wm and bm are the
+// person's memberships of the workspace and of the board. It agrees with
+// board.RoleOn.
 const visible = `wm.role IS NOT NULL AND (bm.role IS NOT NULL OR (b.visibility = 'workspace' AND wm.role <> 'guest'))`
 
-// InsertBoard writes a new board of a workspace that a loader has loaded, and
-// makes it known to the transaction as the caller's.
+// InsertBoard writes a new board of a workspace that a loader has loaded. The
+// transaction then has the caller's access to it, as if a loader had loaded it.
 func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
 	b.CreatedAt, b.UpdatedAt = tx.now, tx.now
 	tx.remember(&board.Access{
@@ -106,7 +107,7 @@ func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspac
 	return tx.SetBoardMember(ctx, b.ID, *b.CreatedBy, board.RoleAdmin)
 }
 
-// UpdateBoard writes the board's own fields as they are.
+// UpdateBoard writes the board's own fields.
 func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 	a := tx.On(b.ID)
 	if a.Visibility != b.Visibility {
@@ -118,14 +119,15 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 		b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), instant(b.ArchivedAt), instant(b.TrashedAt), b.ID)
 }
 
-// BoardMembers are the people who see a board, by user id, from behind one on.
-func (v *View) BoardMembers(ctx context.Context, boardID, behind string, limit int) ([]board.BoardMember, error) {
+// BoardMembers returns a page of the people who can see a board, in the order of
+// their ids after the given one.
+func (v *View) BoardMembers(ctx context.Context, boardID, after string, limit int) ([]board.BoardMember, error) {
 	a := v.On(boardID)
 	out := []board.BoardMember{}
 	err := v.each(ctx, `SELECT u.id, u.name, wm.role, bm.role FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
 		JOIN users u ON u.id = wm.user_id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
 		WHERE b.id = $1 AND u.id > $2 AND u.deleted_at IS NULL AND `+visible+` ORDER BY u.id LIMIT $3`,
-		[]any{boardID, behind, limit}, func(rows *sql.Rows) error {
+		[]any{boardID, after, limit}, func(rows *sql.Rows) error {
 			var (
 				m           board.BoardMember
 				inWorkspace board.WorkspaceRole
@@ -144,8 +146,8 @@ func (v *View) BoardMembers(ctx context.Context, boardID, behind string, limit i
 	return out, err
 }
 
-// BoardMember is what a person of the board's workspace is to the board; not
-// found for who is not in the workspace. The role may be none.
+// BoardMember returns the role of a member of the board's workspace on the board,
+// which may be none. It returns CodeNotFound for anyone else.
 func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.BoardMember, error) {
 	a := v.On(boardID)
 	m := board.BoardMember{ID: userID}
@@ -167,13 +169,13 @@ func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.B
 	return m, nil
 }
 
-// CountBoardMembers counts the people a board was shared with.
+// CountBoardMembers returns the number of people with whom a board is shared.
 func (v *View) CountBoardMembers(ctx context.Context, boardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM board_members WHERE board_id = $1", boardID)
 }
 
-// CountBoardAdmins counts those who can administer a board, through the board
-// or through its workspace, other than one person.
+// CountBoardAdmins returns the number of people other than one who can administer
+// a board, by their role on the board or in its workspace.
 func (v *View) CountBoardAdmins(ctx context.Context, boardID, other string) (int, error) {
 	return v.count(ctx, `SELECT count(*) FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
@@ -187,14 +189,14 @@ func (tx *Tx) SetBoardMember(ctx context.Context, boardID, userID string, role b
 		ON CONFLICT (board_id, user_id) DO UPDATE SET role = excluded.role`, boardID, userID, string(role), int64(tx.now))
 }
 
-// RemoveBoardMember takes a person's role on a board away.
+// RemoveBoardMember removes a person's role on a board.
 func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) error {
 	tx.regrant(boardID)
 	return tx.exec(ctx, "DELETE FROM board_members WHERE board_id = $1 AND user_id = $2", boardID, userID)
 }
 
-// UnassignFromBoard takes a person off all cards of a board, and returns the
-// open and archived cards that it took them off.
+// UnassignFromBoard removes a person from the assignees of all cards of a board,
+// and returns these cards, open and archived.
 func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]string, error) {
 	var cards []string
 	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 AND c.board_id = $2 ORDER BY k.card_id",

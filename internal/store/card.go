@@ -20,7 +20,8 @@ const (
 	cardLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id WHERE c.id = $1 FOR UPDATE OF b"
 )
 
-// cardDest scans the card columns, and behind them the description.
+// cardDest returns the destinations of the card columns and, last, of the
+// description.
 func cardDest(c *board.Card) []any {
 	return []any{&c.ID, &c.BoardID, &c.ListID, &c.Rank, &c.Number, &c.Title, &c.DoneAt, &c.ArchivedAt, &c.ListArchivedAt, &c.DueDate, &c.DueAt,
 		&c.StartDate, &c.StartAt, &c.TimeZone, &c.ChecklistItems.Done, &c.ChecklistItems.Total, &c.Comments, &c.CreatedBy,
@@ -38,8 +39,8 @@ func (v *View) Card(ctx context.Context, id string, need board.Capability) (boar
 	return cards[0], err
 }
 
-// Card locks the card's board and loads the card for a change; one that is
-// archived is refused unless the capability is board.Unarchive.
+// Card locks the card's board and loads the card for a change. It refuses an
+// archived card unless the capability is board.Unarchive.
 func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board.Card, error) {
 	if err := tx.lock(ctx, cardLock, id); err != nil {
 		return board.Card{}, err
@@ -54,16 +55,16 @@ func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board
 	return c, err
 }
 
-// archivedFault is the refusal of a change to an archived card.
+// archivedFault returns the error for a change to an archived card.
 func archivedFault(c board.Card) error {
 	if *c.ArchivedBy == board.ArchivedByList {
-		return board.Refuse(board.CodeArchived, "The card's list is archived, and the card with it; restore the list first.")
+		return board.Refuse(board.CodeArchived, "The card's list is archived, and the card with it. Restore the list first.")
 	}
-	return board.Refuse(board.CodeArchived, "The card is archived; restore it first.")
+	return board.Refuse(board.CodeArchived, "The card is archived. Restore it first.")
 }
 
-// hydrate gives cards what stands in other tables: labels, assignees, address,
-// and whether the list is archived.
+// hydrate completes cards: labels and assignees from their tables, the URL, and
+// whether the card or its list is archived.
 func (v *View) hydrate(ctx context.Context, cards []board.Card) error {
 	for piece := range slices.Chunk(cards, 1024) {
 		if err := v.hydrateChunk(ctx, piece); err != nil {
@@ -89,7 +90,7 @@ func (v *View) hydrateChunk(ctx context.Context, cards []board.Card) error {
 		byID[c.ID], ids[i] = c, c.ID
 	}
 	var a sqldb.Args
-	labelled, assigned := a.In(ids), a.In(ids) // no parameter twice: SQLite is faster then
+	labelled, assigned := a.In(ids), a.In(ids) // separate parameters, because SQLite is slower with shared ones
 	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id WHERE k.card_id IN (`+labelled+`)
 		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id WHERE k.card_id IN (`+assigned+`)`, a, func(rows *sql.Rows) error {
 		var (
@@ -107,7 +108,7 @@ func (v *View) hydrateChunk(ctx context.Context, cards []board.Card) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("labels and assignees: %w", err)
+		return fmt.Errorf("read labels and assignees: %w", err)
 	}
 	for i := range cards {
 		slices.SortFunc(cards[i].Labels, board.LabelRef.Compare)
@@ -123,9 +124,9 @@ func (v *View) hydrateChunk(ctx context.Context, cards []board.Card) error {
 	return nil
 }
 
-// InsertCard writes a new card with its labels and assignees into its list,
-// numbers it, and returns the open card that it stands behind. The board was
-// loaded.
+// InsertCard writes a new card with its labels and assignees and gives it the next
+// number of its board, which must be loaded. It returns the open card before it
+// in the list.
 func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, cardSiblings(), c.ListID, "", "", at)
 	if err != nil {
@@ -160,8 +161,8 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 	return p.after, nil
 }
 
-// PlaceCard puts a card into a list of its own board. Moved is false when it
-// stood there already.
+// PlaceCard moves a card to a position in a list of its own board. It returns the
+// open card before it; moved is false if the card was there already.
 func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at board.Position) (after string, moved bool, err error) {
 	current := c.Rank
 	if listID != c.ListID {
@@ -175,13 +176,13 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 	return p.after, true, tx.UpdateCard(ctx, c)
 }
 
-// UpdateCardText writes a card's title, description and whether it is done, as
-// far as they are not what they were before. Of the text what changed is indexed.
+// UpdateCardText writes a card's title, its description and whether it is done.
+// It indexes only texts that differ from those before the change.
 func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
 	set, args := "title = $1, description = $2, updated_at = $3", []any{c.Title, *c.Description, int64(c.UpdatedAt), c.ID}
-	if c.Done != before.Done { // it is in most indexes
+	if c.Done != before.Done { // most indexes contain done_at, so writing it costs more
 		set, args = set+", done_at = $5", append(args, instant(c.DoneAt))
 	}
 	if err := tx.exec(ctx, "UPDATE cards SET "+set+" WHERE id = $4", args...); err != nil {
@@ -200,16 +201,16 @@ func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Ca
 	return nil
 }
 
-// TouchCard writes how many comments and items hang on the card, and that it
-// changed: less than UpdateCard, which has indexes to look after.
+// TouchCard writes the card's counts of comments and checklist items and the time
+// of its change. It costs less than UpdateCard, because few indexes contain them.
 func (tx *Tx) TouchCard(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE cards SET items_done = $1, items_total = $2, comments = $3, updated_at = $4 WHERE id = $5",
 		c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
 }
 
-// UpdateCard writes the card as it is, but for labels, assignees and text,
-// which have writes of their own.
+// UpdateCard writes all fields of a card except labels, assignees and texts, which
+// have methods of their own.
 func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
@@ -220,38 +221,38 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
 }
 
-// CardBefore is the open card that stands before a card in its list.
+// CardBefore returns the open card before a card in its list, "" for the first.
 func (tx *Tx) CardBefore(ctx context.Context, c board.Card) (string, error) {
 	return tx.before(ctx, cardSiblings(), c.ListID, c.Rank)
 }
 
-// CountOpenCards counts the cards of a list that are not archived themselves:
-// those that are open while the list is.
+// CountOpenCards returns the number of cards of a list that are not archived
+// themselves. They are open if the list is.
 func (v *View) CountOpenCards(ctx context.Context, listID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM cards WHERE list_id = $1 AND archived_at IS NULL", listID)
 }
 
-// AddCardLabel puts a label of the same board on a card that does not carry it.
+// AddCardLabel adds a label of the same board to a card that does not have it.
 func (tx *Tx) AddCardLabel(ctx context.Context, cardID, labelID string) error {
 	return tx.exec(ctx, "INSERT INTO card_labels (card_id, label_id) VALUES ($1, $2)", cardID, labelID)
 }
 
-// RemoveCardLabel takes a label off a card.
+// RemoveCardLabel removes a label from a card.
 func (tx *Tx) RemoveCardLabel(ctx context.Context, cardID, labelID string) error {
 	return tx.exec(ctx, "DELETE FROM card_labels WHERE card_id = $1 AND label_id = $2", cardID, labelID)
 }
 
-// AddAssignee assigns a card to a person it is not assigned to.
+// AddAssignee assigns a card to a person who is not assigned to it.
 func (tx *Tx) AddAssignee(ctx context.Context, cardID, userID string) error {
 	return tx.exec(ctx, "INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ($1, $2, $3)", cardID, userID, int64(tx.now))
 }
 
-// RemoveAssignee takes a person off a card.
+// RemoveAssignee removes a person from the assignees of a card.
 func (tx *Tx) RemoveAssignee(ctx context.Context, cardID, userID string) error {
 	return tx.exec(ctx, "DELETE FROM card_assignees WHERE card_id = $1 AND user_id = $2", cardID, userID)
 }
 
-// LabelsOf finds those of the ids that are labels of the board, by id.
+// LabelsOf returns the labels of a board with the given ids, by id.
 func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[string]board.LabelRef, error) {
 	out := map[string]board.LabelRef{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
@@ -265,7 +266,7 @@ func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[
 	return out, err
 }
 
-// PeopleOf finds those of the ids who see the board, by id.
+// PeopleOf returns the people with the given ids who can see the board, by id.
 func (v *View) PeopleOf(ctx context.Context, boardID string, ids []string) (map[string]board.UserRef, error) {
 	a := v.On(boardID)
 	out := map[string]board.UserRef{}

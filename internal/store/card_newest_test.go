@@ -32,8 +32,8 @@ func read(t *testing.T, s *apptest.Service, me *apptest.Person, fn func(ctx cont
 	}
 }
 
-// What is found among the newest cards of some boards is what all of them hold,
-// as far as the horizon goes.
+// A scan of the newest cards finds all matching cards that changed since its
+// horizon.
 func TestNewestOfFewBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -44,21 +44,21 @@ func TestNewestOfFewBoards(t *testing.T) {
 			return tx.Change(ctx, "UPDATE cards SET updated_at = created_at / 2 + 250 WHERE board_id"+ofBoards, bob.ID)
 		})
 		var every, half []board.Card
-		var marks []store.CardCursor
+		var cursors []store.CardCursor
 		read(t, s, ada, func(ctx context.Context, v *store.View) (err error) {
 			if every, _, err = v.Cards(ctx, newestPage(t, s, ada, "every", 500)); err == nil {
-				half, marks, err = v.Cards(ctx, newestPage(t, s, ada, "half", 500))
+				half, cursors, err = v.Cards(ctx, newestPage(t, s, ada, "half", 500))
 			}
 			return err
 		})
 		if len(every) != 120 || len(half) != 60 {
-			t.Fatalf("%d cards, of them %d to be found", len(every), len(half))
+			t.Fatalf("%d cards match every and %d match half, want 120 and 60", len(every), len(half))
 		}
 		for _, newest := range []int{30, 90, 200} {
-			for _, behind := range []int{0, 10} {
+			for _, skip := range []int{0, 10} {
 				page := newestPage(t, s, ada, "half", 20)
-				if behind > 0 { // as a cursor brings it back
-					text, err := json.Marshal(marks[behind-1])
+				if skip > 0 { // encoded and decoded like the cursor of a request
+					text, err := json.Marshal(cursors[skip-1])
 					if err == nil {
 						err = json.Unmarshal(text, &page.Cursor)
 					}
@@ -74,19 +74,19 @@ func TestNewestOfFewBoards(t *testing.T) {
 					if since == 0 || !few {
 						t.Fatalf("the newest %d: since %d, few %v", newest, since, few)
 					}
-					want := slices.DeleteFunc(slices.Clone(half[behind:behind+20]), func(c board.Card) bool { return c.UpdatedAt < since })
+					want := slices.DeleteFunc(slices.Clone(half[skip:skip+20]), func(c board.Card) bool { return c.UpdatedAt < since })
 					if len(want) == 0 || !slices.EqualFunc(got, want, func(a, b board.Card) bool { return a.ID == b.ID }) {
-						t.Errorf("the newest %d behind %d: %d cards, want %d", newest, behind, len(got), len(want))
+						t.Errorf("the newest %d after the first %d: %d cards, want %d", newest, skip, len(got), len(want))
 					}
 					own := 0
 					for _, c := range every {
-						if c.UpdatedAt >= since && (behind == 0 || c.UpdatedAt <= half[behind-1].UpdatedAt) {
+						if c.UpdatedAt >= since && (skip == 0 || c.UpdatedAt <= half[skip-1].UpdatedAt) {
 							own++
 						}
 					}
 					for _, most := range []int{own - 1, own} {
 						if _, _, few, err := v.Newest(ctx, page, newest, most); err != nil || few != (most == own) {
-							t.Errorf("the newest %d behind %d: few is %v for %d of %d, %v", newest, behind, few, most, own, err)
+							t.Errorf("the newest %d after the first %d: few is %v for %d of %d, %v", newest, skip, few, most, own, err)
 						}
 					}
 					return nil
@@ -96,9 +96,9 @@ func TestNewestOfFewBoards(t *testing.T) {
 	})
 }
 
-// Where most cards are others', the caller's newest are looked through if they are
-// far fewer than what is found would cost to read.
-func TestWhereNewestCardsAreLookedFor(t *testing.T) {
+// If most cards are on other people's boards, the caller's newest cards are scanned
+// only if that costs less than reading all candidates.
+func TestNewestScans(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -119,14 +119,14 @@ func TestWhereNewestCardsAreLookedFor(t *testing.T) {
 		for found, want := range map[int][][2]int{
 			0:    {{8400, 0}, {42000, 0}},
 			499:  nil,
-			700:  nil, // 5,828 cards to look through cost more
+			700:  nil, // scanning 5,828 cards would cost more
 			1100: byBoard(77889, 7418),
 			1600: byBoard(53550, 5100),
 		} {
 			read(t, s, ada, func(ctx context.Context, v *store.View) error {
-				got, err := v.Looks(ctx, newestPage(t, s, ada, "half", 51), found)
+				got, err := v.NewestScans(ctx, newestPage(t, s, ada, "half", 51), found)
 				if err == nil && !slices.Equal(got, want) {
-					t.Errorf("found %d: looks %v, want %v", found, got, want)
+					t.Errorf("with %d candidates: scans %v, want %v", found, got, want)
 				}
 				return err
 			})
@@ -134,7 +134,8 @@ func TestWhereNewestCardsAreLookedFor(t *testing.T) {
 	})
 }
 
-// SQLite reads the newest cards of boards from the index that begins with the board.
+// SQLite reads the newest cards of boards from the index whose first column is the
+// board.
 func TestNewestOfFewBoardsAreIndexed(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
@@ -143,7 +144,7 @@ func TestNewestOfFewBoardsAreIndexed(t *testing.T) {
 	read(t, s, ada, func(ctx context.Context, v *store.View) error {
 		plans, err := v.ExplainNewest(ctx, newestPage(t, s, ada, "half", 20), 30)
 		if err == nil && !strings.Contains(strings.Join(plans, "\n"), "cards_changed (board_id=? AND updated_at>") {
-			t.Errorf("another way was taken:\n%s", strings.Join(plans, "\n"))
+			t.Errorf("the index cards_changed is not used:\n%s", strings.Join(plans, "\n"))
 		}
 		return err
 	})

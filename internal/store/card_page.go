@@ -133,14 +133,14 @@ func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, [
 	return cards, cursors, err
 }
 
-// way is a sort direction.
-type way struct{ order, beyond string }
+// sortDirection is the SQL of a sort direction.
+type sortDirection struct{ order, beyond string }
 
-func direction(desc bool) way {
+func direction(desc bool) sortDirection {
 	if desc {
-		return way{" DESC", "< "}
+		return sortDirection{" DESC", "< "}
 	}
-	return way{"", "> "}
+	return sortDirection{"", "> "}
 }
 
 // sortKeys returns the expressions of a sort order, the id last. Cards without a
@@ -183,19 +183,19 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 	if n := len(p.Cursor.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
 		return nil, nil, board.Invalid("cursor is not one of this order.").In("cursor", board.RuleValue)
 	}
-	parts, err := v.recent(ctx, plan)
+	scans, err := v.newestScans(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, part := range parts {
-		if plan.since, err = v.changedSince(ctx, plan, part.newest); err != nil {
+	for _, scan := range scans {
+		if plan.since, err = v.changedSince(ctx, plan, scan.cards); err != nil {
 			return nil, nil, err
 		}
 		if plan.since == 0 {
 			break
 		}
-		if plan.byBoard = part.most > 0; plan.byBoard {
-			few, err := v.fewChanged(ctx, plan, part.most)
+		if plan.byBoard = scan.maxOwn > 0; plan.byBoard {
+			few, err := v.fewChanged(ctx, plan, scan.maxOwn)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -13,22 +13,22 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// plan is how a page of cards is read: its query with names resolved, and the
-// way to the cards that costs least.
+// plan describes how to read a page of cards: the query with names resolved, and
+// the cheapest index to read the cards from.
 type plan struct {
 	CardPage
 	caller  board.Caller
 	dialect sqldb.Dialect
 	where   query.And
-	indexed []string      // what the index of words is asked for, see indexedIn
+	indexed []string      // keys of the workspaces in the search index, see indexedIn
 	lead    int           // the term whose index the cards are read from; -1 for none
-	found   int           // how many cards or texts the lead finds
-	bySpan  bool          // the cards are read by their due times, board by board
+	found   int           // number of cards or texts in the index of the lead
+	bySpan  bool          // read the cards by their due times, board by board
 	since   board.Instant // only cards that changed then or later, newest first; 0 for all
-	byBoard bool          // those are read board by board
+	byBoard bool          // read these board by board
 }
 
-// plan prepares a page.
+// plan resolves the query of a page and chooses how to read it.
 func (v *View) plan(ctx context.Context, p CardPage) (plan, error) {
 	where, err := v.resolve(ctx, p, p.Query.Where)
 	if err != nil {
@@ -38,11 +38,11 @@ func (v *View) plan(ctx context.Context, p CardPage) (plan, error) {
 	if out.indexed, err = v.indexedIn(ctx, p, out.where); err != nil {
 		return plan{}, fmt.Errorf("read workspaces: %w", err)
 	}
-	err = v.lead(ctx, &out)
+	err = v.chooseLead(ctx, &out)
 	return out, err
 }
 
-// condition is the SQL of the query over the card c and its list l.
+// condition returns the SQL condition of the query over the card c and its list l.
 func (p plan) condition(a *sqldb.Args) string {
 	c := search.Compiler{Args: a, Caller: p.caller, Workspaces: p.indexed}
 	text := c.Archived(p.Query.Archived)
@@ -52,7 +52,7 @@ func (p plan) condition(a *sqldb.Args) string {
 			continue
 		}
 		candidates, _ := c.Candidates(p.dialect, n, false)
-		if p.since > 0 { // in the order of their change, see recent
+		if p.since > 0 { // scans the newest cards in their order, see newestScans
 			text += " AND (c.id IN (" + candidates + ")) IS TRUE"
 		} else {
 			text += " AND c.id " + p.dialect.Among(candidates)
@@ -61,8 +61,8 @@ func (p plan) condition(a *sqldb.Args) string {
 	return text
 }
 
-// scope is the SQL of the boards that the page is of. IS TRUE keeps a database
-// from reading the cards board by board where the plan has a better way.
+// scope returns the SQL condition for the boards of the page. IS TRUE keeps the
+// database from reading the cards board by board if the plan has a cheaper index.
 func (p plan) scope(v *View, a *sqldb.Args) string {
 	if p.BoardID != "" {
 		return "c.board_id = " + a.Add(p.BoardID)
@@ -88,32 +88,32 @@ func (p plan) scope(v *View, a *sqldb.Args) string {
 }
 
 const (
-	// manyCards is from how many cards on the caller's boards on it pays to look
-	// through the newest of the server.
+	// manyCards is the number of cards on the caller's boards from which scanning
+	// the newest cards of the server costs less than reading the boards.
 	manyCards = 5000
-	// manyFound is from how many candidates of a lead on it costs less to look
-	// for them among the newest cards than to read and sort them all.
+	// manyFound is the number of candidates of a lead from which scanning the newest
+	// cards for them costs less than reading and sorting all candidates.
 	manyFound = 500
-	// mostNewest is how many of the server's newest cards are looked through at
-	// most. Those of others are passed by in the index.
-	mostNewest = 200000
+	// maxScan is the most cards of the server that a scan reads. It skips those of
+	// other boards in the index.
+	maxScan = 200000
 )
 
-// looks are how many of the newest cards of the caller's boards are looked
-// through, one after the other, before the boards are read after all.
-func looks() []int { return []int{400, 2000, 20000} }
+// scanSizes returns how many of the newest cards of the caller's boards the scans
+// cover, one after the other, before the boards are read in full.
+func scanSizes() []int { return []int{400, 2000, 20000} }
 
-// look is a part of the cards that may well fill a page of the newest.
-type look struct {
-	newest int // so many cards of the server, or some more
-	most   int // of them the caller's boards may have so many, which are read board by board; 0 to read them all
+// newestScan is a scan of the newest cards that is likely to fill a page.
+type newestScan struct {
+	cards  int // at least this many of the server's newest cards
+	maxOwn int // if > 0, scan board by board, and only if at most this many of them are on the caller's boards
 }
 
-// recent are the parts of the server's newest cards to look through, so that about
-// as many of them as looks says are of the caller's boards; none when the page is
-// not one of the newest cards of many, and none in which what the lead finds may
-// well not fill the page. The caller's share in all cards is reckoned with.
-func (v *View) recent(ctx context.Context, p plan) (parts []look, err error) {
+// newestScans returns the scans to try for a page. Each covers about as many cards
+// of the caller's boards as scanSizes says, estimated from their share of all
+// cards. There is none if the page does not ask for the newest cards of many, or
+// if the candidates of the lead are too few to fill the page from a scan.
+func (v *View) newestScans(ctx context.Context, p plan) (scans []newestScan, err error) {
 	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 && p.found < manyFound || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
 		return nil, nil
 	}
@@ -128,25 +128,26 @@ func (v *View) recent(ctx context.Context, p plan) (parts []look, err error) {
 		return nil, err
 	}
 	share := func(own int) int { return own * max(all, seen) / seen }
-	for _, own := range looks() {
-		if share(own) > mostNewest || own > seen/2 {
+	for _, own := range scanSizes() {
+		if share(own) > maxScan || own > seen/2 {
 			break
 		}
 		if p.lead < 0 || p.found*own >= 2*p.Limit*seen {
-			parts = append(parts, look{newest: share(own)})
+			scans = append(scans, newestScan{cards: share(own)})
 		}
 	}
-	// Where most cards are of others, those of the caller's boards are fewer to look
-	// through than what the lead finds is to read: a find costs as much as five of them.
-	if len(parts) == 0 && p.lead >= 0 && !p.dialect.RowLocks {
-		if own := 4 * p.Limit * seen / (3 * p.found); share(own) <= mostNewest && own <= 5*p.found {
-			parts = append(parts, look{newest: share(own), most: 2 * own})
+	// If most cards are on other people's boards, scanning the caller's boards can cost
+	// less than reading all candidates: a candidate costs as much as five cards of a scan.
+	if len(scans) == 0 && p.lead >= 0 && !p.dialect.RowLocks {
+		if own := 4 * p.Limit * seen / (3 * p.found); share(own) <= maxScan && own <= 5*p.found {
+			scans = append(scans, newestScan{cards: share(own), maxOwn: 2 * own})
 		}
 	}
-	return parts, nil
+	return scans, nil
 }
 
-// upTo is the change up to which a page reads; first tells that it is the newest.
+// upTo returns the time of the newest change that a page may contain; first reports
+// whether the page is the first one.
 func (p plan) upTo() (at int64, first bool) {
 	if len(p.Cursor.Values) > 0 {
 		if at, ok := p.Cursor.Values[0].(float64); ok {
@@ -156,8 +157,8 @@ func (p plan) upTo() (at int64, first bool) {
 	return 1 << 62, true
 }
 
-// fewChanged tells whether no more than so many cards of the caller's boards are
-// newer than the plan's horizon: its share may be another than that of all cards.
+// fewChanged reports whether at most this many cards of the caller's boards changed
+// within the range of the scan. The estimate from all cards may be wrong for them.
 func (v *View) fewChanged(ctx context.Context, p plan, most int) (bool, error) {
 	var a sqldb.Args
 	upTo, _ := p.upTo()
@@ -166,12 +167,12 @@ func (v *View) fewChanged(ctx context.Context, p plan, most int) (bool, error) {
 	return n <= most, err
 }
 
-// changedSince is since when so many cards of the server changed, or some more,
-// behind the page's mark; 0 when there are fewer.
+// changedSince returns the time since which at least this many cards of the server
+// changed, up to the page's cursor; 0 if there are fewer.
 func (v *View) changedSince(ctx context.Context, p plan, newest int) (since board.Instant, err error) {
 	upTo, first := p.upTo()
 	if first {
-		newest = roughly(newest)
+		newest = roundUp(newest)
 		if since, ok := v.db.horizons.get(newest, v.now); ok {
 			return since, nil
 		}
@@ -183,15 +184,16 @@ func (v *View) changedSince(ctx context.Context, p plan, newest int) (since boar
 	return since, err
 }
 
-// roughly rounds a number up to four binary digits, so that there are few of them.
-func roughly(n int) int {
+// roundUp rounds a number up to four significant binary digits, so that horizons
+// stores few different numbers.
+func roundUp(n int) int {
 	step := 1 << max(0, bits.Len(uint(n))-4)
 	return (n + step - 1) / step * step
 }
 
-// horizons remember since when so many cards of the server changed: to pass by
-// thousands in the index takes longer than to look for a word among them. What is
-// old by a minute only lets a page look at some more.
+// horizons caches results of changedSince, because skipping thousands of entries in
+// the index takes longer than searching the cards for a word. A result that is a
+// minute old only makes a scan cover some more cards.
 type horizons struct {
 	mu sync.Mutex
 	of map[int]horizon // by the number of cards
@@ -199,7 +201,7 @@ type horizons struct {
 
 type horizon struct {
 	since board.Instant // 0 when the server has fewer cards
-	at    board.Instant // when that was found
+	at    board.Instant // when it was read
 }
 
 func (h *horizons) get(newest int, now board.Instant) (since board.Instant, ok bool) {
@@ -218,16 +220,17 @@ func (h *horizons) put(newest int, since, now board.Instant) {
 	h.of[newest] = horizon{since, now}
 }
 
-// countLifetime is how long the count of all cards is believed: it only tells
-// which way to cards costs less.
+// countLifetime is how long cached counts are used, in milliseconds. They only
+// decide which way of reading cards costs less.
 const countLifetime = board.Instant(60 * 1000)
 
-// cardCount is about how many cards the server holds.
+// cardCount is the cached number of cards of the server.
 type cardCount struct {
 	cards int
-	at    board.Instant // when that was counted
+	at    board.Instant // when they were counted
 }
 
+// allCards returns the approximate number of cards of the server.
 func (v *View) allCards(ctx context.Context) (int, error) {
 	if known := v.db.cards.Load(); known != nil && known.at <= v.now && v.now < known.at+countLifetime {
 		return known.cards, nil

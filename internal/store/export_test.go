@@ -10,31 +10,32 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// Lead is which term of the query leads on all boards that the caller sees.
+// Lead returns the term whose index a query on all boards of the caller is read from.
 func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	return p.lead, err
 }
 
-// MostWorkspaces is in how many workspaces a word is looked up at once.
+// MostWorkspaces is how many workspaces one lookup in the search index covers.
 const MostWorkspaces = search.MaxWorkspaces
 
-// Led is how many texts or cards the lead of a page finds; 0 without one.
+// Led returns the number of texts or cards that the lead of a page finds, 0
+// without a lead.
 func (v *View) Led(ctx context.Context, p CardPage) (int, error) {
 	out, err := v.plan(ctx, p)
 	return out.found, err
 }
 
-// CanLead tells whether a term of the query has an index.
+// CanLead reports whether a term of the query has an index.
 func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	_, ok := search.Compiler{Args: &sqldb.Args{}, Caller: v.caller, Workspaces: p.indexed}.Candidates(p.dialect, p.where[i], false)
 	return err == nil && ok
 }
 
-// Matching are the cards that satisfy a query, read from the index of one of
-// its terms, or for -1 one by one; newest looks for what that index finds among
-// the newest cards.
+// Matching returns the cards that satisfy a query, read from the index of one of
+// its terms, or one by one if lead is -1. With newest it scans the newest cards
+// for the candidates of that index.
 func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest bool) ([]string, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	if err != nil {
@@ -48,8 +49,8 @@ func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest boo
 	return v.texts(ctx, "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }
 
-// Newest reads a page from about so many of the server's newest cards, board by
-// board; few tells whether no more than most of them are of the caller's boards.
+// Newest reads a page from about this many of the server's newest cards, board by
+// board. Few reports whether at most this many of them are on the caller's boards.
 func (v *View) Newest(ctx context.Context, p CardPage, newest, most int) (cards []board.Card, since board.Instant, few bool, err error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
@@ -66,7 +67,7 @@ func (v *View) Newest(ctx context.Context, p CardPage, newest, most int) (cards 
 	return cards, plan.since, few, err
 }
 
-// ExplainNewest is the plan of what Newest reads.
+// ExplainNewest returns the query plans of Newest.
 func (v *View) ExplainNewest(ctx context.Context, p CardPage, newest int) ([]string, error) {
 	spy := &explainer{Runner: v.run, postgres: v.db.dialect().RowLocks}
 	other := *v
@@ -75,9 +76,10 @@ func (v *View) ExplainNewest(ctx context.Context, p CardPage, newest int) ([]str
 	return spy.plans, err
 }
 
-// Looks are the parts of the newest cards in which a page is looked for whose
-// lead finds so many, or that has none: of the server's, and at most of the caller's.
-func (v *View) Looks(ctx context.Context, p CardPage, found int) (parts [][2]int, err error) {
+// NewestScans returns the scans for a page whose lead finds this many cards, 0
+// for a page without a lead. Each is the number of the server's cards and the
+// most cards of the caller's boards.
+func (v *View) NewestScans(ctx context.Context, p CardPage, found int) (scans [][2]int, err error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
 		return nil, err
@@ -85,14 +87,14 @@ func (v *View) Looks(ctx context.Context, p CardPage, found int) (parts [][2]int
 	if plan.lead, plan.found = -1, found; found > 0 {
 		plan.lead = 0
 	}
-	all, err := v.recent(ctx, plan)
-	for _, part := range all {
-		parts = append(parts, [2]int{part.newest, part.most})
+	all, err := v.newestScans(ctx, plan)
+	for _, scan := range all {
+		scans = append(scans, [2]int{scan.cards, scan.maxOwn})
 	}
-	return parts, err
+	return scans, err
 }
 
-// Explain is the plan of the page's query.
+// Explain returns the plans of a page's queries.
 func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err error) {
 	spy := &explainer{Runner: v.run, postgres: v.db.dialect().RowLocks}
 	other := *v
@@ -101,6 +103,7 @@ func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err err
 	return spy.plans, err
 }
 
+// explainer records the plan of each query before it runs it.
 type explainer struct {
 	sqldb.Runner
 	postgres bool

@@ -12,7 +12,7 @@ import (
 const (
 	listFields = "l.id, l.board_id, l.name, l.rank, l.wip_limit, l.wip_mode, l.archived_at, l.created_at, l.updated_at, "
 	listCount  = "CASE WHEN l.archived_at IS NULL THEN (SELECT count(*) FROM cards n WHERE n.list_id = l.id AND n.archived_at IS NULL) ELSE 0 END"
-	// Counting the cards of a long list costs more than making one.
+	// Counting the cards of a long list costs more than inserting one.
 	listTargetCount = "CASE WHEN l.wip_limit IS NULL THEN 0 ELSE " + listCount + " END"
 
 	listColumns = listFields + listCount
@@ -33,14 +33,14 @@ func (v *View) List(ctx context.Context, id string, need board.Capability) (boar
 	return l, err
 }
 
-// List locks the list's board and loads the list for a change; one that is
-// archived is refused unless the capability is board.Unarchive.
+// List locks the list's board and loads the list for a change. It refuses an
+// archived list unless the capability is board.Unarchive.
 func (tx *Tx) List(ctx context.Context, id string, need board.Capability) (board.List, error) {
 	return tx.list(ctx, listLoad, id, need)
 }
 
-// TargetList is List for a card that comes into it: its open cards are counted
-// only where it has a WIP limit.
+// TargetList is List for a list that receives a card. It counts the open cards
+// only if the list has a WIP limit.
 func (tx *Tx) TargetList(ctx context.Context, id string, need board.Capability) (board.List, error) {
 	return tx.list(ctx, listTarget, id, need)
 }
@@ -52,20 +52,20 @@ func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) 
 	}
 	err := tx.authorized(ctx, need, text, id, listDest(&l)...)
 	if err == nil && l.ArchivedAt != nil && need != board.Unarchive {
-		err = board.Refuse(board.CodeArchived, "The list is archived; restore it first.")
+		err = board.Refuse(board.CodeArchived, "The list is archived. Restore it first.")
 	}
 	return l, err
 }
 
-// Lists are the lists of a board in their order, from behind a rank on;
-// archived ones only when asked for.
-func (v *View) Lists(ctx context.Context, boardID string, archived bool, behind string, limit int) ([]board.List, error) {
+// Lists returns a page of the lists of a board in their order, after a rank.
+// Archived lists are included on request.
+func (v *View) Lists(ctx context.Context, boardID string, archived bool, after string, limit int) ([]board.List, error) {
 	text := "SELECT " + listColumns + " FROM lists l WHERE l.board_id = $1 AND l.rank > $2"
 	if !archived {
 		text += " AND l.archived_at IS NULL"
 	}
 	out := []board.List{}
-	err := v.each(ctx, text+" ORDER BY l.rank, l.id LIMIT $3", []any{boardID, behind, limit}, func(rows *sql.Rows) error {
+	err := v.each(ctx, text+" ORDER BY l.rank, l.id LIMIT $3", []any{boardID, after, limit}, func(rows *sql.Rows) error {
 		var l board.List
 		err := rows.Scan(listDest(&l)...)
 		out = append(out, l)
@@ -74,8 +74,8 @@ func (v *View) Lists(ctx context.Context, boardID string, archived bool, behind 
 	return out, err
 }
 
-// InsertList puts a new list on its board, which a loader has loaded, and
-// returns the open list that it stands behind.
+// InsertList writes a new list of a board that a loader has loaded. It returns the
+// open list before it.
 func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, "", "", at)
 	if err != nil {
@@ -91,7 +91,8 @@ func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) 
 	return p.after, nil
 }
 
-// PlaceList moves a list on its board. Moved is false when it stood there.
+// PlaceList moves a list to a position on its board. It returns the open list
+// before it; moved is false if the list was there already.
 func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (after string, moved bool, err error) {
 	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, l.ID, l.Rank, at)
 	if err != nil || p.same {
@@ -101,32 +102,32 @@ func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (
 	return p.after, true, tx.UpdateList(ctx, l)
 }
 
-// UpdateList writes the list as it is.
+// UpdateList writes all fields of a list.
 func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 	l.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE lists SET name = $1, rank = $2, wip_limit = $3, wip_mode = $4, archived_at = $5, updated_at = $6 WHERE id = $7",
 		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.UpdatedAt), l.ID)
 }
 
-// RecountOpenCards counts the open cards of a board, which a loader has loaded,
-// after a list of it was archived or restored.
+// RecountOpenCards counts the open cards of a board that a loader has loaded again,
+// after one of its lists was archived or restored.
 func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) (err error) {
 	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = $1 AND "+search.OpenCard, boardID)
 	return err
 }
 
-// ListBefore is the open list that stands before a list, "" for the first.
+// ListBefore returns the open list before a list, "" for the first.
 func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
 	return tx.before(ctx, listSiblings(), l.BoardID, l.Rank)
 }
 
-// before is the open row before a rank.
+// before returns the open row below a parent with the highest rank before a rank.
 func (tx *Tx) before(ctx context.Context, s Siblings, parentID, rank string) (id string, err error) {
 	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1", []any{parentID, rank}, &id)
 	return id, err
 }
 
-// instant is a point in time that may be absent, as the database takes it.
+// instant returns an optional instant as a column value, NULL for nil.
 func instant(at *board.Instant) any {
 	if at == nil {
 		return nil

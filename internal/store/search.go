@@ -12,14 +12,14 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// Full-text search. The table texts holds what each text of a card says, as
-// the words of query.Words; whether a card matches is read from there, alike on
-// both databases. The index of words (FTS5 on SQLite, GIN on PostgreSQL) only
-// finds candidates, and only where they are few: a word that a great many texts
-// hold is looked for in the cards themselves, newest first.
+// Full-text search. The table texts contains the words of each text of a card, as
+// query.Words returns them. Whether a card matches is decided by this table, in
+// the same way on both databases. The full-text index (FTS5 on SQLite, GIN on
+// PostgreSQL) only finds candidates, and is only used if they are few. A word
+// that many texts contain is searched in the cards themselves, newest first.
 
-// indexText keeps what a text of a card says. A text that says the same words
-// as before stays; one without words is not kept.
+// indexText stores the words of a text of a card. It keeps the row of a text with
+// the same words, and stores no row for a text without words.
 func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
 	words := search.IndexedText(text)
 	if words == "" {
@@ -31,7 +31,7 @@ func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, r
 	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", cardID, string(place), ref, words)
 }
 
-// addText keeps what a text of a card says that was not there before.
+// addText stores the words of a new text of a card.
 func (tx *Tx) addText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
 	words := search.IndexedText(text)
 	if words == "" {
@@ -40,12 +40,12 @@ func (tx *Tx) addText(ctx context.Context, cardID string, place query.Place, ref
 	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4)", cardID, string(place), ref, words)
 }
 
-// dropText forgets a text of a card.
+// dropText deletes the words of a text of a card.
 func (tx *Tx) dropText(ctx context.Context, cardID string, place query.Place, ref string) error {
 	return tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1 AND place = $2 AND ref = $3", cardID, string(place), ref)
 }
 
-// addCardTexts keeps what a new card's title and description say.
+// addCardTexts stores the words of the title and the description of a new card.
 func (tx *Tx) addCardTexts(ctx context.Context, c *board.Card) error {
 	if err := tx.addText(ctx, c.ID, query.InTitle, "", c.Title); err != nil {
 		return fmt.Errorf("index title: %w", err)
@@ -56,29 +56,29 @@ func (tx *Tx) addCardTexts(ctx context.Context, c *board.Card) error {
 	return nil
 }
 
-// fillTexts keeps the texts of all cards, once after the migration that made
+// fillTexts stores the words of all cards, once after the migration that created
 // the table.
 func (db *DB) fillTexts(ctx context.Context) error {
-	return db.fillBoards(ctx, "texts", allBoards, "indexing the texts of all cards for search", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
-		return tx.indexBoard(ctx, boardID, behind, fillBatch)
+	return db.fillBoards(ctx, "texts", allBoards, "indexing all cards for search", func(ctx context.Context, tx *Tx, boardID, after string) (string, bool, error) {
+		return tx.indexBoard(ctx, boardID, after, fillBatch)
 	})
 }
 
-// fillWorkspaces gives the texts of all cards their workspace on PostgreSQL, once
-// after the migration that made the column. Servers of the version before may
-// work beside it.
+// fillWorkspaces sets the workspace of all texts on PostgreSQL, once after the
+// migration that created the column. Servers of the previous version may run
+// at the same time.
 func (db *DB) fillWorkspaces(ctx context.Context) error {
 	if !db.dialect().RowLocks {
 		return nil
 	}
-	return db.fillBoards(ctx, "texts_workspace", allBoards, "indexing the words of all cards by their workspaces", func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
-		cards, err := tx.cardsBehind(ctx, boardID, behind, fillBatch)
+	return db.fillBoards(ctx, "texts_workspace", allBoards, "indexing all cards by workspace", func(ctx context.Context, tx *Tx, boardID, after string) (string, bool, error) {
+		cards, err := tx.cardsAfter(ctx, boardID, after, fillBatch)
 		if err != nil || len(cards) == 0 {
-			return behind, false, err
+			return after, false, err
 		}
 		last := cards[len(cards)-1]
 		return last, len(cards) == fillBatch, tx.exec(ctx, `UPDATE texts SET workspace_id = (SELECT workspace_id FROM boards WHERE id = $1) WHERE workspace_id IS NULL
-			AND card_id IN (SELECT id FROM cards WHERE board_id = $1 AND id > $2 AND id <= $3)`, boardID, behind, last)
+			AND card_id IN (SELECT id FROM cards WHERE board_id = $1 AND id > $2 AND id <= $3)`, boardID, after, last)
 	})
 }
 
@@ -88,10 +88,14 @@ const fillBatch = 500
 // allBoards selects the boards to fill.
 const allBoards = "SELECT id FROM boards ORDER BY id"
 
-// fillBoards does what a setting says is missing, some cards of a locked board at
-// a time: fill takes those behind an id, and answers the last of them and whether
-// further ones may follow. Ending early does no harm: the next start begins again.
-func (db *DB) fillBoards(ctx context.Context, setting, which, says string, fill func(ctx context.Context, tx *Tx, boardID, behind string) (last string, more bool, err error)) error {
+// A boardFill does a part of fillBoards: it fills some cards of a locked board,
+// after an id. It returns the last id that it filled and whether more may follow.
+type boardFill func(ctx context.Context, tx *Tx, boardID, after string) (last string, more bool, err error)
+
+// fillBoards runs fill on the boards that a query selects, if the setting exists,
+// and then deletes the setting. After an interruption the next start runs all of
+// it again, so fill must be idempotent.
+func (db *DB) fillBoards(ctx context.Context, setting, selectBoards, progress string, fill boardFill) error {
 	var (
 		state  string
 		boards []string
@@ -101,29 +105,29 @@ func (db *DB) fillBoards(ctx context.Context, setting, which, says string, fill 
 		if err != nil || !missing {
 			return err
 		}
-		boards, err = v.texts(ctx, which)
+		boards, err = v.texts(ctx, selectBoards)
 		return err
 	})
 	if err != nil || state == "" {
 		return err
 	}
 	if len(boards) > 0 {
-		db.opts.Progress(says)
+		db.opts.Progress(progress)
 	}
 	for _, id := range boards {
-		for behind, more := "", true; more; {
-			last := behind
+		for after, more := "", true; more; {
+			last := after
 			err := db.Write(ctx, board.System(), func(tx *Tx) (err error) {
 				if err := tx.lock(ctx, boardLock, id); err != nil {
 					return err
 				}
-				last, more, err = fill(ctx, tx, id, behind)
+				last, more, err = fill(ctx, tx, id, after)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			behind = last
+			after = last
 		}
 	}
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
@@ -131,31 +135,31 @@ func (db *DB) fillBoards(ctx context.Context, setting, which, says string, fill 
 	})
 }
 
-// cardsBehind are the ids of the cards of a board that come behind an id.
-func (v *View) cardsBehind(ctx context.Context, boardID, behind string, limit int) ([]string, error) {
-	return v.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", boardID, behind, limit)
+// cardsAfter returns a page of the ids of the cards of a board, after an id.
+func (v *View) cardsAfter(ctx context.Context, boardID, after string, limit int) ([]string, error) {
+	return v.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", boardID, after, limit)
 }
 
-// indexBoard keeps the texts of a locked board's cards, from behind an id on,
-// at most limit cards; more tells whether further ones may follow.
-func (tx *Tx) indexBoard(ctx context.Context, boardID, behind string, limit int) (last string, more bool, err error) {
-	cards, err := tx.cardsBehind(ctx, boardID, behind, limit)
+// indexBoard stores the words of at most limit cards of a locked board, after an id.
+// More reports whether further cards may follow.
+func (tx *Tx) indexBoard(ctx context.Context, boardID, after string, limit int) (last string, more bool, err error) {
+	cards, err := tx.cardsAfter(ctx, boardID, after, limit)
 	if err != nil || len(cards) == 0 {
-		return behind, false, err
+		return after, false, err
 	}
 	for _, id := range cards {
 		if err := tx.indexCard(ctx, id); err != nil {
-			return behind, false, err
+			return after, false, err
 		}
 	}
 	return cards[len(cards)-1], len(cards) == limit, nil
 }
 
-// indexCard keeps the texts of a card whose board is locked.
+// indexCard stores the words of all texts of a card whose board is locked.
 func (tx *Tx) indexCard(ctx context.Context, id string) error {
 	type text struct{ card, place, ref, text string }
 	var all []text
-	// The texts of a range of cards, of which this is both ends.
+	// The query takes a range of cards; here both ends are this card.
 	if err := tx.each(ctx, strings.ReplaceAll(search.CardTexts, "> $1", ">= $1"), []any{id, id}, func(rows *sql.Rows) error {
 		var t text
 		err := rows.Scan(&t.card, &t.place, &t.ref, &t.text)
@@ -166,21 +170,21 @@ func (tx *Tx) indexCard(ctx context.Context, id string) error {
 	}
 	for _, t := range all {
 		if err := tx.indexText(ctx, t.card, query.Place(t.place), t.ref, t.text); err != nil {
-			return fmt.Errorf("index texts: %w", err)
+			return fmt.Errorf("index %s: %w", t.place, err)
 		}
 	}
 	return nil
 }
 
-// texts reads one column of texts.
+// texts returns the rows of a query with one text column.
 func (v *View) texts(ctx context.Context, text string, args ...any) ([]string, error) {
 	defer v.statement(text).End()
 	return sqldb.Strings(ctx, v.run, text, args...)
 }
 
-// resolve replaces the names in a query by the ids of the records that have
-// them and that the page can show. Names are folded in Go, since no database
-// folds as query.FoldName does.
+// resolve replaces the names in a query with the ids of the records that have these
+// names and that the page can contain. Names are folded in Go, because neither
+// database folds as query.FoldName does.
 func (v *View) resolve(ctx context.Context, p CardPage, n query.Node) (query.Node, error) {
 	each := func(nodes []query.Node) ([]query.Node, error) {
 		out := make([]query.Node, len(nodes))
@@ -212,11 +216,11 @@ func (v *View) resolve(ctx context.Context, p CardPage, n query.Node) (query.Nod
 	return n, nil
 }
 
-// mostNamed is how many records of one name a query may mean. It keeps a text
-// of SQL far from the most values that the databases take.
+// mostNamed is how many records the names of one term may match. It keeps
+// statements well below the limits of both databases for parameters.
 const mostNamed = 4096
 
-// named finds the ids of the records that have one of the names.
+// named returns the ids of the records that have one of the names.
 func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, error) {
 	var (
 		a    sqldb.Args
@@ -260,13 +264,13 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 		return nil
 	})
 	if err == nil && len(ids) > mostNamed {
-		err = board.Invalid("%s means more than %d records of that name; give ids, or the board.", string(n.Ref), mostNamed)
+		err = board.Invalid("%s matches more than %d records by name. Use ids, or search one board.", string(n.Ref), mostNamed)
 	}
 	return ids, err
 }
 
-// boardsOf selects the ids of the boards whose cards a page without a board
-// shows.
+// boardsOf returns a query for the ids of the boards that a page without a board
+// covers.
 func (v *View) boardsOf(p CardPage, a *sqldb.Args) string {
 	text := `SELECT b.id FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
@@ -283,21 +287,20 @@ func (v *View) boardsOf(p CardPage, a *sqldb.Args) string {
 }
 
 const (
-	// fewCards is how many candidates are worth collecting before the first
-	// card is read. Reading them costs as much as looking through the newest
-	// cards for a page of what more texts than that hold.
+	// fewCards is the most candidates of a lead. Reading more of them would cost
+	// more than scanning the newest cards until a page is full.
 	fewCards = 2000
-	// fewSpans is the same of cards that are due in a range, which lie side by
-	// side in their index.
+	// fewSpans is fewCards for a range of due times. Its candidates are adjacent in
+	// their index.
 	fewSpans = 5000
-	// enough is so few that to look for a better lead would save nothing.
+	// enough is the number of candidates below which a better lead saves nothing.
 	enough = 50
 )
 
-// lead finds the term of the plan's query that the fewest cards satisfy, if
-// those are few: the cards are then read from its index, which for a range of
-// due times is that of the spans.
-func (v *View) lead(ctx context.Context, p *plan) error {
+// chooseLead sets the lead of a plan: the term of its query with the fewest
+// candidates, if they are few. The cards are then read from the index of that
+// term. For a range of due times this is the index cards_span, and bySpan is set.
+func (v *View) chooseLead(ctx context.Context, p *plan) error {
 	p.lead = -1
 	tried := 0
 	for i, n := range p.where {
@@ -315,7 +318,7 @@ func (v *View) lead(ctx context.Context, p *plan) error {
 		if tried++; tried > search.MaxProbes {
 			break
 		}
-		// The limit is no argument: PostgreSQL plans by it.
+		// The limit is part of the text, because PostgreSQL plans by it.
 		count, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, few+1), a...)
 		if err != nil {
 			return fmt.Errorf("count candidates: %w", err)
@@ -334,8 +337,9 @@ func (v *View) lead(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// spans selects a row for each card of many boards that may be due in a range,
-// from the index of spans; ok is false where that has none or not all.
+// spans returns a query with a row for each card of many boards that may be due in a
+// range, from the index cards_span. Ok is false for a term or a page that the
+// index does not cover.
 func (v *View) spans(p CardPage, n query.Node, a *sqldb.Args) (text string, ok bool) {
 	due, ok := n.(query.Range)
 	if !ok || due.Field != query.FieldDue || p.BoardID != "" || p.Assigned || p.Query.Archived != query.ArchivedNo {
