@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// The delivery log, for people.
+// The delivery log as people see it. Package hook reads deliveries with dispatch.go.
 
 const deliverySelect = `SELECT d.id, d.webhook_id, d.kind, d.board_id, d.version, d.status, d.reason, d.http_status, d.attempts, d.due_at, d.created_at, d.ended_at,
 	d.log, d.body, h.held_since, h.held_until FROM deliveries d JOIN webhooks h ON h.id = d.webhook_id `
@@ -25,14 +25,14 @@ func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) 
 		return d, err
 	}
 	if err = json.Unmarshal(log, &d.Log); err != nil {
-		return d, fmt.Errorf("log of %s: %w", d.ID, err)
+		return d, fmt.Errorf("decode log of %s: %w", d.ID, err)
 	}
 	d.Describe(v.now, held.Valid, board.Instant(until.Int64))
 	return d, nil
 }
 
-// Deliveries are the last deliveries of a webhook that a loader has loaded,
-// newest first, of one status or "" for all, from before one on.
+// Deliveries returns a page of the log of a webhook that a loader has loaded,
+// newest first, before the given delivery: of one status, or of all if it is "".
 func (v *View) Deliveries(ctx context.Context, webhookID string, status board.DeliveryStatus, before string, limit int) ([]board.Delivery, error) {
 	out := []board.Delivery{}
 	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2 AND k.id >= $7 ORDER BY k.id DESC LIMIT $3)
@@ -45,7 +45,7 @@ func (v *View) Deliveries(ctx context.Context, webhookID string, status board.De
 	return out, err
 }
 
-// logBegins is when the oldest delivery in a log was made.
+// logBegins returns the creation time of the oldest delivery that a log may show.
 func (v *View) logBegins() int64 { return int64(v.now) - board.DeliveryLifetime.Milliseconds() }
 
 // Delivery loads a delivery of a webhook that the caller manages.
@@ -67,16 +67,16 @@ func (v *View) Delivery(ctx context.Context, id string) (d board.DeliveryDetail,
 	return d, nil
 }
 
-// LastFailure is the delivery of a webhook, which a loader has loaded, that
-// failed or gave up last; "" for none.
+// LastFailure returns the delivery that failed or gave up last, of a webhook that a
+// loader has loaded; "" for none.
 func (v *View) LastFailure(ctx context.Context, webhookID string) (id string, err error) {
 	_, err = v.one(ctx, "SELECT id FROM deliveries WHERE webhook_id = $1 AND status IN ($2, $3) AND created_at > $4 ORDER BY ended_at DESC, id DESC LIMIT 1",
 		[]any{webhookID, string(board.DeliveryFailed), string(board.DeliveryGaveUp), v.logBegins()}, &id)
 	return id, err
 }
 
-// Redeliver makes a delivery that ended badly due now, with all its attempts
-// before it. It counts against the organization's day and is refused over that.
+// Redeliver makes a delivery that ended without success due now. Its log keeps the
+// earlier attempts. It counts against the organization's daily limit.
 func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 	found, err := tx.dispatches(ctx, "WHERE id = $1", id)
 	if err != nil {
@@ -98,7 +98,7 @@ func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 		return err
 	}
 	if granted == 0 {
-		return board.Refuse(board.CodePlanLimit, "The organization's limit of %d deliveries a day is reached; send it again tomorrow (UTC), or on a larger plan.", plan.Limits().DeliveriesPerDay)
+		return board.Refuse(board.CodePlanLimit, "The organization's limit of %d deliveries a day is reached. Try again tomorrow (UTC), or move to a larger plan.", plan.Limits().DeliveriesPerDay)
 	}
 	d.Attempts, d.DueAt, d.SwitchesOn = 0, tx.now, ""
 	if err := tx.exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, attempts = 0, reason = $3, switches_on = NULL, ended_at = NULL WHERE id = $4",
@@ -109,10 +109,11 @@ func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 	return nil
 }
 
-// InsertTest writes a test event for a webhook and answers its id. The test of a
-// webhook that covers a workspace is about the board, of those it covers, that
-// changed last; without one it names no board, and its version is 1. SwitchesOn
-// is the person whose switching on of the webhook its success completes, or "".
+// InsertTest writes a test event for a webhook and returns its id. The test of a
+// webhook that covers a workspace is about the board that changed last, of those
+// that it covers; if there is none, it names no board and has version 1. If
+// switchesOn is not empty, the success of the test enables the webhook for that
+// person.
 func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string) (id string, err error) {
 	var (
 		boardID string
@@ -127,7 +128,7 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 		ORDER BY updated_at DESC, id DESC LIMIT 1`, []any{w.WorkspaceID}, &boardID, &version); err != nil {
 		return "", err
 	} else if !found {
-		version = 1 // as of a board that is new
+		version = 1 // as for a new board
 	}
 	body, err := tx.body(board.KindWebhookTest, w.WorkspaceID, boardID, version, "", board.WebhookRef{WebhookID: w.ID})
 	if err != nil {
@@ -137,21 +138,21 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 		ID: board.DeliveryID(tx.NewID("itg_"), version), WebhookID: w.ID, BoardID: boardID, Kind: board.KindWebhookTest,
 		DueAt: tx.now, CreatedAt: tx.now, SwitchesOn: switchesOn,
 	}
-	d.Body = addressed(body, d.ID)
+	d.Body = withDeliveryID(body, d.ID)
 	tx.dispatched = append(tx.dispatched, d)
 	return d.ID, tx.insert(ctx, deliveryColumns, [][]any{tx.deliveryRow(&d, version, "")})
 }
 
-// Quota is what the organization of a workspace, which a loader has loaded, has
-// of today's deliveries.
+// Quota returns the daily limit of deliveries and today's use, for the organization
+// of a workspace that a loader has loaded.
 func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuota, error) {
 	q := board.DeliveryQuota{ID: w.OrganizationID, Plan: w.Plan, Day: v.Time().Format(board.DateLayout), Limit: w.Plan.Limits().DeliveriesPerDay}
 	_, err := v.one(ctx, "SELECT used FROM delivery_days WHERE organization_id = $1 AND day = $2", []any{q.ID, q.Day}, &q.Used)
 	return q, err
 }
 
-// PurgeDeliveries forgets deliveries that are too old for any log, and counts of
-// days that are over. On PostgreSQL most go with MaintainPartitions.
+// PurgeDeliveries deletes some deliveries that are too old for any log and old
+// daily counts. On PostgreSQL MaintainPartitions deletes most deliveries.
 func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
 	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1", board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
 		return 0, err

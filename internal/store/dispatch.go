@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// What the sender of deliveries reads and writes. It acts for the service.
+// Reads and writes of the sender of deliveries, which acts for the service.
 
 const dispatchSelect = "SELECT id, webhook_id, COALESCE(board_id, ''), kind, attempts, due_at, created_at, COALESCE(switches_on, ''), log, body FROM deliveries "
 
@@ -29,9 +29,9 @@ func (v *View) dispatches(ctx context.Context, where string, args ...any) ([]Dis
 			return err
 		}
 		d.DueAt = board.Instant(due.Int64)
-		if string(log) != "[]" { // as most are, whose first attempt this is
+		if string(log) != "[]" { // most deliveries have no attempt yet
 			if err := json.Unmarshal(log, &d.Log); err != nil {
-				return fmt.Errorf("log of %s: %w", d.ID, err)
+				return fmt.Errorf("decode log of %s: %w", d.ID, err)
 			}
 		}
 		out = append(out, d)
@@ -40,14 +40,14 @@ func (v *View) dispatches(ctx context.Context, where string, args ...any) ([]Dis
 	return out, err
 }
 
-// Queue is the open deliveries of one webhook.
+// Queue describes the pending deliveries of one webhook.
 type Queue struct {
 	WebhookID string
 	FirstDue  board.Instant // of the next attempt of any of them
 }
 
-// Queues are the webhooks that have open deliveries. It costs two looks into an
-// index for each of them, however many deliveries there are.
+// Queues returns the webhooks that have pending deliveries. It costs a few index
+// lookups for each of them, no matter how many deliveries there are.
 func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		out = nil
@@ -58,12 +58,12 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 			nil, func(rows *sql.Rows) error {
 				var (
 					q            Queue
-					fresh, again sql.NullInt64
+					first, retry sql.NullInt64
 				)
-				err := rows.Scan(&q.WebhookID, &fresh, &again)
-				q.FirstDue = min(board.Instant(fresh.Int64), v.now) // see Due
-				if !fresh.Valid || again.Valid && again.Int64 < fresh.Int64 {
-					q.FirstDue = board.Instant(again.Int64)
+				err := rows.Scan(&q.WebhookID, &first, &retry)
+				q.FirstDue = min(board.Instant(first.Int64), v.now) // a first attempt is always due, see Due
+				if !first.Valid || retry.Valid && retry.Int64 < first.Int64 {
+					q.FirstDue = board.Instant(retry.Int64)
 				}
 				out = append(out, q)
 				return err
@@ -72,31 +72,31 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 	return out, err
 }
 
-// Due is deliveries of a webhook whose time has come.
+// Due contains deliveries of a webhook that are due.
 type Due struct {
 	Deliveries []Dispatch     // first attempts before retries, each oldest first
-	Last       DeliveryCursor // of the first attempts, when there were as many as asked for; zero when these are all
-	Next       board.Instant  // when the next of the others is due; 0 for never
+	Last       DeliveryCursor // the last first attempt if there may be more; otherwise zero
+	Next       board.Instant  // when the next retry is due; 0 for none
 }
 
-// DeliveryCursor is where a first attempt stands among those of its webhook. The zero
-// value is before all.
+// DeliveryCursor is the position of a first attempt among those of its webhook. The
+// zero value is before all.
 type DeliveryCursor struct {
 	DueAt board.Instant
 	ID    string
 }
 
-// Due reads at most limit first attempts that stand behind a place, and at most
-// as many retries. A first attempt is always due: one of a time to come was
-// written before the clock was set back.
+// Due returns at most limit first attempts after a cursor, and at most limit
+// retries. A first attempt is always due: if its time is in the future, the clock
+// was set back after it was written.
 func (db *DB) Due(ctx context.Context, webhookID string, after DeliveryCursor, limit int) (out Due, err error) {
 	const (
-		of    = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL AND (due_at, id) > ($2, $3) ORDER BY due_at, id LIMIT $4"
-		yet   = "WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3"
-		later = "SELECT COALESCE(min(due_at), 0) FROM deliveries WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at > $2"
+		firsts    = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL AND (due_at, id) > ($2, $3) ORDER BY due_at, id LIMIT $4"
+		retries   = "WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at, id LIMIT $3"
+		nextRetry = "SELECT COALESCE(min(due_at), 0) FROM deliveries WHERE webhook_id = $1 AND retry = 1 AND due_at IS NOT NULL AND due_at > $2"
 	)
 	err = db.Read(ctx, board.System(), func(v *View) error {
-		first, err := v.dispatches(ctx, of, webhookID, int64(after.DueAt), after.ID, limit)
+		first, err := v.dispatches(ctx, firsts, webhookID, int64(after.DueAt), after.ID, limit)
 		if err != nil {
 			return err
 		}
@@ -105,24 +105,24 @@ func (db *DB) Due(ctx context.Context, webhookID string, after DeliveryCursor, l
 			last := &first[limit-1]
 			out.Last = DeliveryCursor{last.DueAt, last.ID}
 		}
-		// Most webhooks have no retry at all.
-		if _, err := v.one(ctx, later, []any{webhookID, int64(0)}, &out.Next); err != nil || out.Next == 0 || out.Next > v.now {
+		// Most webhooks have no retries.
+		if _, err := v.one(ctx, nextRetry, []any{webhookID, int64(0)}, &out.Next); err != nil || out.Next == 0 || out.Next > v.now {
 			return err
 		}
-		again, err := v.dispatches(ctx, yet, webhookID, int64(v.now), limit)
+		due, err := v.dispatches(ctx, retries, webhookID, int64(v.now), limit)
 		if err != nil {
 			return err
 		}
-		out.Deliveries = append(first, again...)
-		_, err = v.one(ctx, later, []any{webhookID, int64(v.now)}, &out.Next)
+		out.Deliveries = append(first, due...)
+		_, err = v.one(ctx, nextRetry, []any{webhookID, int64(v.now)}, &out.Next)
 		return err
 	})
 	return out, err
 }
 
-// Reschedule puts retries to where they belong whose last attempt was, by now, in
-// time to come: it was before the clock was set back. Each keeps its pause. Without
-// that they would wait until the clock is where it was.
+// Reschedule corrects the due times of retries after the clock was set back. Such a
+// retry has a last attempt in the future. It keeps its pause, counted from now;
+// otherwise it would wait until the clock reaches its former time.
 func (db *DB) Reschedule(ctx context.Context) error {
 	type moved struct {
 		id         string
@@ -141,7 +141,7 @@ func (db *DB) Reschedule(ctx context.Context) error {
 				return err
 			}
 			if err := json.Unmarshal(text, &attempts); err != nil {
-				return fmt.Errorf("log of %s: %w", id, err)
+				return fmt.Errorf("decode log of %s: %w", id, err)
 			}
 			if n := len(attempts); n > 0 && attempts[n-1].At > v.now {
 				all = append(all, moved{id, int64(due), int64(max(0, due-attempts[n-1].At))})
@@ -161,42 +161,42 @@ func (db *DB) Reschedule(ctx context.Context) error {
 	})
 }
 
-// Target is what a delivery's webhook is at the time of an attempt.
+// Target is the state of a delivery's webhook at the time of an attempt.
 type Target struct {
 	Found    bool          // false: the webhook was deleted
-	Refusal  string        // why this delivery must not be sent; "" when it may
-	Lost     bool          // the refusal is that the owner can no longer manage what the webhook covers
-	Address  string        // empty when refused
-	Secrets  []string      // to sign with, the newest first
+	Refusal  string        // why this delivery must not be sent; "" if it may be
+	Lost     bool          // the reason is that the owner can no longer manage what the webhook covers
+	Address  string        // empty if refused
+	Secrets  []string      // signing secrets, the newest first
 	Failures int           // failed deliveries in a row
-	Held     bool          // the log says that deliveries are held
-	Until    board.Instant // when the pause ends that the receiver asked for; 0 for none
-	Sealed   error         // why its address or secrets cannot be opened; nil when they are
+	Held     bool          // the delivery log shows deliveries as held
+	Until    board.Instant // end of the pause that the receiver asked for; 0 for none
+	Sealed   error         // why the address or a secret cannot be decrypted
 }
 
-// Targets looks up where deliveries go, and whether each may go there now: the
-// webhook is on, its board not confidential, its owner entitled.
+// Targets returns the target of each delivery, and whether it may be sent now: the
+// webhook must be on, the board not confidential, and the owner entitled.
 func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, error) {
 	out := make([]Target, len(deliveries))
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		type asked struct{ webhook, board, person string }
+		type target struct{ webhook, board, person string }
 		var rows [][]any
-		places, at := map[asked]int{}, make([]int, len(deliveries)) // in rows
+		indexes, rowOf := map[target]int{}, make([]int, len(deliveries))
 		for i, d := range deliveries {
-			q := asked{d.WebhookID, d.BoardID, d.SwitchesOn}
-			place, known := places[q]
+			q := target{d.WebhookID, d.BoardID, d.SwitchesOn}
+			index, known := indexes[q]
 			if !known {
-				place = len(rows)
-				places[q] = place
-				rows = append(rows, []any{place, d.WebhookID, d.BoardID, optional(d.SwitchesOn)})
+				index = len(rows)
+				indexes[q] = index
+				rows = append(rows, []any{index, d.WebhookID, d.BoardID, optional(d.SwitchesOn)})
 			}
-			at[i] = place
+			rowOf[i] = index
 		}
 		found := make([]webhookState, len(rows))
 		err := sqldb.Batches(rows, func(n int, args []any) error { return v.webhookStates(ctx, n, args, found) })
 		for i := range deliveries {
 			if err == nil {
-				out[i] = v.target(&deliveries[i], &found[at[i]])
+				out[i] = v.target(&deliveries[i], &found[rowOf[i]])
 			}
 		}
 		return err
@@ -204,8 +204,8 @@ func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, err
 	return out, err
 }
 
-// webhookState is what a webhook, its board and the person who has to be entitled
-// are: who switches it on, else its owner.
+// webhookState is the state of a webhook, of its board, and of the person who must
+// be entitled: the one who enables it with a test, otherwise its owner.
 type webhookState struct {
 	found                              bool
 	hookBoard, visibility, member, own sql.NullString
@@ -215,29 +215,29 @@ type webhookState struct {
 	held, heldUntil, until, trashed    sql.NullInt64
 }
 
-// webhookStates reads webhooks. The arguments are, for each, its place in found,
-// its id, a board and the person who switches it on.
+// webhookStates reads n webhooks into found. For each, args has its index in found,
+// its id, a board, and the person who enables it or NULL.
 func (v *View) webhookStates(ctx context.Context, n int, args []any, found []webhookState) error {
-	return v.each(ctx, `WITH q (place, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
-		SELECT q.place, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret, h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
+	return v.each(ctx, `WITH q (row_index, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
+		SELECT q.row_index, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret, h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
 		b.visibility, wm.role, bm.role
 		FROM q JOIN webhooks h ON h.id = q.webhook_id JOIN workspaces w ON w.id = h.workspace_id LEFT JOIN boards t ON t.id = h.board_id LEFT JOIN boards b ON b.id = q.board_id
 		LEFT JOIN users u ON u.id = COALESCE(q.person_id, h.owner_id) AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
 		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id`, args, func(rows *sql.Rows) error {
 		var (
-			place int
+			index int
 			w     = webhookState{found: true}
 		)
-		if err := rows.Scan(&place, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.old, &w.until, &w.trashed, &w.visibility, &w.member, &w.own); err != nil {
+		if err := rows.Scan(&index, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.old, &w.until, &w.trashed, &w.visibility, &w.member, &w.own); err != nil {
 			return err
 		}
-		found[place] = w
+		found[index] = w
 		return nil
 	})
 }
 
-// target is what a webhook is to one of its deliveries.
+// target returns the target of a delivery for the state of its webhook.
 func (v *View) target(d *Dispatch, w *webhookState) Target {
 	t := Target{Found: w.found, Failures: w.failures, Held: w.held.Valid}
 	if !t.Found {
@@ -251,17 +251,17 @@ func (v *View) target(d *Dispatch, w *webhookState) Target {
 	switch {
 	case w.off != "" && !test:
 		t.Refusal = "the webhook is off"
-	case w.trashed.Valid: // the webhook waits with it, and works again when it is restored
+	case w.trashed.Valid: // the webhook works again after a restore
 		t.Refusal = "what the webhook covers is in the trash"
 	case d.BoardID != "" && !w.visibility.Valid:
-		t.Refusal = "the board is gone"
+		t.Refusal = "the board was deleted"
 	case seen == board.Confidential:
 		t.Refusal = "the board is confidential"
-	case test && d.SwitchesOn == "": // always delivered: who asked for it was entitled then
+	case test && d.SwitchesOn == "": // always sent: the person who requested it was entitled then
 	case !board.Covers(!w.hookBoard.Valid, board.WorkspaceRole(w.member.String), board.Role(w.own.String), seen):
 		t.Refusal, t.Lost = "the webhook's owner can no longer manage what it covers", d.SwitchesOn == ""
 	case !w.hookBoard.Valid && d.BoardID != "" && seen != board.VisibleToWorkspace:
-		t.Refusal = "the board is not open to the whole workspace any more"
+		t.Refusal = "the board is no longer open to the whole workspace"
 	}
 	if t.Refusal == "" {
 		t.Sealed = v.openTarget(&t, d.WebhookID, w.address, w.secret, w.old, w.until)
@@ -269,7 +269,7 @@ func (v *View) target(d *Dispatch, w *webhookState) Target {
 	return t
 }
 
-// openTarget opens what is sealed of a webhook.
+// openTarget decrypts the address and the secrets of a webhook.
 func (v *View) openTarget(t *Target, id string, address, secret, old []byte, oldUntil sql.NullInt64) (err error) {
 	if t.Address, err = v.unseal(id, "address", address); err != nil {
 		return err
@@ -288,34 +288,35 @@ func (v *View) openTarget(t *Target, id string, address, secret, old []byte, old
 	return nil
 }
 
-// Outcome is what came of an attempt, or of the decision not to make one.
+// Outcome is the result of an attempt, or of the decision not to make one.
 type Outcome struct {
-	Dispatch       // with the attempts and the log as they are now
-	Was        int // the attempts before
+	Dispatch       // with the attempts and the log after this attempt
+	Was        int // attempts before this one
 	Status     board.DeliveryStatus
 	Reason     string
-	HTTPStatus int           // of the last answer; 0 for none
-	Next       board.Instant // of the next attempt; 0 when there is none
-	Counts     bool          // a failed delivery, of which ten in a row switch the webhook off
-	Resets     bool          // a success that may end a row of failures
-	Gone       bool          // the receiver answered 410
+	HTTPStatus int           // of the last response; 0 for none
+	Next       board.Instant // of the next attempt; 0 for none
+	Counts     bool          // a failed delivery; ten in a row switch the webhook off
+	Resets     bool          // a success after possible failures, which resets their count
+	Gone       bool          // the receiver responded with 410
 	Lost       bool          // the owner can no longer manage what the webhook covers
 }
 
-// Hold says since when a webhook's receiver fails, or asks for fewer requests; 0
-// that it takes deliveries again.
+// Hold records that the deliveries of a webhook are held because its receiver fails
+// or asked for a pause.
 type Hold struct {
 	WebhookID string
-	Since     board.Instant
-	Until     board.Instant // when the pause ends that it asked for; 0 for none
+	Since     board.Instant // 0 ends the hold
+	Until     board.Instant // end of the pause that the receiver asked for; 0 for none
 }
 
-// Record writes what came of attempts, in their order: the deliveries, the
-// failures in a row of their webhooks, and what follows from those. A delivery
-// that somebody else recorded since, or that is gone, stays as it is.
+// Record writes the results of attempts in their order: the deliveries, the
+// failures in a row of their webhooks, and webhooks that are switched on or off
+// as a consequence. It skips deliveries that were deleted, or that another server
+// has recorded since.
 func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
-		// A webhook is locked before its deliveries, as by who changes or deletes it.
+		// Webhooks are locked before their deliveries, as in changes and deletions of webhooks.
 		for _, id := range affectedWebhooks(outcomes, holds) {
 			if err := tx.lock(ctx, webhookLock, id); err != nil {
 				return err
@@ -337,11 +338,11 @@ func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) erro
 	})
 }
 
-// affectedWebhooks are the webhooks whose own rows change, by id.
+// affectedWebhooks returns the webhooks whose own rows may change, sorted by id.
 func affectedWebhooks(outcomes []Outcome, holds []Hold) []string {
 	var ids []string
 	for _, o := range outcomes {
-		if o.bears() {
+		if o.affectsWebhook() {
 			ids = append(ids, o.WebhookID)
 		}
 	}
@@ -352,11 +353,12 @@ func affectedWebhooks(outcomes []Outcome, holds []Hold) []string {
 	return slices.Compact(ids)
 }
 
-// bears tells whether an outcome bears on its webhook.
-func (o *Outcome) bears() bool {
+// affectsWebhook reports whether an outcome may change the row of its webhook.
+func (o *Outcome) affectsWebhook() bool {
 	return o.Counts || o.Gone || o.Lost || o.Resets || o.SwitchesOn != ""
 }
 
+// nullable returns an instant as a column value, NULL for 0.
 func nullable(at board.Instant) any {
 	if at == 0 {
 		return nil
@@ -364,11 +366,11 @@ func nullable(at board.Instant) any {
 	return int64(at)
 }
 
-// recordOutcomes writes deliveries, and answers the ids of those that it wrote
-// when one of them bears on its webhook.
+// recordOutcomes writes deliveries. If one of them may affect its webhook, it
+// returns the ids of the deliveries that it wrote.
 func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[string]bool, error) {
 	recorded := map[string]bool{}
-	bears := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.bears() })
+	returning := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.affectsWebhook() })
 	rows := make([][]any, len(outcomes))
 	for i, o := range outcomes {
 		log, err := json.Marshal(o.Log)
@@ -384,7 +386,7 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 		}
 		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), nullable(o.Next), o.Attempts, o.Reason, status, ended, string(log)}
 	}
-	// The bounds say which parts of the table are looked into.
+	// The bounds limit the update to the partitions with these ids.
 	var lowest, highest string
 	for i, o := range outcomes {
 		if i == 0 || o.ID < lowest {
@@ -400,7 +402,7 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL
 			AND deliveries.id >= ` + first + ` AND deliveries.id <= ` + last
 		args = append(args, lowest, highest)
-		if !bears {
+		if !returning {
 			return tx.exec(ctx, text, args...)
 		}
 		return tx.each(ctx, text+" RETURNING deliveries.id", args, func(rows *sql.Rows) error {
@@ -412,15 +414,15 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 	})
 }
 
-// typedValues is VALUES of so many rows, of which the first says the types of
-// the columns: PostgreSQL takes bare parameters for texts.
+// typedValues returns a VALUES list with this many rows. The first row casts its
+// parameters, because PostgreSQL takes untyped ones for texts.
 func typedValues(rows int, types ...string) string {
 	var first strings.Builder
 	for i, t := range types {
 		fmt.Fprintf(&first, ", CAST($%d AS %s)", i+1, t)
 	}
-	bare := len(sqldb.Values(1, len(types)))
-	return "VALUES (" + first.String()[2:] + ")" + sqldb.Values(rows, len(types))[bare:]
+	untyped := len(sqldb.Values(1, len(types)))
+	return "VALUES (" + first.String()[2:] + ")" + sqldb.Values(rows, len(types))[untyped:]
 }
 
 // recordFailures updates the consecutive failures of webhooks and turns webhooks
@@ -429,7 +431,7 @@ func typedValues(rows int, types ...string) string {
 func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded map[string]bool) error {
 	failuresOf := map[string]int{} // of the webhooks whose count was read
 	for _, o := range outcomes {
-		if !recorded[o.ID] || !o.bears() {
+		if !recorded[o.ID] || !o.affectsWebhook() {
 			continue
 		}
 		failures, known := failuresOf[o.WebhookID]
@@ -475,7 +477,7 @@ func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
 	})
 }
 
-// DeletePendingDeliveries deletes the open deliveries of a deleted webhook.
+// DeletePendingDeliveries deletes the pending deliveries of a deleted webhook.
 func (db *DB) DeletePendingDeliveries(ctx context.Context, webhookID string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1 AND NOT EXISTS (SELECT 1 FROM webhooks h WHERE h.id = $1)", webhookID)

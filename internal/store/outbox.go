@@ -15,29 +15,30 @@ import (
 	"cardwall/internal/trace"
 )
 
-// Dispatch is a delivery as its sender needs it.
+// Dispatch is a delivery with what its sender needs.
 type Dispatch struct {
 	ID         string
 	WebhookID  string
 	BoardID    string // "" for a test of a webhook that covers a workspace
 	Kind       board.Kind
-	Attempts   int                     // since it was made or sent again
+	Attempts   int                     // since it was created or redelivered
 	DueAt      board.Instant           // of the next attempt
-	CreatedAt  board.Instant           // when its event was
-	SwitchesOn string                  // the person whose switching on this test proves; "" for any other delivery
-	Log        []board.DeliveryAttempt // what happened so far
+	CreatedAt  board.Instant           // the time of its event
+	SwitchesOn string                  // for the test that enables a webhook, the person who enables it; otherwise ""
+	Log        []board.DeliveryAttempt // the attempts so far
 	Body       []byte
-	Because    trace.Link // the transaction of its event, while it is in memory
+	Because    trace.Link // the transaction of its event, for deliveries that were not read from the database
 }
 
-// subscriber is a webhook that an event may be for.
+// subscriber is an enabled webhook that covers a board.
 type subscriber struct {
 	id      string
 	boardID string
-	events  string // kinds with spaces around and between them
+	events  string // event kinds, with spaces around and between them
 	plan    board.Plan
 }
 
+// wants reports whether the webhook subscribes to an event.
 func (s *subscriber) wants(e *pendingEvent) bool {
 	if s.boardID == "" && e.access.Visibility != board.VisibleToWorkspace || s.boardID != "" && s.boardID != e.access.BoardID {
 		return false
@@ -45,7 +46,7 @@ func (s *subscriber) wants(e *pendingEvent) bool {
 	return strings.Contains(s.events, " "+string(e.event.Kind)+" ")
 }
 
-// subscribers are the webhooks of a workspace that are on and cover the board.
+// subscribers returns the enabled webhooks that cover a board.
 func (tx *Tx) subscribers(ctx context.Context, a *board.Access) ([]subscriber, error) {
 	var out []subscriber
 	err := tx.each(ctx, `SELECT h.id, COALESCE(h.board_id, ''), h.events, o.plan FROM (
@@ -62,8 +63,8 @@ func (tx *Tx) subscribers(ctx context.Context, a *board.Access) ([]subscriber, e
 	return out, err
 }
 
-// fanOut writes the deliveries that the transaction's events cause. Over the
-// day's limit of the organization they are born skipped.
+// fanOut writes the deliveries of the transaction's events. Deliveries over the
+// daily limit of the organization get the status skipped.
 func (tx *Tx) fanOut(ctx context.Context) error {
 	if tx.quiet {
 		return nil
@@ -98,7 +99,7 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 			skipped[s.id] = struct{}{}
 		}
 	}
-	// The sender prunes the logs of what it sends, and hears nothing of these.
+	// The sender prunes the logs of the deliveries that it sends, which these are not.
 	for _, id := range slices.Sorted(maps.Keys(skipped)) {
 		if err := tx.exec(ctx, pruneDeliveries, id, board.DeliveriesKept-1, prunedAtOnce); err != nil {
 			return fmt.Errorf("prune delivery log: %w", err)
@@ -107,11 +108,11 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 	return nil
 }
 
-// takeQuota counts deliveries against the day of an organization, and tells how
-// many of them its plan allows.
+// takeQuota counts deliveries against the daily limit of an organization and
+// returns how many of them its plan allows.
 func (tx *Tx) takeQuota(ctx context.Context, organizationID string, plan board.Plan, n int) (granted int, err error) {
 	used, day := 0, tx.Time().Format(board.DateLayout)
-	// This locks the row, so that of two changes at once each counts the other's.
+	// This locks the row, so that concurrent transactions count each other's deliveries.
 	if _, err := tx.one(ctx, `INSERT INTO delivery_days (organization_id, day, used) VALUES ($1, $2, 0)
 		ON CONFLICT (organization_id, day) DO UPDATE SET used = delivery_days.used RETURNING used`, []any{organizationID, day}, &used); err != nil {
 		return 0, err
@@ -123,8 +124,8 @@ func (tx *Tx) takeQuota(ctx context.Context, organizationID string, plan board.P
 	return granted, tx.exec(ctx, "UPDATE delivery_days SET used = $1 WHERE organization_id = $2 AND day = $3", used+granted, organizationID, day)
 }
 
-// deliver writes an event's deliveries; those behind the first granted ones are
-// skipped.
+// deliver writes an event's deliveries. Those after the first granted ones get the
+// status skipped.
 func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, granted int) error {
 	a := e.access
 	body, err := tx.body(e.event.Kind, a.WorkspaceID, a.BoardID, a.Version, e.event.CardID, e.event.Data)
@@ -136,7 +137,7 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 		d := Dispatch{
 			ID: board.DeliveryID(tx.NewID("itg_"), a.Version), WebhookID: s.id, BoardID: a.BoardID, Kind: e.event.Kind, DueAt: tx.now, CreatedAt: tx.now, Because: tx.span.Link(),
 		}
-		d.Body = addressed(body, d.ID)
+		d.Body = withDeliveryID(body, d.ID)
 		reason := ""
 		if i >= granted {
 			reason = fmt.Sprintf("the organization's limit of %d deliveries a day is reached", s.plan.Limits().DeliveriesPerDay)
@@ -150,7 +151,8 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 
 const deliveryColumns = "deliveries (id, webhook_id, board_id, version, kind, status, due_at, switches_on, reason, created_at, ended_at, log, body)"
 
-// deliveryRow is a new delivery, which is skipped when there is a reason for that.
+// deliveryRow returns the row of a new delivery. If skipped is not empty, it is the
+// reason why the delivery is not sent.
 func (tx *Tx) deliveryRow(d *Dispatch, version int64, skipped string) []any {
 	status, due, ended := board.DeliveryPending, any(int64(d.DueAt)), any(nil)
 	if skipped != "" {
@@ -159,8 +161,7 @@ func (tx *Tx) deliveryRow(d *Dispatch, version int64, skipped string) []any {
 	return []any{d.ID, d.WebhookID, optional(d.BoardID), version, string(d.Kind), string(status), due, optional(d.SwitchesOn), skipped, int64(tx.now), ended, "[]", string(d.Body)}
 }
 
-// body is what all deliveries of an event have in common: the text for one
-// without an id.
+// body returns the request body for an event, with an empty delivery id.
 func (tx *Tx) body(kind board.Kind, workspaceID, boardID string, version int64, cardID string, data any) ([]byte, error) {
 	out := board.Outgoing{
 		Type: kind, Format: board.WebhookFormat, OccurredAt: tx.now, WorkspaceID: workspaceID, BoardVersion: version,
@@ -176,8 +177,8 @@ func (tx *Tx) body(kind board.Kind, workspaceID, boardID string, version int64, 
 	return text, nil
 }
 
-// addressed puts a delivery's id into a body without one.
-func addressed(body []byte, id string) []byte {
+// withDeliveryID returns a copy of a body with the id of a delivery.
+func withDeliveryID(body []byte, id string) []byte {
 	const empty = `{"id":""`
 	rest, ok := bytes.CutPrefix(body, []byte(empty))
 	if !ok {
@@ -190,16 +191,17 @@ func addressed(body []byte, id string) []byte {
 	return append(out, rest...)
 }
 
-// pruneDeliveries removes what fell out of the log of a webhook: ended deliveries
-// older than the last ones that are kept, some at a time.
+// pruneDeliveries deletes ended deliveries of webhook $1 that are older than the
+// newest $2 + 1, at most $3.
 const pruneDeliveries = `DELETE FROM deliveries WHERE id IN (SELECT d.id FROM deliveries d WHERE d.webhook_id = $1 AND d.due_at IS NULL
 	AND d.id < (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 ORDER BY k.id DESC LIMIT 1 OFFSET $2) ORDER BY d.id LIMIT $3)`
 
-// prunedAtOnce is the most that a change removes from a log to which it adds.
+// prunedAtOnce is the most deliveries that a change deletes from a log that it
+// appends to.
 const prunedAtOnce = 500
 
-// PruneDeliveries takes away what fell out of a webhook's log, some at a time,
-// and tells how many.
+// PruneDeliveries deletes deliveries that exceed the length of a webhook's log, at
+// most as many as given, and returns how many it deleted.
 func (db *DB) PruneDeliveries(ctx context.Context, webhookID string, most int) (n int64, err error) {
 	err = db.Write(ctx, board.System(), func(tx *Tx) error {
 		n, err = tx.affected(ctx, pruneDeliveries, webhookID, board.DeliveriesKept-1, most)
