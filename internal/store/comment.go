@@ -79,7 +79,7 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 // UpdateComment writes another text. The former one is kept nowhere.
 func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 	m.EditedAt, tx.comment = &tx.now, m.ID
-	if err := tx.rewriteAnswers(ctx, m.ID, m.Text); err != nil {
+	if err := tx.rewriteResponses(ctx, m.ID, m.Text); err != nil {
 		return err
 	}
 	if err := tx.exec(ctx, "UPDATE comments SET text = $1, edited_at = $2 WHERE id = $3", m.Text, int64(tx.now), m.ID); err != nil {
@@ -90,7 +90,7 @@ func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 
 // DeleteComment takes a comment away. Its text is kept nowhere.
 func (tx *Tx) DeleteComment(ctx context.Context, id string) error {
-	if err := tx.rewriteAnswers(ctx, id, ""); err != nil {
+	if err := tx.rewriteResponses(ctx, id, ""); err != nil {
 		return err
 	}
 	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = (SELECT card_id FROM comments WHERE id = $1) AND place = 'comment' AND ref = $1", id); err != nil {

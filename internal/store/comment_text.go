@@ -12,81 +12,81 @@ import (
 	"cardwall/internal/board"
 )
 
-// What a comment says is stored with the comment and in the search index, and
-// removed from both with it. The activity keeps the fact, the author and the
-// time. The answers to idempotency keys hold the text for a day; they follow
-// the comment.
+// The text of a comment is stored in its row and in the search index, and deleted
+// from both with the comment. The activity contains only the author and the time.
+// Stored responses to idempotency keys contain the text for a day. They are
+// rewritten when the comment is edited or deleted.
 
-// rewriteAnswers puts another text into the stored answers that hold a
-// comment's: the new one of an edited comment, "" for a deleted one.
-func (tx *Tx) rewriteAnswers(ctx context.Context, commentID, text string) error {
-	type answer struct {
+// rewriteResponses replaces the text of a comment in stored responses: with the new
+// text of an edited comment, or "" for a deleted one.
+func (tx *Tx) rewriteResponses(ctx context.Context, commentID, text string) error {
+	type response struct {
 		owner, key string
 		body       []byte
 	}
-	var all []answer
+	var all []response
 	const holding = "SELECT user_id, key, answer FROM idempotency WHERE comment_id = $1 AND fault = ''"
 	if err := tx.each(ctx, holding, []any{commentID}, func(rows *sql.Rows) error {
-		var a answer
-		err := rows.Scan(&a.owner, &a.key, &a.body)
-		all = append(all, a)
+		var r response
+		err := rows.Scan(&r.owner, &r.key, &r.body)
+		all = append(all, r)
 		return err
 	}); err != nil {
-		return fmt.Errorf("find answers of a comment: %w", err)
+		return fmt.Errorf("find responses with a comment: %w", err)
 	}
-	for _, a := range all {
-		body, err := withText(a.body, text)
+	for _, r := range all {
+		body, err := withText(r.body, text)
 		if err != nil {
-			return fmt.Errorf("rewrite the answer of a comment: %w", err)
+			return fmt.Errorf("rewrite response with a comment: %w", err)
 		}
 		const rewrite = "UPDATE idempotency SET answer = $1 WHERE user_id = $2 AND key = $3"
-		if err := tx.exec(ctx, rewrite, body, a.owner, a.key); err != nil {
+		if err := tx.exec(ctx, rewrite, body, r.owner, r.key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// withText is an answer whose record has another text.
-func withText(answer []byte, text string) ([]byte, error) {
+// withText returns a response with another text in its record.
+func withText(response []byte, text string) ([]byte, error) {
 	var envelope, record map[string]jsontext.Value
-	if err := json.Unmarshal(answer, &envelope); err != nil {
+	if err := json.Unmarshal(response, &envelope); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(envelope["data"], &record); err != nil {
 		return nil, err
 	}
 	for _, step := range []struct {
-		in   map[string]jsontext.Value
-		name string
-		is   any
+		object map[string]jsontext.Value
+		field  string
+		value  any
 	}{{record, "text", text}, {envelope, "data", record}} {
-		value, err := json.Marshal(step.is, json.Deterministic(true))
+		value, err := json.Marshal(step.value, json.Deterministic(true))
 		if err != nil {
 			return nil, err
 		}
-		step.in[step.name] = value
+		step.object[step.field] = value
 	}
 	return json.Marshal(envelope, json.Deterministic(true))
 }
 
-// redactBatch is how many entries are redacted in one transaction.
+// redactBatch is how many activity entries are redacted in one transaction.
 const redactBatch = 500
 
-// redactComments removes what comments say from the activity of all boards, once
-// after migration 026: until then an entry held the text, also after the
-// comment was edited or deleted.
+// redactComments removes the texts of comments from the activity of all boards, once
+// after migration 026. Before it, entries kept the text even after the comment
+// was edited or deleted.
 func (db *DB) redactComments(ctx context.Context) error {
-	redact := func(ctx context.Context, tx *Tx, boardID, behind string) (string, bool, error) {
-		after, _ := strconv.ParseInt(behind, 10, 64) // "" is the beginning
-		last, n, err := tx.redactEntries(ctx, boardID, after)
+	redact := func(ctx context.Context, tx *Tx, boardID, after string) (string, bool, error) {
+		version, _ := strconv.ParseInt(after, 10, 64) // "" gives 0, before the first entry
+		last, n, err := tx.redactEntries(ctx, boardID, version)
 		return strconv.FormatInt(last, 10), n == redactBatch, err
 	}
 	return db.fillBoards(ctx, "comment_texts", allBoards, "removing the texts of comments from the activity of boards", redact)
 }
 
-// redactEntries redacts the next entries of a locked board after a version. It
-// returns the version of the last of them, and how many there were.
+// redactEntries redacts at most redactBatch entries of a locked board after a
+// version. It returns the version of the last one, and how many there were.
 func (tx *Tx) redactEntries(ctx context.Context, boardID string, after int64) (last int64, n int, err error) {
 	texts := map[int64][]byte{}
 	const next = `SELECT version, changes FROM activity WHERE board_id = $1 AND version > $2
@@ -103,7 +103,7 @@ func (tx *Tx) redactEntries(ctx context.Context, boardID string, after int64) (l
 	for version, text := range texts {
 		var changes map[string]jsontext.Value
 		if err := json.Unmarshal(text, &changes); err != nil {
-			return after, 0, fmt.Errorf("changes of %s in version %d: %w", boardID, version, err)
+			return after, 0, fmt.Errorf("decode changes of %s in version %d: %w", boardID, version, err)
 		}
 		if changes["text"] == nil {
 			continue

@@ -13,20 +13,20 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// A copy and a move to another board read and write many cards at once, each
-// with all that hangs on it.
+// Copies and moves to another board read and write many cards at once, with their
+// checklists and comments.
 
-// WholeCard is a card with all that hangs on it.
+// WholeCard is a card with its checklists and comments.
 type WholeCard struct {
 	board.CardDetail
-	CommentList []board.Comment // oldest first; nil when the comments were not asked for
+	CommentList []board.Comment // oldest first; nil if they were not loaded
 }
 
-// cardsAtOnce is how many cards are read and written at a time.
+// cardsAtOnce is how many cards are read or written at a time.
 const cardsAtOnce = 256
 
-// CardsOf are the cards of a list on a board that a loader has loaded, whole
-// but for their comments, in their order; archived ones only when asked for.
+// CardsOf returns the cards of a list in their order, without comments. The list's
+// board must be loaded. Archived cards are included on request.
 func (v *View) CardsOf(ctx context.Context, listID string, archived bool) ([]WholeCard, error) {
 	text := "SELECT " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1"
 	if !archived {
@@ -54,8 +54,8 @@ func (v *View) CardsOf(ctx context.Context, listID string, archived bool) ([]Who
 	return out, v.addChecklists(ctx, out)
 }
 
-// WholeCard is a card that a loader has loaded, with its checklists and, when
-// asked for, its comments.
+// WholeCard adds the checklists and, on request, the comments to a card that a loader
+// has loaded.
 func (v *View) WholeCard(ctx context.Context, c board.Card, comments bool) (w WholeCard, err error) {
 	w.Card = c
 	if w.Checklists, err = v.Checklists(ctx, c.ID); err != nil || !comments {
@@ -65,7 +65,7 @@ func (v *View) WholeCard(ctx context.Context, c board.Card, comments bool) (w Wh
 	return w, err
 }
 
-// addChecklists reads the checklists of many cards.
+// addChecklists adds the checklists to cards.
 func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 	at := make(map[string]int, len(cards))
 	ids := make([]string, len(cards))
@@ -73,8 +73,8 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 		cards[i].Checklists = []board.Checklist{}
 		at[cards[i].ID], ids[i] = i, cards[i].ID
 	}
-	type place struct{ card, checklist int }
-	places := map[string]place{}
+	type index struct{ card, checklist int }
+	indexes := map[string]index{} // by checklist
 	return sqldb.InChunks(ids, func(in string, args []any) error {
 		err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id IN ("+in+") ORDER BY k.card_id, k.id", args, func(rows *sql.Rows) error {
 			k := board.Checklist{Items: []board.ChecklistItem{}}
@@ -82,7 +82,7 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 				return err
 			}
 			c := &cards[at[k.CardID]]
-			places[k.ID] = place{at[k.CardID], len(c.Checklists)}
+			indexes[k.ID] = index{at[k.CardID], len(c.Checklists)}
 			c.Checklists = append(c.Checklists, k)
 			return nil
 		})
@@ -96,7 +96,7 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 					return err
 				}
 				i.Done = i.DoneAt != nil
-				p := places[i.ChecklistID]
+				p := indexes[i.ChecklistID]
 				k := &cards[p.card].Checklists[p.checklist]
 				k.Items = append(k.Items, i)
 				return nil
@@ -104,17 +104,17 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 	})
 }
 
-// NewCardRank is the rank of a new card at a position of a list, and the open
-// card that it will stand behind.
+// NewCardRank returns the rank of a new card at a position in a list, and the open
+// card before it.
 func (tx *Tx) NewCardRank(ctx context.Context, listID string, at board.Position) (rank, after string, err error) {
 	p, err := tx.findPosition(ctx, cardSiblings(), listID, "", "", at)
 	return p.rank, p.after, err
 }
 
-// InsertCards writes new open cards with all that hangs on them to a board
-// that a loader has loaded. List, rank, ids and contents are the caller's, the
-// ranks of items excepted; numbers, counts, addresses and times are made here,
-// but for those of comments, which stay.
+// InsertCards writes new open cards with their checklists and comments to a board
+// that a loader has loaded. The caller sets lists, ranks, ids and contents.
+// InsertCards sets numbers, counts, URLs, ranks of items and times, but keeps the
+// times of comments.
 func (tx *Tx) InsertCards(ctx context.Context, boardID string, cards []WholeCard) error {
 	a := tx.On(boardID)
 	for piece := range slices.Chunk(cards, cardsAtOnce) {
@@ -137,7 +137,7 @@ func (tx *Tx) InsertCards(ctx context.Context, boardID string, cards []WholeCard
 	return nil
 }
 
-// newRows are the rows of new cards, table by table.
+// newRows collects the rows of new cards by table.
 type newRows struct {
 	cards, labels, assignees, checklists, items, comments, texts [][]any
 }
@@ -148,7 +148,7 @@ func (r *newRows) add(c *WholeCard, now int64) error {
 	for _, l := range c.Labels {
 		r.labels = append(r.labels, []any{c.ID, l.ID})
 	}
-	for i, u := range c.Assignees { // their order is that of being assigned
+	for i, u := range c.Assignees { // sorted by the time of assignment
 		r.assignees = append(r.assignees, []any{c.ID, u.ID, now + int64(i)})
 	}
 	c.ChecklistItems = board.ItemCount{}
@@ -215,8 +215,8 @@ func (r *newRows) write(ctx context.Context, tx *Tx) error {
 	return nil
 }
 
-// insert writes rows into a table, many with one statement. Into is the table
-// and its columns, in the order of the values of each row.
+// insert writes rows with as few statements as possible. Into names the table and
+// its columns, in the order of the values of each row.
 func (tx *Tx) insert(ctx context.Context, into string, rows [][]any) error {
 	return sqldb.Batches(rows, func(n int, args []any) error {
 		return tx.exec(ctx, "INSERT INTO "+into+" VALUES "+sqldb.Values(n, len(rows[0])), args...)

@@ -157,7 +157,7 @@ func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
 	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1", board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
 	}
-	from := tx.db.remainder("deliveries")
+	from := tx.db.defaultPartition("deliveries")
 	return tx.affected(ctx, `DELETE FROM `+from+` WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM `+from+` ORDER BY id LIMIT 5000) AS k
 		WHERE k.created_at < $1 AND k.due_at IS NULL)`, tx.logBegins())
 }

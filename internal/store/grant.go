@@ -24,7 +24,7 @@ const ownerThere = "EXISTS (SELECT 1 FROM users u WHERE u.id = user_id AND u.del
 func (tx *Tx) InsertCode(ctx context.Context, hash []byte, c board.AuthorizationCode) error {
 	return tx.exec(ctx, `INSERT INTO oauth_codes (hash, client_id, client_name, host, resource, scopes, user_id, workspace_id, refreshes, redirect_uri, challenge, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		hash, c.ClientID, c.ClientName, c.Host, c.Resource, wordsOf(c.Scopes), c.UserID, optional(c.WorkspaceID), flag(c.Refreshes),
+		hash, c.ClientID, c.ClientName, c.Host, c.Resource, joined(c.Scopes), c.UserID, optional(c.WorkspaceID), flag(c.Refreshes),
 		c.RedirectURI, c.Challenge, int64(tx.now)+board.CodeLifetime.Milliseconds())
 }
 
@@ -62,7 +62,7 @@ func (tx *Tx) InsertGrant(ctx context.Context, t board.Token, c board.Consent, f
 		until = int64(*t.ExpiresAt)
 	}
 	return tx.exec(ctx, "INSERT INTO oauth_grants (token_id, client_id, host, resource, scopes, family, refresh, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-		t.ID, c.ClientID, c.Host, c.Resource, wordsOf(c.Scopes), family, refresh, until)
+		t.ID, c.ClientID, c.Host, c.Resource, joined(c.Scopes), family, refresh, until)
 }
 
 // grantColumns tell of a grant; $1 is the hash that is looked for and $2 the
@@ -112,7 +112,7 @@ func (tx *Tx) GrantOfToken(ctx context.Context, hash []byte) (board.Grant, error
 // before it work no more. It is false when the token was revoked meanwhile.
 func (tx *Tx) RenewGrant(ctx context.Context, t board.Token, hash, refresh []byte) (renewed bool, err error) {
 	n, err := tx.affected(ctx, "UPDATE tokens SET hash = $1, last_four = $2, scopes = $3, expires_at = $4 WHERE id = $5 AND revoked_at IS NULL",
-		hash, t.LastFour, wordsOf(t.Scopes), instant(t.ExpiresAt), t.ID)
+		hash, t.LastFour, joined(t.Scopes), instant(t.ExpiresAt), t.ID)
 	if err != nil || n == 0 {
 		return false, err
 	}

@@ -13,76 +13,77 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// On PostgreSQL, tables that grow without end are held in parts by the time in
-// their ids: what is too old goes with its part, without a DELETE and without a
-// vacuum, and what is new stands in indexes that are small.
+// On PostgreSQL, tables that grow without limit are partitioned by the time in their
+// ids. Old rows are dropped with their partition, which needs no DELETE and no
+// vacuum, and the indexes that new rows go into stay small.
 
-// partitioned is a table in parts.
-type partitioned struct {
+// partitionedTable is a table with partitions on PostgreSQL.
+type partitionedTable struct {
 	table  string
 	prefix string        // of its ids
-	width  time.Duration // of the time that a part holds; whole weeks
-	ahead  int           // parts that are there beside the one for now
-	keep   time.Duration // how long a row is kept after its making; 0 for ever
-	stays  string        // the condition of rows that are kept longer
+	width  time.Duration // the time that a partition covers; whole weeks
+	ahead  int           // partitions that exist in advance
+	keep   time.Duration // how long rows are kept; 0 without limit
+	stays  string        // the condition of rows that are kept longer; "" for none
 }
 
-func partitionedTables() []partitioned {
+func partitionedTables() []partitionedTable {
 	const week = 7 * 24 * time.Hour
-	return []partitioned{
+	return []partitionedTable{
 		{table: "deliveries", prefix: "itg_", width: week, ahead: 2, keep: board.DeliveryLifetime, stays: "due_at IS NOT NULL"},
 		{table: "audit", prefix: "aud_", width: 13 * week, ahead: 1},
 	}
 }
 
 const (
-	partLockWait   = "250ms" // everybody waits behind who waits for the lock of a whole table
-	partAttempts   = 4
-	partNameLayout = "20060102"
+	// All other statements wait for a transaction that waits for the lock of a whole table.
+	partitionLockTimeout = "250ms"
+	partitionAttempts    = 4
+	partitionNameLayout  = "20060102"
 )
 
-// monday is one, at the beginning of which a part may begin.
-func monday() time.Time { return time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC) }
+// firstMonday returns the start of the first week with a partition boundary.
+func firstMonday() time.Time { return time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC) }
 
-// part is one part of a table: the ids from one on, up to but without another.
-type part struct {
+// partition is a partition of a table, for the ids from <= id < until.
+type partition struct {
 	name        string
 	from, until string // "" without a bound
-	rest        bool   // takes what falls into no other
+	isDefault   bool   // contains the rows of no other partition
 }
 
-// Partitioned says which parts of tables were made and dropped.
+// Partitioned lists the partitions that were created and dropped.
 type Partitioned struct{ Made, Dropped []string }
 
-// MaintainPartitions makes the parts of tables ahead of their time and drops those
-// whose rows have all had theirs; rows that stay longer are moved out before.
-// It waits for no lock longer than an instant: what it could not do now it
-// names in its error, and does the next time. On SQLite it does nothing.
+// MaintainPartitions creates partitions in advance and drops those that contain only
+// expired rows; rows that are kept longer are moved out first. It waits only
+// briefly for locks. Its error names the partitions that it could not create or
+// drop, which the next call tries again. On SQLite it does nothing.
 func (db *DB) MaintainPartitions(ctx context.Context) (done Partitioned, err error) {
 	if !db.Shared() {
 		return done, nil
 	}
 	for _, t := range partitionedTables() {
-		parts, listErr := db.parts(ctx, t)
+		partitions, listErr := db.partitions(ctx, t)
 		if listErr != nil {
-			return done, fmt.Errorf("list the parts of %s: %w", t.table, listErr)
+			return done, fmt.Errorf("list partitions of %s: %w", t.table, listErr)
 		}
 		for _, p := range t.due(db.Now()) {
-			if slices.ContainsFunc(parts, func(have part) bool { return !have.rest && have.until >= p.until }) {
+			if slices.ContainsFunc(partitions, func(have partition) bool { return !have.isDefault && have.until >= p.until }) {
 				continue
 			}
-			if made := db.makePart(ctx, t, p); made != nil {
-				err = errors.Join(err, fmt.Errorf("make %s: %w", p.name, made))
+			if createErr := db.createPartition(ctx, t, p); createErr != nil {
+				err = errors.Join(err, fmt.Errorf("create partition %s: %w", p.name, createErr))
 				continue
 			}
 			done.Made = append(done.Made, p.name)
 		}
-		for _, p := range parts {
-			if p.rest || t.keep == 0 || p.until == "" || p.until > minID(t.prefix, db.Now().Add(-t.keep)) {
+		for _, p := range partitions {
+			if p.isDefault || t.keep == 0 || p.until == "" || p.until > minID(t.prefix, db.Now().Add(-t.keep)) {
 				continue
 			}
-			if dropped := db.dropPart(ctx, t, p); dropped != nil {
-				err = errors.Join(err, fmt.Errorf("drop %s: %w", p.name, dropped))
+			if dropErr := db.dropPartition(ctx, t, p); dropErr != nil {
+				err = errors.Join(err, fmt.Errorf("drop partition %s: %w", p.name, dropErr))
 				continue
 			}
 			done.Dropped = append(done.Dropped, p.name)
@@ -91,39 +92,41 @@ func (db *DB) MaintainPartitions(ctx context.Context) (done Partitioned, err err
 	return done, err
 }
 
-// due are the parts that have to be there: the one for now and those that follow.
-func (t partitioned) due(now time.Time) []part {
-	begin := monday().Add(now.Sub(monday()) / t.width * t.width)
-	out := make([]part, 0, t.ahead+1)
+// due returns the partitions that must exist: the current one and those in advance.
+func (t partitionedTable) due(now time.Time) []partition {
+	begin := firstMonday().Add(now.Sub(firstMonday()) / t.width * t.width)
+	out := make([]partition, 0, t.ahead+1)
 	for range t.ahead + 1 {
 		end := begin.Add(t.width)
-		out = append(out, part{name: t.table + "_" + begin.Format(partNameLayout), from: minID(t.prefix, begin), until: minID(t.prefix, end)})
+		out = append(out, partition{
+			name: t.table + "_" + begin.Format(partitionNameLayout), from: minID(t.prefix, begin), until: minID(t.prefix, end),
+		})
 		begin = end
 	}
 	return out
 }
 
-// partBounds reads what PostgreSQL prints of a part.
-var partBounds = regexp.MustCompile(`^FOR VALUES FROM \((?:MINVALUE|'([0-9a-z_]+)')\) TO \((?:MAXVALUE|'([0-9a-z_]+)')\)$`)
+// partitionBounds matches the bounds of a partition as PostgreSQL prints them.
+var partitionBounds = regexp.MustCompile(`^FOR VALUES FROM \((?:MINVALUE|'([0-9a-z_]+)')\) TO \((?:MAXVALUE|'([0-9a-z_]+)')\)$`)
 
-func (db *DB) parts(ctx context.Context, t partitioned) (out []part, err error) {
+func (db *DB) partitions(ctx context.Context, t partitionedTable) (out []partition, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		out = nil
 		return v.each(ctx, `SELECT c.relname, pg_get_expr(c.relpartbound, c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 			WHERE i.inhparent = to_regclass($1) ORDER BY c.relname`, []any{t.table}, func(rows *sql.Rows) error {
-			var p part
+			var p partition
 			var bounds string
 			if err := rows.Scan(&p.name, &bounds); err != nil {
 				return err
 			}
-			found := partBounds.FindStringSubmatch(bounds)
+			found := partitionBounds.FindStringSubmatch(bounds)
 			switch {
 			case found != nil:
 				p.from, p.until = found[1], found[2]
 			case bounds == "DEFAULT":
-				p.rest = true
+				p.isDefault = true
 			default:
-				return fmt.Errorf("part %s has bounds that nobody made here: %s", p.name, bounds)
+				return fmt.Errorf("partition %s has bounds that Cardwall did not create: %s", p.name, bounds)
 			}
 			out = append(out, p)
 			return nil
@@ -132,9 +135,10 @@ func (db *DB) parts(ctx context.Context, t partitioned) (out []part, err error) 
 	return out, err
 }
 
-// makePart makes a part beside the table and attaches it, which blocks neither
-// who reads nor who writes the other parts. What the rest holds of it moves in.
-func (db *DB) makePart(ctx context.Context, t partitioned, p part) error {
+// createPartition creates a partition as a separate table and attaches it, which
+// blocks neither reads nor writes of the other partitions. It moves rows in from
+// the default partition.
+func (db *DB) createPartition(ctx context.Context, t partitionedTable, p partition) error {
 	rest := t.table + "_rest"
 	inside := fmt.Sprintf("id >= '%s' AND id < '%s'", p.from, p.until)
 	return db.alter(ctx,
@@ -146,8 +150,9 @@ func (db *DB) makePart(ctx context.Context, t partitioned, p part) error {
 	)
 }
 
-// dropPart takes a part away. Its rows that are to stay go into the rest.
-func (db *DB) dropPart(ctx context.Context, t partitioned, p part) error {
+// dropPartition drops a partition. Rows that are kept longer move to the default
+// partition.
+func (db *DB) dropPartition(ctx context.Context, t partitionedTable, p partition) error {
 	steps := []string{"ALTER TABLE " + t.table + " DETACH PARTITION " + p.name}
 	if t.stays != "" {
 		steps = append(steps, "INSERT INTO "+t.table+" SELECT * FROM "+p.name+" WHERE "+t.stays)
@@ -155,12 +160,12 @@ func (db *DB) dropPart(ctx context.Context, t partitioned, p part) error {
 	return db.alter(ctx, append(steps, "DROP TABLE "+p.name)...)
 }
 
-// alter changes tables in one transaction, which gives up at once when somebody
-// else holds one of them, and tries again a few times.
+// alter changes tables in one transaction. It gives up soon if another transaction
+// has locked one of them, and tries again a few times.
 func (db *DB) alter(ctx context.Context, steps ...string) (err error) {
-	for range partAttempts {
+	for range partitionAttempts {
 		err = db.Write(ctx, board.System(), func(tx *Tx) error {
-			for _, text := range append([]string{"SET LOCAL lock_timeout = '" + partLockWait + "'"}, steps...) {
+			for _, text := range append([]string{"SET LOCAL lock_timeout = '" + partitionLockTimeout + "'"}, steps...) {
 				if _, err := tx.affected(ctx, text); err != nil {
 					return err
 				}
@@ -174,9 +179,9 @@ func (db *DB) alter(ctx context.Context, steps ...string) (err error) {
 	return err
 }
 
-// remainder is where rows of a table in parts are that no part holds: the table
-// itself on a database that has no parts.
-func (db *DB) remainder(table string) string {
+// defaultPartition returns the default partition of a table, or the table itself on
+// SQLite.
+func (db *DB) defaultPartition(table string) string {
 	if db.Shared() {
 		return table + "_rest"
 	}

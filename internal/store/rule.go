@@ -20,7 +20,7 @@ const (
 	ruleLock    = "SELECT b.id FROM boards b JOIN rules r ON r.board_id = b.id WHERE r.id = $1 FOR UPDATE OF b"
 )
 
-// definition is what a rule does, as the database holds it.
+// definition is the JSON of the column rules.definition.
 type definition struct {
 	When board.RuleWhen     `json:"when"`
 	If   string             `json:"if"`
@@ -43,7 +43,7 @@ func (s *ruleScan) result() (board.Rule, error) {
 	r := s.rule
 	var d definition
 	if err := json.Unmarshal(s.text, &d); err != nil {
-		return r, fmt.Errorf("definition of %s: %w", r.ID, err)
+		return r, fmt.Errorf("decode definition of %s: %w", r.ID, err)
 	}
 	r.When, r.If, r.Then = d.When, d.If, d.Then
 	if r.On = s.off == ""; !r.On {
@@ -61,8 +61,8 @@ func (v *View) Rule(ctx context.Context, id string, need board.Capability) (boar
 	return s.result()
 }
 
-// Rule locks the rule's board and loads the rule for a change, by an admin of
-// the board.
+// Rule locks the rule's board and loads the rule for a change. The caller must be an
+// admin of the board.
 func (tx *Tx) Rule(ctx context.Context, id string) (board.Rule, error) {
 	if err := tx.lock(ctx, ruleLock, id); err != nil {
 		return board.Rule{}, err
@@ -70,14 +70,14 @@ func (tx *Tx) Rule(ctx context.Context, id string) (board.Rule, error) {
 	return tx.View.Rule(ctx, id, board.Administer)
 }
 
-// Rules are the rules of a board that a loader has loaded, by id, from behind
-// one on.
-func (v *View) Rules(ctx context.Context, boardID, behind string, limit int) ([]board.Rule, error) {
-	return v.rules(ctx, "WHERE r.board_id = $1 AND r.id > $2 ORDER BY r.id LIMIT $3", boardID, behind, limit)
+// Rules returns a page of the rules of a board that a loader has loaded, in the
+// order of their ids after the given one.
+func (v *View) Rules(ctx context.Context, boardID, after string, limit int) ([]board.Rule, error) {
+	return v.rules(ctx, "WHERE r.board_id = $1 AND r.id > $2 ORDER BY r.id LIMIT $3", boardID, after, limit)
 }
 
-// RulesOn are the rules of a board that are on, in the order of their making;
-// timed ones or the others.
+// RulesOn returns the rules of a board that are on, oldest first: those that a time
+// triggers if timed is true, otherwise those that a change triggers.
 func (v *View) RulesOn(ctx context.Context, boardID string, timed bool) ([]board.Rule, error) {
 	return v.rules(ctx, "WHERE r.board_id = $1 AND r.off = '' AND r.timed = $2 ORDER BY r.id", boardID, flag(timed))
 }
@@ -96,12 +96,12 @@ func (v *View) rules(ctx context.Context, where string, args ...any) ([]board.Ru
 	return out, err
 }
 
-// CountRules counts the rules of a board that a loader has loaded.
+// CountRules returns the number of rules of a board that a loader has loaded.
 func (v *View) CountRules(ctx context.Context, boardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM rules WHERE board_id = $1", boardID)
 }
 
-// InsertRule writes a new rule, which what happens from now on sets off.
+// InsertRule writes a new rule. Only later changes trigger it.
 func (tx *Tx) InsertRule(ctx context.Context, r *board.Rule) error {
 	r.CreatedAt = tx.now
 	text, err := tx.describeRule(r)
@@ -116,8 +116,8 @@ func (tx *Tx) InsertRule(ctx context.Context, r *board.Rule) error {
 	return tx.watchBoard(ctx, r.BoardID)
 }
 
-// UpdateRule writes a rule as it is; its failures in a row are forgotten. What
-// has happened up to now does not set it off any more.
+// UpdateRule writes all fields of a rule and resets its count of failures. Only
+// later changes trigger it.
 func (tx *Tx) UpdateRule(ctx context.Context, r *board.Rule) error {
 	text, err := tx.describeRule(r)
 	if err != nil {
@@ -130,6 +130,7 @@ func (tx *Tx) UpdateRule(ctx context.Context, r *board.Rule) error {
 	return tx.watchBoard(ctx, r.BoardID)
 }
 
+// describeRule sets the times of a changed rule and returns its definition.
 func (tx *Tx) describeRule(r *board.Rule) (string, error) {
 	r.UpdatedAt, r.WatchedAt, r.Since = tx.now, tx.now, tx.On(r.BoardID).Version
 	text, err := json.Marshal(definition{r.When, r.If, r.Then}, json.Deterministic(true))
@@ -146,7 +147,7 @@ func offOf(r *board.Rule) string {
 	return string(*r.OffReason)
 }
 
-// DeleteRule forgets a rule and what it did; what came of that stays.
+// DeleteRule deletes a rule and its runs. The changes that it made stay.
 func (tx *Tx) DeleteRule(ctx context.Context, r board.Rule) error {
 	if err := tx.exec(ctx, "DELETE FROM rules WHERE id = $1", r.ID); err != nil {
 		return err
@@ -154,8 +155,8 @@ func (tx *Tx) DeleteRule(ctx context.Context, r board.Rule) error {
 	return tx.watchBoard(ctx, r.BoardID)
 }
 
-// watchBoard has the changes of a board handled from now on when it has a rule
-// that is on, and not any more when it has none.
+// watchBoard adds a board with an enabled rule to those whose changes automation
+// handles, from its current version on, and removes a board without one.
 func (tx *Tx) watchBoard(ctx context.Context, boardID string) error {
 	if err := tx.exec(ctx, "DELETE FROM automation_boards WHERE board_id = $1 AND NOT EXISTS (SELECT 1 FROM rules r WHERE r.board_id = $1 AND r.off = '')", boardID); err != nil {
 		return err
@@ -170,7 +171,7 @@ func (tx *Tx) watchBoard(ctx context.Context, boardID string) error {
 		WHERE b.id = $1 AND EXISTS (SELECT 1 FROM rules r WHERE r.board_id = $1 AND r.off = '') ON CONFLICT (board_id) DO NOTHING`, boardID, version)
 }
 
-// DisableRule switches a rule off for a reason that is no person's.
+// DisableRule switches a rule off because of a reason other than a person's request.
 func (tx *Tx) DisableRule(ctx context.Context, ruleID, boardID string, why board.RuleOff) error {
 	if err := tx.exec(ctx, "UPDATE rules SET off = $1, off_at = $2 WHERE id = $3 AND off = ''", string(why), int64(tx.now), ruleID); err != nil {
 		return err
@@ -178,8 +179,8 @@ func (tx *Tx) DisableRule(ctx context.Context, ruleID, boardID string, why board
 	return tx.watchBoard(ctx, boardID)
 }
 
-// disableRules switches off the rules of a workspace, of a board or of a
-// person whose owner is no admin of the rule's board any more.
+// disableRules switches off the rules of a workspace, a board or a person whose
+// owner is no longer an admin of the rule's board.
 func (tx *Tx) disableRules(ctx context.Context, id string) error {
 	type lost struct{ rule, board string }
 	var off []lost
@@ -210,8 +211,8 @@ func (tx *Tx) disableRules(ctx context.Context, id string) error {
 	return nil
 }
 
-// Matches tells whether a card of a board, which a loader has loaded, satisfies
-// a query now.
+// Matches reports whether a card of a board that a loader has loaded satisfies a
+// query.
 func (v *View) Matches(ctx context.Context, boardID, cardID string, q query.Query) (bool, error) {
 	where, err := v.resolve(ctx, CardPage{BoardID: boardID}, q.Where)
 	if err != nil {

@@ -15,25 +15,25 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// What automation reads of changes, and writes of what came of them.
+// Automation: the changes that trigger rules, and the runs of rules.
 
 // quietCause marks a change that sends no events.
 const quietCause = "quiet"
 
-// Occurrence is something that may set rules off: a change of a board, or that
-// a card's time has come.
+// Occurrence is something that may trigger rules: a change of a board, or a time of
+// a card that has come.
 type Occurrence struct {
 	board.Entry
-	Key   string // tells it from all others that set off the same rule
-	Quiet bool   // sets nothing off
-	Cause string // of a change by a rule: the first cause and the rules since
+	Key   string // unique among the occurrences that trigger a rule
+	Quiet bool   // triggers nothing
+	Cause string // for a change by a rule: the first cause and the rules since, see CauseOf
 }
 
-// Occurrences are the changes of a board, in their order, from behind a version
-// on. What changed is decoded only for those kinds that are wanted.
-func (v *View) Occurrences(ctx context.Context, boardID string, behind int64, limit int, wanted func(board.Kind) bool) ([]Occurrence, error) {
+// Occurrences returns a page of the changes of a board in their order, after a
+// version. It decodes the changes only of kinds that are wanted.
+func (v *View) Occurrences(ctx context.Context, boardID string, after int64, limit int, wanted func(board.Kind) bool) ([]Occurrence, error) {
 	var out []Occurrence
-	err := v.each(ctx, "SELECT "+entryColumns+", COALESCE(cause, '') FROM activity WHERE board_id = $1 AND version > $2 ORDER BY version LIMIT $3", []any{boardID, behind, limit}, func(rows *sql.Rows) error {
+	err := v.each(ctx, "SELECT "+entryColumns+", COALESCE(cause, '') FROM activity WHERE board_id = $1 AND version > $2 ORDER BY version LIMIT $3", []any{boardID, after, limit}, func(rows *sql.Rows) error {
 		var (
 			o       Occurrence
 			changes []byte
@@ -47,7 +47,7 @@ func (v *View) Occurrences(ctx context.Context, boardID string, behind int64, li
 		o.Key = fmt.Sprintf("v%d", o.BoardVersion)
 		if wanted(o.Type) && !o.Quiet {
 			if err := json.Unmarshal(changes, &o.Changes); err != nil {
-				return fmt.Errorf("changes of %s: %w", o.ID, err)
+				return fmt.Errorf("decode changes of %s: %w", o.ID, err)
 			}
 		}
 		out = append(out, o)
@@ -56,15 +56,15 @@ func (v *View) Occurrences(ctx context.Context, boardID string, behind int64, li
 	return out, err
 }
 
-// Backlog is a board with a rule that is on, and how far its changes are handled.
+// Backlog is the state of automation on a board with an enabled rule.
 type Backlog struct {
 	BoardID string
-	Handled int64
-	Version int64
+	Handled int64 // the version up to which changes are handled
+	Version int64 // of the board
 }
 
-// Backlogs are, of the boards with these ids, those that automation watches; of
-// all such boards those with changes that are not handled, when ids is nil.
+// Backlogs returns the boards with these ids that have an enabled rule. If ids is
+// nil, it returns all such boards with unhandled changes.
 func (db *DB) Backlogs(ctx context.Context, ids []string) (out []Backlog, err error) {
 	const text = "SELECT a.board_id, a.handled, b.version FROM automation_boards a JOIN boards b ON b.id = a.board_id WHERE "
 	scan := func(rows *sql.Rows) error {
@@ -84,9 +84,9 @@ func (db *DB) Backlogs(ctx context.Context, ids []string) (out []Backlog, err er
 	return out, err
 }
 
-// ClaimBoard makes the holder the one server that handles a board's changes for
-// some time, and answers how far they are handled. It is false while another
-// holds it, and for a board that is not watched any more.
+// ClaimBoard acquires or renews the lease to handle the changes of a board, and
+// returns the version up to which they are handled. Held is false if another
+// server has the lease, or if the board no longer has an enabled rule.
 func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length time.Duration) (handled int64, held bool, err error) {
 	err = db.Write(ctx, board.System(), func(tx *Tx) (err error) {
 		held, err = tx.one(ctx, "UPDATE automation_boards SET holder = $1, until = $2 WHERE board_id = $3 AND (holder = $1 OR until < $4 OR until > $5) RETURNING handled",
@@ -96,8 +96,8 @@ func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length tim
 	return handled, held, err
 }
 
-// Progress notes how far the changes of boards are handled, and lets others have
-// what the holder held when it releases them. It never goes back.
+// Progress records the versions up to which the changes of boards are handled,
+// unless a higher one is recorded. With release it also ends the holder's leases.
 func (db *DB) Progress(ctx context.Context, holder string, handled map[string]int64, release bool) error {
 	if len(handled) == 0 {
 		return nil
@@ -113,18 +113,18 @@ func (db *DB) Progress(ctx context.Context, holder string, handled map[string]in
 	})
 }
 
-// RuleNow is what is to be known of a rule before it runs for an occurrence.
+// RuleNow is the state of a rule before it runs for an occurrence.
 type RuleNow struct {
 	On     bool
-	Since  int64
-	Ran    bool // for that occurrence
-	Here   bool // the card is on the rule's board
-	OnCard int  // runs about the card since an instant, whatever came of them
+	Since  int64 // the board's version when the rule was created or changed
+	Ran    bool  // for that occurrence
+	Here   bool  // the card is on the rule's board
+	OnCard int   // runs about the card since an instant, successful or not
 	Plan   board.Plan
 }
 
-// RuleNow reads a rule as it is in this transaction, in one query since it is read
-// for every run. A rule that is gone is off.
+// RuleNow reads the state of a rule in one query, because every run reads it. A
+// deleted rule is off.
 func (tx *Tx) RuleNow(ctx context.Context, ruleID, key, cardID string, since board.Instant) (n RuleNow, err error) {
 	var off string
 	found, err := tx.one(ctx, `SELECT r.off, r.since, EXISTS (SELECT 1 FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
@@ -136,13 +136,13 @@ func (tx *Tx) RuleNow(ctx context.Context, ruleID, key, cardID string, since boa
 	return n, err
 }
 
-// RunsOfCause counts the runs that one cause had.
+// RunsOfCause returns the number of runs that go back to one first cause.
 func (v *View) RunsOfCause(ctx context.Context, root string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM rule_runs WHERE root = $1", root)
 }
 
-// CountRun counts a run against the day of an organization, and tells whether its
-// plan allows it; of one that it does not, nothing is counted.
+// CountRun counts a run against the daily limit of an organization. Ok is false, and
+// nothing is counted, if the limit is reached.
 func (tx *Tx) CountRun(ctx context.Context, organizationID string, plan board.Plan) (ok bool, err error) {
 	n, err := tx.affected(ctx, `INSERT INTO automation_days (organization_id, day, used) VALUES ($1, $2, 1)
 		ON CONFLICT (organization_id, day) DO UPDATE SET used = automation_days.used + 1 WHERE automation_days.used < $3`,
@@ -150,15 +150,15 @@ func (tx *Tx) CountRun(ctx context.Context, organizationID string, plan board.Pl
 	return n == 1, err
 }
 
-// Run is a run as it is written.
+// Run is a run with its key and its cause.
 type Run struct {
 	board.RuleRun
-	Key  string // of what set it off
+	Key  string // of the occurrence that triggered it
 	Root string // the first cause
 }
 
-// InsertRun writes a run with what it did. One that failed counts: too many in a
-// row switch the rule off.
+// InsertRun writes a run. After board.RuleFailures failed runs in a row it switches
+// the rule off.
 func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 	r.ID, r.At = tx.NewID("run_"), tx.now
 	n, err := tx.affected(ctx, `INSERT INTO rule_runs (id, rule_id, board_id, event, kind, card_id, root, at, status, reason, actions, version)
@@ -168,12 +168,12 @@ func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 	case err != nil:
 		return fmt.Errorf("insert run: %w", err)
 	case n == 0 && r.Status == board.RunDone:
-		return fmt.Errorf("the rule %s ran for %s already", r.RuleID, r.Key)
+		return fmt.Errorf("rule %s has already run for %s", r.RuleID, r.Key)
 	case n == 0:
 		return nil
 	}
 	switch r.Status {
-	case board.RunDone: // to the second is near enough, and spares most writes
+	case board.RunDone: // last_run is exact to a second, which saves most writes
 		return tx.exec(ctx, "UPDATE rules SET last_run = $1, failures = 0 WHERE id = $2 AND (failures > 0 OR last_run IS NULL OR last_run < $3)", int64(tx.now), r.RuleID, int64(tx.now)-1000)
 	case board.RunFailed:
 		var failures int
@@ -188,8 +188,8 @@ func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// Runs are the runs on a board that a loader has loaded, newest first, from
-// before one on; of one rule and of one status, or "" for all.
+// Runs returns a page of the runs on a board that a loader has loaded, newest first,
+// before the given run: of one rule and of one status, or of all if these are "".
 func (v *View) Runs(ctx context.Context, boardID, ruleID string, status board.RunStatus, before string, limit int) ([]board.RuleRun, error) {
 	out := []board.RuleRun{}
 	err := v.each(ctx, `SELECT x.id, x.rule_id, r.name, x.board_id, x.kind, x.card_id, c.title, x.at, x.status, x.reason, x.actions, x.version
@@ -204,8 +204,7 @@ func (v *View) Runs(ctx context.Context, boardID, ruleID string, status board.Ru
 	return out, err
 }
 
-// PurgeRuns forgets runs that are too old for the log, some at a time, and
-// counts of days that are over.
+// PurgeRuns deletes some runs that are too old for the log, and old daily counts.
 func (tx *Tx) PurgeRuns(ctx context.Context) (int64, error) {
 	begins := int64(tx.now) - board.RuleRunLifetime.Milliseconds()
 	if err := tx.exec(ctx, "DELETE FROM automation_days WHERE day < $1", board.Instant(begins).Time().Format(board.DateLayout)); err != nil {
@@ -214,8 +213,8 @@ func (tx *Tx) PurgeRuns(ctx context.Context) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM rule_runs WHERE id IN (SELECT k.id FROM (SELECT id, at FROM rule_runs ORDER BY id LIMIT 5000) AS k WHERE k.at < $1)", begins)
 }
 
-// TimedBoards are the boards with rules that time sets off and that are on, of
-// boards that take changes.
+// TimedBoards returns the boards with an enabled rule that a time triggers, except
+// boards that are archived or in the trash.
 func (db *DB) TimedBoards(ctx context.Context) (ids []string, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		ids, err = v.texts(ctx, `SELECT b.id FROM boards b WHERE b.archived_at IS NULL AND b.trashed_at IS NULL
@@ -225,7 +224,7 @@ func (db *DB) TimedBoards(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// Watched notes up to when times were looked at for rules.
+// Watched records the time up to which the times of cards were checked for rules.
 func (db *DB) Watched(ctx context.Context, ruleIDs []string, at board.Instant) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, id := range ruleIDs {
@@ -237,11 +236,11 @@ func (db *DB) Watched(ctx context.Context, ruleIDs []string, at board.Instant) e
 	})
 }
 
-// CauseOf reads the cause of a change by rules: the first one, and the rules.
+// CauseOf splits the cause of a change into the first cause and the rules since.
 func CauseOf(text string) (root string, rules []string) {
-	words := strings.Fields(text)
-	if len(words) == 0 {
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
 		return "", nil
 	}
-	return words[0], words[1:]
+	return fields[0], fields[1:]
 }

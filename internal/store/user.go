@@ -70,7 +70,7 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, hash []byte) error {
 	t.CreatedAt = tx.now
 	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		t.ID, userID, t.Name, hash, t.LastFour, wordsOf(t.Scopes), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
+		t.ID, userID, t.Name, hash, t.LastFour, joined(t.Scopes), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
 }
 
 // RevokeTokens ends the tokens of a user that have a name, and tells how many.

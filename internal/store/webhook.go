@@ -18,7 +18,7 @@ const (
 	organizationLock = "SELECT o.id FROM organizations o WHERE o.id = $1 FOR NO KEY UPDATE OF o"
 )
 
-// webhookRow is a webhook with what the caller is to it.
+// webhookRow is a webhook with the caller's roles.
 type webhookRow struct {
 	board.Webhook
 	organization string
@@ -39,7 +39,7 @@ func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &off, &w.OffAt, &w.Failures, &w.HeldSince, &held, &w.Host, &w.LastFour, &platform,
 		&w.OwnerID, &until, &w.CreatedAt, &w.UpdatedAt, &w.organization, &visibility, &trashed, &readOnly, &member, &own)
 	w.Events = kindsOf(events)
-	if off == "" && trashed.Valid { // it works again when the board is restored
+	if off == "" && trashed.Valid { // the webhook works again after a restore
 		off, w.OffAt = string(board.OffTrash), new(board.Instant(trashed.Int64))
 	}
 	if w.On = off == ""; !w.On {
@@ -59,26 +59,27 @@ func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 	return w, err
 }
 
-func kindsOf(words string) []board.Kind {
+// kindsOf splits a column with event kinds.
+func kindsOf(column string) []board.Kind {
 	out := []board.Kind{}
-	for _, word := range strings.Fields(words) {
-		out = append(out, board.Kind(word))
+	for _, kind := range strings.Fields(column) {
+		out = append(out, board.Kind(kind))
 	}
 	return out
 }
 
-// wordsOf is a list as one text, with spaces between.
-func wordsOf[T ~string](list []T) string {
-	words := make([]string, len(list))
+// joined returns a list as one column value, separated by spaces.
+func joined[T ~string](list []T) string {
+	out := make([]string, len(list))
 	for i, v := range list {
-		words[i] = string(v)
+		out[i] = string(v)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(out, " ")
 }
 
-// manages tells whether the caller may manage a webhook: workspace owners and
-// admins those that cover the workspace, board admins those of their board.
-func (v *View) manages(w *webhookRow) error {
+// allowManage returns an error unless the caller may manage a webhook. Owners and
+// admins of a workspace manage those that cover it, admins of a board its own.
+func (v *View) allowManage(w *webhookRow) error {
 	c := v.caller
 	switch {
 	case c.System:
@@ -89,9 +90,9 @@ func (v *View) manages(w *webhookRow) error {
 	case board.Covers(w.BoardID == nil, w.inWorkspace, w.onBoard, w.visibility):
 		return nil
 	case w.BoardID == nil:
-		return board.Forbidden("Your role in this workspace is %s; its webhooks need the role owner or admin.", w.inWorkspace)
+		return board.Forbidden("Your role in this workspace is %s. Managing its webhooks requires the role owner or admin.", w.inWorkspace)
 	}
-	return board.Forbidden("Your role on this board is %s; its webhooks need the role admin.", board.RoleOn(w.inWorkspace, w.onBoard, w.visibility))
+	return board.Forbidden("Your role on this board is %s. Managing its webhooks requires the role admin.", board.RoleOn(w.inWorkspace, w.onBoard, w.visibility))
 }
 
 func (v *View) webhook(ctx context.Context, id string) (w webhookRow, err error) {
@@ -105,7 +106,7 @@ func (v *View) webhook(ctx context.Context, id string) (w webhookRow, err error)
 		err = board.NotFound()
 	}
 	if err == nil {
-		err = v.manages(&w)
+		err = v.allowManage(&w)
 	}
 	return w, err
 }
@@ -116,9 +117,9 @@ func (v *View) Webhook(ctx context.Context, id string) (board.Webhook, error) {
 	return w.Webhook, err
 }
 
-// Webhook loads a webhook for a change; on a read-only plan it is refused,
-// unless the change only takes away.
-func (tx *Tx) Webhook(ctx context.Context, id string, takesAway bool) (board.Webhook, error) {
+// Webhook loads a webhook for a change. On a read-only plan, and for a board in the
+// trash, it allows only changes that remove something.
+func (tx *Tx) Webhook(ctx context.Context, id string, removes bool) (board.Webhook, error) {
 	if err := tx.lock(ctx, webhookLock, id); err != nil {
 		return board.Webhook{}, err
 	}
@@ -126,10 +127,10 @@ func (tx *Tx) Webhook(ctx context.Context, id string, takesAway bool) (board.Web
 	if err != nil {
 		return board.Webhook{}, err
 	}
-	if w.readOnly && !takesAway && !tx.caller.System {
-		return board.Webhook{}, board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; its webhooks can be paused and deleted, nothing else, until its operator lifts that.")
+	if w.readOnly && !removes && !tx.caller.System {
+		return board.Webhook{}, board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only: webhooks can only be paused and deleted until an operator changes the plan.")
 	}
-	if w.trashed && !takesAway && !tx.caller.System {
+	if w.trashed && !removes && !tx.caller.System {
 		return board.Webhook{}, board.Invalid("webhookId: the webhook's board is in the trash. Restore the board first, "+
 			"or delete the webhook.").
 			In("webhookId", board.RuleValue)
@@ -138,13 +139,13 @@ func (tx *Tx) Webhook(ctx context.Context, id string, takesAway bool) (board.Web
 	return w.Webhook, nil
 }
 
-// Webhooks are those of a workspace that the caller manages, by id, from behind
-// one on. A loader has loaded the workspace.
-func (v *View) Webhooks(ctx context.Context, workspaceID, behind string, limit int) ([]board.Webhook, error) {
+// Webhooks returns a page of the webhooks of a workspace that the caller manages, in
+// the order of their ids after the given one. The workspace must be loaded.
+func (v *View) Webhooks(ctx context.Context, workspaceID, after string, limit int) ([]board.Webhook, error) {
 	out := []board.Webhook{}
-	err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1 AND h.id > $3 ORDER BY h.id", []any{workspaceID, v.caller.UserID, behind}, func(rows *sql.Rows) error {
+	err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1 AND h.id > $3 ORDER BY h.id", []any{workspaceID, v.caller.UserID, after}, func(rows *sql.Rows) error {
 		w, err := v.scanWebhook(rows)
-		if err == nil && len(out) < limit && v.manages(&w) == nil {
+		if err == nil && len(out) < limit && v.allowManage(&w) == nil {
 			out = append(out, w.Webhook)
 		}
 		return err
@@ -152,13 +153,15 @@ func (v *View) Webhooks(ctx context.Context, workspaceID, behind string, limit i
 	return out, err
 }
 
-// CountBoardWebhooks counts the webhooks of a board that a loader has loaded.
+// CountBoardWebhooks returns the number of webhooks of a board that a loader has
+// loaded.
 func (v *View) CountBoardWebhooks(ctx context.Context, boardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM webhooks WHERE board_id = $1", boardID)
 }
 
-// CountWebhooks locks an organization and counts its webhooks, so that the next
-// one is the next. Those of boards and workspaces in the trash do not count.
+// CountWebhooks locks an organization and returns the number of its webhooks, which
+// stays exact until the transaction ends. Webhooks of boards and workspaces in
+// the trash do not count.
 func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, error) {
 	if tx.db.dialect().RowLocks {
 		if _, err := tx.texts(ctx, organizationLock, organizationID); err != nil {
@@ -169,9 +172,8 @@ func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, er
 		WHERE h.organization_id = $1 AND w.trashed_at IS NULL AND b.trashed_at IS NULL`, organizationID)
 }
 
-// WebhooksRestored switches off the webhooks of a board or a workspace that came
-// back from the trash and for which the plan has no room any more: the newest
-// first.
+// WebhooksRestored switches off webhooks of a board or a workspace that was restored
+// from the trash, the newest first, until the plan's limit is met.
 func (tx *Tx) WebhooksRestored(ctx context.Context, id string) error {
 	var (
 		organizationID string
@@ -197,8 +199,8 @@ func (tx *Tx) WebhooksRestored(ctx context.Context, id string) error {
 	return nil
 }
 
-// WebhookRoom refuses when the organization of a webhook, which a loader has
-// loaded, has more webhooks than its plan allows.
+// WebhookRoom returns an error if the organization of a webhook that a loader has
+// loaded has more webhooks than its plan allows.
 func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
 	var (
 		organizationID string
@@ -209,12 +211,12 @@ func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
 	}
 	count, err := tx.CountWebhooks(ctx, organizationID)
 	if most := plan.Limits().Webhooks; err == nil && count > most {
-		err = board.Refuse(board.CodePlanLimit, "The organization's plan (%s) has %d webhooks, but there are %d. Delete one first.", plan, most, count)
+		err = board.Refuse(board.CodePlanLimit, "The organization's plan (%s) allows %d webhooks, but there are %d. Delete one first.", plan, most, count)
 	}
 	return err
 }
 
-// seal hides a column of a webhook from who reads the database.
+// seal encrypts a column of a webhook.
 func (tx *Tx) seal(ctx context.Context, webhookID, column, plain string) ([]byte, error) {
 	return tx.sealed(ctx, WebhookSealContext(webhookID, column), []byte(plain))
 }
@@ -238,7 +240,7 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationI
 	tx.workspace = w.WorkspaceID
 	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host, last_four, address, secret, off, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14)`,
-		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, wordsOf(w.Events), platformOf(w), w.Host, w.LastFour,
+		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, joined(w.Events), platformOf(w), w.Host, w.LastFour,
 		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
 }
 
@@ -258,7 +260,7 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 		off = *w.OffReason
 	}
 	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at = $7, updated_at = $8 WHERE id = $9",
-		w.Name, wordsOf(w.Events), platformOf(w), w.Host, w.LastFour, string(off), instant(w.OffAt), int64(tx.now), w.ID); err != nil || address == "" {
+		w.Name, joined(w.Events), platformOf(w), w.Host, w.LastFour, string(off), instant(w.OffAt), int64(tx.now), w.ID); err != nil || address == "" {
 		return err
 	}
 	sealed, err := tx.seal(ctx, w.ID, "address", address)
@@ -268,8 +270,8 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 	return tx.exec(ctx, "UPDATE webhooks SET address = $1 WHERE id = $2", sealed, w.ID)
 }
 
-// RotateSecret gives a webhook another signing secret. The one before is signed
-// with too until the overlap is over; of a third nothing is kept.
+// RotateSecret gives a webhook a new signing secret. Deliveries are also signed with
+// the former one for board.SecretOverlap. An even older one is discarded.
 func (tx *Tx) RotateSecret(ctx context.Context, w *board.Webhook, secret string) error {
 	var old []byte
 	if _, err := tx.one(ctx, "SELECT secret FROM webhooks WHERE id = $1", []any{w.ID}, &old); err != nil {
@@ -292,8 +294,8 @@ func (tx *Tx) RotateSecret(ctx context.Context, w *board.Webhook, secret string)
 		sealed, sealedOld, int64(*w.OldSecretUntil), int64(tx.now), w.ID)
 }
 
-// DeleteWebhook takes a webhook away with its log. What is on its way then is
-// not recorded any more.
+// DeleteWebhook deletes a webhook with its log. Results of attempts that are in
+// progress are discarded.
 func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	if err := tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1", id); err != nil {
 		return err
@@ -303,7 +305,7 @@ func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 
 // disableUncovered switches off the webhooks of a workspace, a board's
 // workspace or a person whose owner can no longer manage what they cover. A
-// workspace in the trash has no members; its webhooks wait for it to be restored.
+// workspace in the trash has no members; its webhooks stay on for a restore.
 func (tx *Tx) disableUncovered(ctx context.Context, id string) error {
 	var off []string
 	if err := tx.each(ctx, `SELECT h.id, h.board_id, b.visibility, wm.role, bm.role FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
@@ -333,8 +335,8 @@ func (tx *Tx) disableUncovered(ctx context.Context, id string) error {
 	return nil
 }
 
-// switchOff ends a webhook's sending until a person switches it on, and has its
-// owner emailed about it.
+// switchOff switches a webhook off until a person enables it again, and queues an
+// email to its owner.
 func (tx *Tx) switchOff(ctx context.Context, id string, why board.Off) error {
 	n, err := tx.affected(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL, held_until = NULL WHERE id = $3 AND off = ''", string(why), int64(tx.now), id)
 	if err == nil && n > 0 {
