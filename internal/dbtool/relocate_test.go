@@ -68,7 +68,7 @@ func TestInterruptedMoves(t *testing.T) {
 	want = sums(t, from)
 	damage(t, to, `CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut'; END $$`,
 		"CREATE TRIGGER cut BEFORE DELETE ON settings FOR EACH ROW WHEN (old.key = 'arriving') EXECUTE FUNCTION cut()")
-	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "run this again") {
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "run the same command again") {
 		t.Errorf("cut before the release: %v", err)
 	}
 	for _, database := range []string{from, to} {
