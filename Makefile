@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 # Packages that hold golden files, written by their TestGolden… tests.
-GOLDEN_PACKAGES ?= ./internal/rest ./internal/transfer ./internal/mcp
+GOLDEN_PACKAGES ?= ./internal/board ./internal/rest ./internal/transfer ./internal/mcp
 # The OpenAPI documents that lint-openapi reads.
 OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-app.json
 # What `make run`, `make bench`, `make bench-web` and `make torture` pass on.

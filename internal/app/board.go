@@ -109,7 +109,7 @@ func boardCreated(b board.Board) board.Event {
 		"name": {To: b.Name}, "description": {To: b.Description}, "visibility": {To: b.Visibility}, "features": {To: b.Features},
 	}
 	board.SetPtr(changes, "color", nil, b.Color)
-	return board.BoardEvent("board.created", changes)
+	return board.BoardEvent(board.KindBoardCreated, changes)
 }
 
 // UpdateBoardInput holds the fields to change. Absent fields stay unchanged.
@@ -202,7 +202,7 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 			return board.BoardDetail{}, err
 		}
 	}
-	tx.Emit(b.ID, board.BoardEvent("board.updated", changes))
+	tx.Emit(b.ID, board.BoardEvent(board.KindBoardUpdated, changes))
 	b.Version = tx.BoardVersion()
 	return boardDetail(ctx, tx.View, b)
 }
@@ -230,7 +230,7 @@ func ArchiveBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board
 	}
 	now := tx.Now()
 	b.ArchivedAt = &now
-	return b, changeBoard(ctx, tx, &b, board.BoardEvent("board.archived", board.Changes{"archivedAt": {To: now}}))
+	return b, changeBoard(ctx, tx, &b, board.BoardEvent(board.KindBoardArchived, board.Changes{"archivedAt": {To: now}}))
 }
 
 // RestoreBoard restores a board from the archive or the trash. An open board
@@ -247,7 +247,7 @@ func RestoreBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board
 	}
 	changes := board.Changes{"archivedAt": {From: b.ArchivedAt}, "trashedAt": {From: b.TrashedAt}}
 	b.ArchivedAt, b.TrashedAt = nil, nil
-	if err := changeBoard(ctx, tx, &b, board.BoardEvent("board.restored", changes)); err != nil {
+	if err := changeBoard(ctx, tx, &b, board.BoardEvent(board.KindBoardRestored, changes)); err != nil {
 		return b, err
 	}
 	return b, tx.WebhooksRestored(ctx, b.ID)
@@ -262,7 +262,7 @@ func TrashBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Deleted, erro
 	}
 	now := tx.Now()
 	b.TrashedAt = &now
-	return Deleted{b.ID}, changeBoard(ctx, tx, &b, board.BoardEvent("board.trashed", board.Changes{"trashedAt": {To: now}}))
+	return Deleted{b.ID}, changeBoard(ctx, tx, &b, board.BoardEvent(board.KindBoardTrashed, board.Changes{"trashedAt": {To: now}}))
 }
 
 func changeBoard(ctx context.Context, tx *store.Tx, b *board.Board, e board.Event) error {

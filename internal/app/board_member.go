@@ -56,10 +56,10 @@ func ShareBoard(ctx context.Context, tx *store.Tx, in ShareBoardInput) (board.Bo
 	if err := tx.SetBoardMember(ctx, in.BoardID, in.UserID, in.Role); err != nil {
 		return m, err
 	}
-	kind := board.Kind("board_member.updated")
+	kind := board.KindBoardMemberUpdated
 	changes := board.Changes{"userId": {To: m.ID}, "role": {From: m.Given, To: in.Role}}
 	if m.Given == nil {
-		kind = "board_member.added"
+		kind = board.KindBoardMemberAdded
 	}
 	wasAdmin := m.Role == board.RoleAdmin
 	if m, err = tx.BoardMember(ctx, in.BoardID, in.UserID); err != nil {
@@ -99,7 +99,7 @@ func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberIn
 			return Deleted{}, err
 		}
 	}
-	tx.Emit(in.BoardID, board.BoardEvent("board_member.removed", board.Changes{"userId": {From: m.ID}, "role": {From: m.Given}}))
+	tx.Emit(in.BoardID, board.BoardEvent(board.KindBoardMemberRemoved, board.Changes{"userId": {From: m.ID}, "role": {From: m.Given}}))
 	after, err := tx.BoardMember(ctx, in.BoardID, in.UserID)
 	if err != nil || after.Role != board.RoleNone {
 		return Deleted{in.UserID}, err

@@ -187,7 +187,7 @@ func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistIt
 		return item, nil
 	}
 	if len(changes) > 0 {
-		tx.Emit(card.BoardID, board.ItemUpdated(card, item, "checklist_item.updated", changes))
+		tx.Emit(card.BoardID, board.ItemUpdated(card, item, board.KindItemUpdated, changes))
 	}
 	switch {
 	case turned && *in.Done:
@@ -198,7 +198,7 @@ func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistIt
 	case turned:
 		item.DoneAt = nil
 		card.ChecklistItems.Done--
-		tx.Emit(card.BoardID, board.ItemUpdated(card, item, "checklist_item.reopened", board.Changes{"done": {From: true, To: false}}))
+		tx.Emit(card.BoardID, board.ItemUpdated(card, item, board.KindItemReopened, board.Changes{"done": {From: true, To: false}}))
 	}
 	if err := tx.UpdateItem(ctx, &item); err != nil {
 		return item, err

@@ -155,7 +155,7 @@ func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, 
 	if err := tx.RemoveBoardMember(ctx, boardID, on.ID); err != nil {
 		return err
 	}
-	tx.Emit(boardID, board.BoardEvent("board_member.removed", board.Changes{"userId": {From: on.ID}, "role": {From: on.Given}}))
+	tx.Emit(boardID, board.BoardEvent(board.KindBoardMemberRemoved, board.Changes{"userId": {From: on.ID}, "role": {From: on.Given}}))
 	if on.Role != board.RoleAdmin {
 		return nil
 	}

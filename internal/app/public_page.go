@@ -69,7 +69,7 @@ func UpdatePublicPage(ctx context.Context, tx *store.Tx, in UpdatePublicPageInpu
 	}
 	features := b.Features
 	b.Features.PublicPage = p.On
-	return p, changeBoard(ctx, tx, &b, board.BoardEvent("board.updated", board.Changes{"features": {From: features, To: b.Features}}))
+	return p, changeBoard(ctx, tx, &b, board.BoardEvent(board.KindBoardUpdated, board.Changes{"features": {From: features, To: b.Features}}))
 }
 
 func (in *UpdatePublicPageInput) apply(ctx context.Context, tx *store.Tx, p *board.PublicPageSettings) error {

@@ -15,7 +15,7 @@ import (
 // CreateWebhookInput holds the fields of a new webhook.
 type CreateWebhookInput struct {
 	URL         string       `json:"url" maxLength:"2048" format:"uri" doc:"The URL that receives deliveries: https, the standard port, a public host." example:"https://hooks.example.com/cardwall"`
-	Events      []board.Kind `json:"events" minItems:"1" maxItems:"50" doc:"The kinds of events to send." example:"[\"card.created\",\"card.moved\"]"`
+	Events      []board.Kind `json:"events" minItems:"1" maxItems:"50" doc:"The kinds of events to send." kinds:"webhook" example:"[\"card.created\",\"card.moved\"]"`
 	BoardID     string       `json:"boardId,omitempty" maxLength:"64" doc:"The board whose events are sent; requires its admin. Give exactly one of boardId and workspaceId." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace whose events are sent, from every board that the whole workspace can see; requires its owner or admin." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string       `json:"name,omitempty" maxLength:"512" doc:"A display name." example:"Deploy bot"`
@@ -191,7 +191,7 @@ type UpdateWebhookInput struct {
 	WebhookInput
 	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Deploy bot"`
 	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"The new URL. The secret does not change." example:"https://hooks.example.com/cardwall"`
-	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The new kinds of events." example:"[\"card.created\"]"`
+	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The new kinds of events." kinds:"webhook" example:"[\"card.created\"]"`
 }
 
 // Outbound returns the new outbound URL, or "" if it does not change.
@@ -305,7 +305,7 @@ func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecr
 
 // WebhookSampleInput selects a kind of event.
 type WebhookSampleInput struct {
-	Event string `json:"event" maxLength:"64" doc:"The kind of event." example:"card.created"`
+	Event string `json:"event" maxLength:"64" doc:"The kind of event." kinds:"webhook" example:"card.created"`
 }
 
 // GetWebhookSample returns a sample delivery for a kind of event, for the

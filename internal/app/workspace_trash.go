@@ -77,7 +77,7 @@ func clearAway(ctx context.Context, tx *store.Tx, boardID, userID, heir string) 
 	if err := tx.RemoveBoardMember(ctx, boardID, userID); err != nil {
 		return err
 	}
-	tx.Emit(boardID, board.BoardEvent("board_member.removed", board.Changes{"userId": {From: userID}, "role": {From: given}}))
+	tx.Emit(boardID, board.BoardEvent(board.KindBoardMemberRemoved, board.Changes{"userId": {From: userID}, "role": {From: given}}))
 	admins, err := tx.CountBoardAdmins(ctx, boardID, "")
 	if err != nil || admins > 0 {
 		return err
@@ -92,9 +92,9 @@ func clearAway(ctx context.Context, tx *store.Tx, boardID, userID, heir string) 
 // makeAdmin gives a person the role admin on a board, in place of a previous
 // role.
 func makeAdmin(ctx context.Context, tx *store.Tx, boardID, userID string, before *board.Role) error {
-	kind := board.Kind("board_member.updated")
+	kind := board.KindBoardMemberUpdated
 	if before == nil {
-		kind = "board_member.added"
+		kind = board.KindBoardMemberAdded
 	}
 	tx.Emit(boardID, board.BoardEvent(kind, board.Changes{"userId": {To: userID}, "role": {From: before, To: board.RoleAdmin}}))
 	return tx.SetBoardMember(ctx, boardID, userID, board.RoleAdmin)

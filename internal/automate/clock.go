@@ -99,9 +99,9 @@ func come(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read due cards: %w", err)
 	}
-	kind := kindDue
+	kind := board.KindCardDue
 	if r.When.Event == board.OnOverdue {
-		kind = kindOverdue
+		kind = board.KindCardOverdue
 	}
 	var out []task
 	page := store.CardPage{BoardID: r.BoardID, Query: q, Compact: true, Limit: cardsRead + 1}

@@ -114,7 +114,7 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 // lately returns when the trigger last occurred for each card, among the
 // board's most recent changes.
 func lately(ctx context.Context, v *store.View, b board.Board, r *board.Rule) (map[string]board.Instant, error) {
-	wanted := kinds(r.When.Event)
+	wanted := r.When.Event.Kinds()
 	changes, err := v.Occurrences(ctx, b.ID, b.Version-board.RuleEventHistory, board.RuleEventHistory, func(k board.Kind) bool { return slices.Contains(wanted, k) })
 	at := map[string]board.Instant{}
 	for i := range changes {

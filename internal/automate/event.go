@@ -7,66 +7,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// Kinds of events caused by time and not by a change.
-const (
-	kindDue     board.Kind = "card.due"
-	kindOverdue board.Kind = "card.overdue"
-)
-
-// kinds returns the kinds of changes that may fire a trigger. Initial values of
-// a card count as changes.
-func kinds(t board.Trigger) []board.Kind {
-	switch t {
-	case board.OnCardCreated:
-		return []board.Kind{board.KindCardCreated}
-	case board.OnCardEntered:
-		return []board.Kind{board.KindCardCreated, board.KindCardMoved}
-	case board.OnCardLeft:
-		return []board.Kind{board.KindCardMoved}
-	case board.OnCardUpdated:
-		return []board.Kind{board.KindCardUpdated}
-	case board.OnCardCompleted:
-		return []board.Kind{board.KindCardCompleted}
-	case board.OnCardReopened:
-		return []board.Kind{board.KindCardReopened}
-	case board.OnCardArchived:
-		return []board.Kind{board.KindCardArchived}
-	case board.OnCardRestored:
-		return []board.Kind{board.KindCardRestored}
-	case board.OnLabelAdded:
-		return []board.Kind{board.KindCardCreated, board.KindCardLabelsChanged}
-	case board.OnLabelRemoved:
-		return []board.Kind{board.KindCardLabelsChanged}
-	case board.OnPersonAssigned:
-		return []board.Kind{board.KindCardCreated, board.KindCardAssigneesChanged}
-	case board.OnPersonUnassigned:
-		return []board.Kind{board.KindCardAssigneesChanged}
-	case board.OnDueSet:
-		return []board.Kind{board.KindCardCreated, board.KindCardDueDateChanged}
-	case board.OnDueCleared:
-		return []board.Kind{board.KindCardDueDateChanged}
-	case board.OnCommentAdded:
-		return []board.Kind{board.KindCommentAdded}
-	case board.OnItemCompleted, board.OnChecklistCompleted:
-		return []board.Kind{board.KindItemCompleted}
-	case board.OnDueSoon:
-		return []board.Kind{kindDue}
-	case board.OnOverdue:
-		return []board.Kind{kindOverdue}
-	case board.OnListCreated:
-		return []board.Kind{board.KindListCreated}
-	case board.OnListArchived:
-		return []board.Kind{board.KindListArchived}
-	case board.OnStatusPosted:
-		return []board.Kind{board.KindStatusPosted}
-	}
-	return nil
-}
-
 // setsOff reports whether an event fires a rule's trigger, without looking at
 // the card.
 func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
-	if o.Quiet || !slices.Contains(kinds(w.Event), o.Type) {
+	if o.Quiet || !slices.Contains(w.Event.Kinds(), o.Type) {
 		return false
 	}
 	from, to := func(field string) any { return o.Changes[field].From }, func(field string) any { return o.Changes[field].To }

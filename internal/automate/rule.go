@@ -86,7 +86,7 @@ func (s *service) createRule(ctx context.Context, tx *store.Tx, in CreateRuleInp
 	if err := board.Room("automation rules on a board", count, 1, tx.Limits().Rules); err != nil {
 		return r, err
 	}
-	tx.Emit(b.ID, board.RuleChanged("rule.created", r.ID, differences(board.Rule{}, r)))
+	tx.Emit(b.ID, board.RuleChanged(board.KindRuleCreated, r.ID, differences(board.Rule{}, r)))
 	return r, tx.InsertRule(ctx, &r)
 }
 
@@ -143,7 +143,7 @@ func (s *service) updateRule(ctx context.Context, tx *store.Tx, in UpdateRuleInp
 	if err := s.check(ctx, tx.View, &r); err != nil {
 		return r, err
 	}
-	tx.Emit(r.BoardID, board.RuleChanged("rule.updated", r.ID, changes))
+	tx.Emit(r.BoardID, board.RuleChanged(board.KindRuleUpdated, r.ID, changes))
 	return r, tx.UpdateRule(ctx, &r)
 }
 
@@ -153,7 +153,7 @@ func deleteRule(ctx context.Context, tx *store.Tx, in RuleInput) (DeletedRule, e
 	if err != nil {
 		return DeletedRule{}, err
 	}
-	tx.Emit(r.BoardID, board.RuleChanged("rule.deleted", r.ID, differences(r, board.Rule{})))
+	tx.Emit(r.BoardID, board.RuleChanged(board.KindRuleDeleted, r.ID, differences(r, board.Rule{})))
 	return DeletedRule{r.ID}, tx.DeleteRule(ctx, r)
 }
 
@@ -180,7 +180,7 @@ func (s *service) switchOnRule(ctx context.Context, tx *store.Tx, in RuleInput) 
 	if err := s.check(ctx, tx.View, &r); err != nil {
 		return r, err
 	}
-	tx.Emit(r.BoardID, board.RuleChanged("rule.switched_on", r.ID, differences(before, r)))
+	tx.Emit(r.BoardID, board.RuleChanged(board.KindRuleSwitchedOn, r.ID, differences(before, r)))
 	return r, tx.UpdateRule(ctx, &r)
 }
 
@@ -193,7 +193,7 @@ func switchOffRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule,
 	}
 	before := r
 	r.On, r.OffReason, r.OffAt = false, new(board.RulePaused), new(tx.Now())
-	tx.Emit(r.BoardID, board.RuleChanged("rule.switched_off", r.ID, differences(before, r)))
+	tx.Emit(r.BoardID, board.RuleChanged(board.KindRuleSwitchedOff, r.ID, differences(before, r)))
 	return r, tx.UpdateRule(ctx, &r)
 }
 

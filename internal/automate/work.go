@@ -95,7 +95,7 @@ func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks
 		}
 		byKind := map[board.Kind][]*board.Rule{}
 		for i := range rules {
-			for _, k := range kinds(rules[i].When.Event) {
+			for _, k := range rules[i].When.Event.Kinds() {
 				byKind[k] = append(byKind[k], &rules[i])
 			}
 		}
@@ -227,7 +227,7 @@ func (e *Engine) giveUp(ctx context.Context, r *board.Rule, o *store.Occurrence)
 	run := store.Run{Key: o.Key, Root: root, RuleRun: board.RuleRun{
 		RuleID: r.ID, BoardID: r.BoardID, Type: o.Type, CardID: o.CardID, Status: board.RunFailed, Reason: unexpected,
 	}}
-	if !slices.Contains([]board.Kind{kindDue, kindOverdue}, o.Type) {
+	if !slices.Contains([]board.Kind{board.KindCardDue, board.KindCardOverdue}, o.Type) {
 		run.Version = &o.BoardVersion
 	}
 	err := e.o.DB.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.InsertRun(ctx, &run) })

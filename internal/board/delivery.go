@@ -29,7 +29,7 @@ func (s DeliveryStatus) CanSendAgain() bool {
 type Delivery struct {
 	ID            string         `json:"id" doc:"The delivery's id. It is the same in the header webhook-id and in the body of every attempt." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
 	WebhookID     string         `json:"webhookId" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Type          Kind           `json:"type" doc:"The kind of event." example:"card.created"`
+	Type          Kind           `json:"type" doc:"The kind of event." kinds:"webhook" example:"card.created"`
 	BoardID       *string        `json:"boardId" doc:"The board of the event; null for a test of a workspace webhook." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardVersion  int64          `json:"boardVersion" doc:"The boardVersion after the change." example:"42"`
 	Status        DeliveryStatus `json:"status" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"The status." example:"pending retry"`
@@ -101,7 +101,7 @@ type DeliveryQuota struct {
 // plain facts.
 type Outgoing struct {
 	ID           string  `json:"id" doc:"The delivery's id, the same in every attempt. Use it to ignore duplicates." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
-	Type         Kind    `json:"type" doc:"The kind of event." example:"card.created"`
+	Type         Kind    `json:"type" doc:"The kind of event." kinds:"webhook" example:"card.created"`
 	Format       string  `json:"format" doc:"The version of this format." example:"service-webhook/1"`
 	OccurredAt   Instant `json:"occurredAt" format:"date-time" doc:"When it happened." example:"2026-03-02T14:00:00.000Z"`
 	WorkspaceID  string  `json:"workspaceId" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`

@@ -1,29 +1,5 @@
 package board
 
-// Kind names a kind of event. Kinds without a webhook event (list.updated,
-// label.created …) appear only in the activity of a board.
-type Kind string
-
-// The kinds of events that a webhook can be subscribed to.
-const (
-	KindCardCreated          Kind = "card.created"
-	KindCardUpdated          Kind = "card.updated"
-	KindCardMoved            Kind = "card.moved"
-	KindCardCompleted        Kind = "card.completed"
-	KindCardReopened         Kind = "card.reopened"
-	KindCardArchived         Kind = "card.archived"
-	KindCardRestored         Kind = "card.restored"
-	KindCardAssigneesChanged Kind = "card.assignees_changed"
-	KindCardLabelsChanged    Kind = "card.labels_changed"
-	KindCardDueDateChanged   Kind = "card.due_date_changed"
-	KindCommentAdded         Kind = "comment.added"
-	KindItemCompleted        Kind = "checklist_item.completed"
-	KindListCreated          Kind = "list.created"
-	KindListArchived         Kind = "list.archived"
-	KindStatusPosted         Kind = "status.posted"
-	KindWebhookTest          Kind = "webhook.test"
-)
-
 // Event is one change to a board. It increments the boardVersion and becomes
 // one entry of the board's activity. If Data is set, it is also sent through
 // webhooks.
@@ -57,7 +33,7 @@ func Set[T comparable](c Changes, field string, from, to T) {
 // Entry is a change as it appears in the activity of a board.
 type Entry struct {
 	ID           string  `json:"id" doc:"The entry's id." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Type         Kind    `json:"type" doc:"The kind of change: the webhook event kinds and further ones, such as list.updated or label.created." example:"card.moved"`
+	Type         Kind    `json:"type" doc:"The kind of change." kinds:"activity" example:"card.moved"`
 	At           Instant `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
 	Actor        Actor   `json:"actor" doc:"The actor that caused it."`
 	BoardID      string  `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -133,7 +109,7 @@ func CardMoved(c Card, fromList, after string) Event {
 // CardReordered is the event of a card that moved within its list. It is not
 // sent to webhooks.
 func CardReordered(c Card, after string) Event {
-	return cardEvent("card.reordered", c, Changes{"position": {nil, Place(after)}}, nil)
+	return cardEvent(KindCardReordered, c, Changes{"position": {nil, Place(after)}}, nil)
 }
 
 // CardCompleted is the event of a card that was marked as done.
@@ -217,7 +193,7 @@ func CommentAdded(c Card, m Comment) Event {
 // CommentEdited is the event of an edited comment. It appears only in the
 // activity.
 func CommentEdited(c Card, m Comment, before string) Event {
-	e := cardEvent("comment.edited", c, Changes{"commentId": {m.ID, m.ID}}, nil)
+	e := cardEvent(KindCommentEdited, c, Changes{"commentId": {m.ID, m.ID}}, nil)
 	e.Text, e.Before = m.Text, before
 	return e
 }
@@ -225,7 +201,7 @@ func CommentEdited(c Card, m Comment, before string) Event {
 // CommentDeleted is the event of a deleted comment. It appears only in the
 // activity.
 func CommentDeleted(c Card, m Comment) Event {
-	return cardEvent("comment.deleted", c, Changes{"commentId": {m.ID, nil}}, nil)
+	return cardEvent(KindCommentDeleted, c, Changes{"commentId": {m.ID, nil}}, nil)
 }
 
 // ChecklistAdded is the event of a new checklist with its items.
@@ -234,23 +210,23 @@ func ChecklistAdded(c Card, l Checklist) Event {
 	for i, it := range l.Items {
 		items[i] = map[string]any{"id": it.ID, "title": it.Title}
 	}
-	return cardEvent("checklist.added", c, Changes{"checklistId": {nil, l.ID}, "title": {nil, l.Title}, "items": {nil, items}}, nil)
+	return cardEvent(KindChecklistAdded, c, Changes{"checklistId": {nil, l.ID}, "title": {nil, l.Title}, "items": {nil, items}}, nil)
 }
 
 // ChecklistUpdated is the event of a changed checklist title.
 func ChecklistUpdated(c Card, l Checklist, changes Changes) Event {
 	changes["checklistId"] = FromTo{l.ID, l.ID}
-	return cardEvent("checklist.updated", c, changes, nil)
+	return cardEvent(KindChecklistUpdated, c, changes, nil)
 }
 
 // ChecklistDeleted is the event of a deleted checklist.
 func ChecklistDeleted(c Card, l Checklist) Event {
-	return cardEvent("checklist.deleted", c, Changes{"checklistId": {l.ID, nil}, "title": {l.Title, nil}}, nil)
+	return cardEvent(KindChecklistDeleted, c, Changes{"checklistId": {l.ID, nil}, "title": {l.Title, nil}}, nil)
 }
 
 // ItemAdded is the event of a new checklist item, placed after a sibling.
 func ItemAdded(c Card, it ChecklistItem, after string) Event {
-	return cardEvent("checklist_item.added", c, Changes{"checklistId": {nil, it.ChecklistID}, "itemId": {nil, it.ID}, "title": {nil, it.Title}, "position": {nil, Place(after)}}, nil)
+	return cardEvent(KindItemAdded, c, Changes{"checklistId": {nil, it.ChecklistID}, "itemId": {nil, it.ID}, "title": {nil, it.Title}, "position": {nil, Place(after)}}, nil)
 }
 
 // ItemUpdated is the event of an item whose title or position changed, or that
@@ -272,7 +248,7 @@ func ItemCompleted(c Card, it ChecklistItem) Event {
 
 // ItemDeleted is the event of a deleted item.
 func ItemDeleted(c Card, it ChecklistItem) Event {
-	return cardEvent("checklist_item.deleted", c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil}, "title": {it.Title, nil}}, nil)
+	return cardEvent(KindItemDeleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil}, "title": {it.Title, nil}}, nil)
 }
 
 // ListRef identifies a list in events.
@@ -288,12 +264,12 @@ func ListCreated(l List, after string) Event {
 
 // ListUpdated is the event of a changed name or WIP limit.
 func ListUpdated(l List, changes Changes) Event {
-	return Event{Kind: "list.updated", ListID: l.ID, Changes: changes}
+	return Event{Kind: KindListUpdated, ListID: l.ID, Changes: changes}
 }
 
 // ListMoved is the event of a list that moved on its board.
 func ListMoved(l List, after string) Event {
-	return Event{Kind: "list.moved", ListID: l.ID, Changes: Changes{"position": {nil, Place(after)}}}
+	return Event{Kind: KindListMoved, ListID: l.ID, Changes: Changes{"position": {nil, Place(after)}}}
 }
 
 // ListArchived is the event of a list that was archived with its cards.
@@ -303,25 +279,25 @@ func ListArchived(l List) Event {
 
 // ListRestored is the event of a restored list, placed after an open sibling.
 func ListRestored(l List, archivedAt *Instant, after string) Event {
-	return Event{Kind: "list.restored", ListID: l.ID, Changes: Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}}
+	return Event{Kind: KindListRestored, ListID: l.ID, Changes: Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}}
 }
 
 // LabelCreated is the event of a new label. It appears only in the activity.
 func LabelCreated(l Label) Event {
-	return Event{Kind: "label.created", Changes: Changes{"labelId": {nil, l.ID}, "name": {nil, l.Name}, "color": {nil, l.Color}}}
+	return Event{Kind: KindLabelCreated, Changes: Changes{"labelId": {nil, l.ID}, "name": {nil, l.Name}, "color": {nil, l.Color}}}
 }
 
 // LabelUpdated is the event of a changed label name or colour. It appears only
 // in the activity.
 func LabelUpdated(l Label, changes Changes) Event {
 	changes["labelId"] = FromTo{l.ID, l.ID}
-	return Event{Kind: "label.updated", Changes: changes}
+	return Event{Kind: KindLabelUpdated, Changes: changes}
 }
 
 // LabelDeleted is the event of a label removed from the board and its cards. It
 // appears only in the activity.
 func LabelDeleted(l Label) Event {
-	return Event{Kind: "label.deleted", Changes: Changes{"labelId": {l.ID, nil}, "name": {l.Name, nil}, "color": {l.Color, nil}}}
+	return Event{Kind: KindLabelDeleted, Changes: Changes{"labelId": {l.ID, nil}, "name": {l.Name, nil}, "color": {l.Color, nil}}}
 }
 
 // StatusPosted is the event of a new status update.

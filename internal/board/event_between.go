@@ -47,7 +47,7 @@ func ListMovedAway(listID, other string) Event {
 	if other != "" {
 		ch["boardId"] = FromTo{nil, other}
 	}
-	return Event{Kind: "list.moved_away", ListID: listID, Changes: ch}
+	return Event{Kind: KindListMovedAway, ListID: listID, Changes: ch}
 }
 
 // ListMovedIn is the event on the board that a list moved to. Each of its cards
@@ -57,7 +57,7 @@ func ListMovedIn(l List, after, other string) Event {
 	if other != "" {
 		ch["boardId"] = FromTo{other, nil}
 	}
-	return Event{Kind: "list.moved_in", ListID: l.ID, Changes: ch}
+	return Event{Kind: KindListMovedIn, ListID: l.ID, Changes: ch}
 }
 
 // initialChanges returns all values of a card that is new on a board. It holds

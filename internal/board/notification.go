@@ -91,7 +91,7 @@ func DayMoment(day time.Time, daysAhead, hour int, zone *time.Location) Instant 
 type Notification struct {
 	ID       string           `json:"id" doc:"The notification's id." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Kind     NotificationKind `json:"kind" enum:"mention,assignment,invitation,due,comment,watched" doc:"The reason for the notification." example:"mention"`
-	Event    Kind             `json:"event" doc:"The event, as in the board's activity; card.due for a reminder." example:"comment.added"`
+	Event    Kind             `json:"event" doc:"The event, as in the board's activity; card.due for a reminder." kinds:"notification" example:"comment.added"`
 	At       Instant          `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
 	Actor    NotifiedBy       `json:"actor" doc:"The actor that caused it."`
 	Board    NotifiedBoard    `json:"board" doc:"The board."`

@@ -30,7 +30,7 @@ func NotificationTriggerOf(e Event) (NotificationTrigger, bool) {
 	case KindCommentAdded:
 		t.Text = e.Text
 		_, t.Comment = change("commentId")
-	case "comment.edited":
+	case KindCommentEdited:
 		t.Before, t.Text = e.Before, e.Text
 		_, t.Edited = change("commentId")
 	case KindCardCreated:
@@ -50,7 +50,7 @@ func NotificationTriggerOf(e Event) (NotificationTrigger, bool) {
 		t.Watched = to != "" // a card that left the board is no longer visible there
 	case KindCardCompleted, KindCardReopened, KindCardArchived, KindCardRestored, KindCardDueDateChanged, KindStatusPosted:
 		t.Watched = true
-	case "board_member.added":
+	case KindBoardMemberAdded:
 		_, t.Invited = change("userId")
 	}
 	return t, t.Watched || t.Text != "" || t.Comment != "" || t.Invited != "" || len(t.Assigned) > 0

@@ -141,7 +141,7 @@ type RuleRun struct {
 	RuleID    string    `json:"ruleId" doc:"The rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	RuleName  string    `json:"ruleName" doc:"Its name." example:"Done is done"`
 	BoardID   string    `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Type      Kind      `json:"type" doc:"The kind of event that triggered the rule; card.due or card.overdue for triggers based on time." example:"card.moved"`
+	Type      Kind      `json:"type" doc:"The kind of event that triggered the rule; card.due or card.overdue for triggers based on time." kinds:"rule" example:"card.moved"`
 	CardID    *string   `json:"cardId" doc:"The card concerned; null for none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CardTitle *string   `json:"cardTitle" doc:"The card's title; null if the card is no longer on the board." example:"Write the press release"`
 	At        Instant   `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
@@ -156,9 +156,9 @@ type RuleRun struct {
 func RuleChanged(k Kind, id string, changes Changes) Event {
 	from, to := any(id), any(id)
 	switch k {
-	case "rule.created":
+	case KindRuleCreated:
 		from = nil
-	case "rule.deleted":
+	case KindRuleDeleted:
 		to = nil
 	}
 	changes["ruleId"] = FromTo{from, to}

@@ -25,39 +25,6 @@ const (
 	WebhookShards       = 64                  // partitions of all webhooks; each is handled by one server at a time
 )
 
-// WebhookKinds returns all kinds that a webhook can subscribe to, in the order
-// of the reference. Test events are also sent without a subscription.
-func WebhookKinds() []Kind {
-	return []Kind{
-		KindCardCreated, KindCardUpdated, KindCardMoved, KindCardCompleted, KindCardReopened, KindCardArchived, KindCardRestored,
-		KindCardAssigneesChanged, KindCardLabelsChanged, KindCardDueDateChanged, KindCommentAdded, KindItemCompleted,
-		KindListCreated, KindListArchived, KindStatusPosted, KindWebhookTest,
-	}
-}
-
-// When returns a sentence that says when an event of the kind is sent. It
-// returns "" for a kind that is not sent to webhooks.
-func (k Kind) When() string {
-	return map[Kind]string{
-		KindCardCreated:          "A card is created.",
-		KindCardUpdated:          "A card's title or description changes.",
-		KindCardMoved:            "A card moves to another list.",
-		KindCardCompleted:        "A card is marked done.",
-		KindCardReopened:         "A card is marked not done.",
-		KindCardArchived:         "A card is archived.",
-		KindCardRestored:         "A card is restored.",
-		KindCardAssigneesChanged: "People are added to or removed from a card.",
-		KindCardLabelsChanged:    "Labels are added to or removed from a card.",
-		KindCardDueDateChanged:   "A card's due date or start changes.",
-		KindCommentAdded:         "Someone comments on a card.",
-		KindItemCompleted:        "A checklist item is marked done.",
-		KindListCreated:          "A list is created.",
-		KindListArchived:         "A list is archived.",
-		KindStatusPosted:         "A status update is posted on a board.",
-		KindWebhookTest:          "A person sends a test event.",
-	}[k]
-}
-
 // Off is the reason why a webhook is off; empty if it is on.
 type Off string
 
@@ -117,7 +84,7 @@ type Webhook struct {
 	Name           string    `json:"name" doc:"The display name." example:"Deploy bot"`
 	WorkspaceID    string    `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID        *string   `json:"boardId" doc:"The board whose events it sends; null for every board that the whole workspace can see." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Events         []Kind    `json:"events" doc:"The kinds of events it sends." example:"[\"card.created\"]"`
+	Events         []Kind    `json:"events" doc:"The kinds of events it sends." kinds:"webhook" example:"[\"card.created\"]"`
 	On             bool      `json:"on" doc:"Whether the webhook is on." example:"true"`
 	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner,plan,trash" doc:"Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on." example:"failures"`
 	OffAt          *Instant  `json:"offAt" format:"date-time" doc:"When it was switched off; null if it is on." example:"2026-03-02T09:00:00.000Z"`

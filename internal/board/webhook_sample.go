@@ -4,56 +4,31 @@ package board
 const (
 	sampleWorkspace = "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
 	sampleBoard     = "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
-	sampleCard      = "crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
-	sampleList      = "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
+	sampleCardID    = "crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
+	sampleListID    = "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
 	samplePerson    = "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
 	sampleLabel     = "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
 )
 
+func sampleCard() Card {
+	date := "2026-03-10"
+	return Card{ID: sampleCardID, BoardID: sampleBoard, ListID: sampleListID, Due: Due{DueDate: &date}}
+}
+
+func sampleList() List { return List{ID: sampleListID, BoardID: sampleBoard} }
+
+func sampleItem() ChecklistItem {
+	return ChecklistItem{ID: "chi_01jb2m3n4p5q6r7s8t9v0w1x2y", ChecklistID: "chk_01jb2m3n4p5q6r7s8t9v0w1x2y"}
+}
+
 // SampleOf returns a sample delivery of a kind, built by the code that builds
-// real ones. It returns false for an unknown kind.
+// real ones. It returns false for a kind that is not sent to webhooks.
 func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
-	date, before := "2026-03-10", "2026-03-07"
-	card := Card{ID: sampleCard, BoardID: sampleBoard, ListID: sampleList, Due: Due{DueDate: &date}}
-	list := List{ID: sampleList, BoardID: sampleBoard}
-	item := ChecklistItem{ID: "chi_01jb2m3n4p5q6r7s8t9v0w1x2y", ChecklistID: "chk_01jb2m3n4p5q6r7s8t9v0w1x2y"}
-	var e Event
-	switch kind {
-	case KindCardCreated:
-		e = CardCreated(card, "")
-	case KindCardUpdated:
-		e = CardUpdated(card, Changes{"title": {}})
-	case KindCardMoved:
-		e = CardMoved(card, "lst_01jb2m3n4p5q6r7s8t9v0w1x2z", "")
-	case KindCardCompleted:
-		e = CardCompleted(card)
-	case KindCardReopened:
-		e = CardReopened(card)
-	case KindCardArchived:
-		e = CardArchived(card)
-	case KindCardRestored:
-		e = CardRestored(card, nil, "")
-	case KindCardAssigneesChanged:
-		e = CardAssigneesChanged(card, nil, []string{samplePerson}, []string{})
-	case KindCardLabelsChanged:
-		e = CardLabelsChanged(card, nil, []string{sampleLabel}, []string{})
-	case KindCardDueDateChanged:
-		e = CardDueDateChanged(card, Due{DueDate: &before})
-	case KindCommentAdded:
-		e = CommentAdded(card, Comment{ID: "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"})
-	case KindItemCompleted:
-		e = ItemCompleted(card, item)
-	case KindListCreated:
-		e = ListCreated(list, "")
-	case KindListArchived:
-		e = ListArchived(list)
-	case KindStatusPosted:
-		e = StatusPosted(StatusUpdate{ID: "sts_01jb2m3n4p5q6r7s8t9v0w1x2y"})
-	case KindWebhookTest:
-		e = Event{Kind: kind, Data: WebhookRef{WebhookID: "whk_01jb2m3n4p5q6r7s8t9v0w1x2y"}}
-	default:
+	info, _ := kind.Info()
+	if !info.Webhook || info.Sample == nil {
 		return Outgoing{}, false
 	}
+	e := info.Sample()
 	person, boardID := samplePerson, sampleBoard
 	return Outgoing{
 		ID: DeliveryID("itg_01jb2m3n4p5q6r7s8t9v0w1x2y", 42), Type: kind, Format: WebhookFormat, OccurredAt: 1772460000000,

@@ -152,23 +152,8 @@ func dueText(d board.Due) string {
 
 // verb returns what a person did with a watched card or board.
 func verb(k board.Kind) string {
-	switch k {
-	case board.KindCardCreated:
-		return "added a card"
-	case board.KindCardMoved:
-		return "moved a card"
-	case board.KindCardCompleted:
-		return "completed a card"
-	case board.KindCardReopened:
-		return "reopened a card"
-	case board.KindCardArchived:
-		return "archived a card"
-	case board.KindCardRestored:
-		return "restored a card"
-	case board.KindCardDueDateChanged:
-		return "changed a due date"
-	case board.KindStatusPosted:
-		return "posted a status update"
+	if info, _ := k.Info(); info.Verb != "" {
+		return info.Verb
 	}
 	return "made a change"
 }

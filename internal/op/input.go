@@ -78,9 +78,11 @@ func newInput(r *Registry, t reflect.Type, o *Operation) *Input {
 	}
 	in.Flat = huma.SchemaFromType(r.Schemas, reflect.StructOf(flat))
 	refuseEmpty(in.Flat, paths)
+	listKinds(in.Flat, t)
 	if len(body) > 0 {
 		in.Body = huma.SchemaFromType(r.Schemas, reflect.StructOf(body))
 		refuseEmpty(in.Body, nil)
+		listKinds(in.Body, t)
 	}
 	in.describeScopes()
 	for i := range in.Fields {

@@ -221,13 +221,18 @@ func (o *Operation) subjectOf(out any, in any) string {
 }
 
 // schemaOf returns the schema of an output type. In all schemas it adds null
-// where huma omits it: for pointers to structs and for enumerations.
+// where huma omits it: for pointers to structs and for enumerations. It also adds
+// the lists of event kinds.
 func (r *Registry) schemaOf(t reflect.Type) *huma.Schema {
 	s := r.Schemas.Schema(t, true, t.Name())
 	for name, component := range r.Schemas.Map() {
 		if !r.nullable[name] {
 			r.nullable[name] = true
-			r.allowNull(component, r.Schemas.TypeFromRef(SchemaPrefix+name))
+			t := r.Schemas.TypeFromRef(SchemaPrefix + name)
+			r.allowNull(component, t)
+			if t != nil && t.Kind() == reflect.Struct {
+				listKinds(component, t)
+			}
 		}
 	}
 	return s

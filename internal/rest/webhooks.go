@@ -55,7 +55,7 @@ func eventSchema(r *op.Registry, e op.Event) *huma.Schema {
 	s.Description, s.AdditionalProperties = e.Text, nil // fields can be added without a new format
 	s.Properties = maps.Clone(s.Properties)
 	kind := *s.Properties["type"]
-	kind.Enum, kind.Examples = []any{e.Kind}, nil
+	kind.Description, kind.Enum, kind.Examples = "The kind of event.", []any{e.Kind}, nil
 	data := *r.Data(e)
 	data.AdditionalProperties = nil
 	data.Description = s.Properties["data"].Description

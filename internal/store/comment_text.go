@@ -90,8 +90,8 @@ func (db *DB) redactComments(ctx context.Context) error {
 func (tx *Tx) redactEntries(ctx context.Context, boardID string, after int64) (last int64, n int, err error) {
 	texts := map[int64][]byte{}
 	const next = `SELECT version, changes FROM activity WHERE board_id = $1 AND version > $2
-		AND type IN ($3, 'comment.edited') ORDER BY version LIMIT $4`
-	args := []any{boardID, after, string(board.KindCommentAdded), redactBatch}
+		AND type IN ($3, $4) ORDER BY version LIMIT $5`
+	args := []any{boardID, after, string(board.KindCommentAdded), string(board.KindCommentEdited), redactBatch}
 	if err := tx.each(ctx, next, args, func(rows *sql.Rows) error {
 		var text []byte
 		err := rows.Scan(&last, &text)

@@ -30,7 +30,8 @@ type MovedCard struct {
 func (v *View) MovedCards(ctx context.Context, boardID string, since board.Instant, limit int) ([]MovedCard, error) {
 	out := []MovedCard{}
 	err := v.each(ctx, `SELECT c.id, c.title, l.name FROM cards c JOIN lists l ON l.id = c.list_id
-		JOIN (SELECT a.card_id, max(a.version) AS version FROM activity a WHERE a.board_id = $1 AND a.at >= $2 AND a.type = 'card.moved' GROUP BY a.card_id) m ON m.card_id = c.id
+		JOIN (SELECT a.card_id, max(a.version) AS version FROM activity a WHERE a.board_id = $1 AND a.at >= $2
+			AND a.type = '`+string(board.KindCardMoved)+`' GROUP BY a.card_id) m ON m.card_id = c.id
 		WHERE c.board_id = $1 AND `+search.OpenCard+` AND c.created_at < $2 AND (c.done_at IS NULL OR c.done_at < $2)
 		ORDER BY m.version DESC, c.id LIMIT $3`, []any{boardID, int64(since), limit}, func(rows *sql.Rows) error {
 		var (

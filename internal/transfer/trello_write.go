@@ -140,7 +140,7 @@ func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, prog
 		}
 	}
 	made := p.report.Boards[0]
-	tx.Emit(p.board.ID, board.BoardEvent("board.imported", board.Changes{
+	tx.Emit(p.board.ID, board.BoardEvent(board.KindBoardImported, board.Changes{
 		"name": {To: p.board.Name}, "source": {To: "Trello"}, "lists": {To: made.Lists}, "cards": {To: made.Cards},
 	}))
 	return nil

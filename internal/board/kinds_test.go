@@ -1,0 +1,254 @@
+package board_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"cardwall/internal/board"
+)
+
+// catalogueFile is the file of the catalogue, in messages of these tests.
+const catalogueFile = "internal/board/kinds.go"
+
+// declaredKinds returns the constants of type Kind in kinds.go, by name.
+func declaredKinds(t *testing.T) map[string]board.Kind {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]board.Kind{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		literal, isLiteral := spec.Values[0].(*ast.BasicLit)
+		if typ, named := spec.Type.(*ast.Ident); named && typ.Name == "Kind" && isLiteral {
+			value, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[spec.Names[0].Name] = board.Kind(value)
+		}
+		return true
+	})
+	return out
+}
+
+func TestKindsAreComplete(t *testing.T) {
+	t.Parallel()
+	seen := map[board.Kind]bool{}
+	for _, i := range board.Kinds() {
+		for _, missing := range missingOf(i) {
+			t.Errorf("The kind %s has %s: add it in %s.", i.Kind, missing, catalogueFile)
+		}
+		if seen[i.Kind] {
+			t.Errorf("The kind %s has two entries in the catalogue in %s: remove one.", i.Kind, catalogueFile)
+		}
+		seen[i.Kind] = true
+	}
+	declared := declaredKinds(t)
+	if len(declared) == 0 {
+		t.Fatalf("%s declares no kind, so nothing was checked.", catalogueFile)
+	}
+	for name, kind := range declared {
+		if !seen[kind] {
+			t.Errorf("The kind %s (%s) has no entry in the catalogue in %s: add one.", kind, name, catalogueFile)
+		}
+	}
+}
+
+// missingOf returns what an entry of the catalogue lacks.
+func missingOf(i board.KindInfo) (missing []string) {
+	if !strings.HasSuffix(i.When, ".") {
+		missing = append(missing, "no sentence When that ends with a full stop")
+	}
+	if i.Webhook && i.Label == "" {
+		missing = append(missing, "no Label for the list of webhook events")
+	}
+	if i.Webhook && i.Short == "" {
+		missing = append(missing, "no Short label for the log of deliveries")
+	}
+	switch {
+	case i.Webhook && i.Sample == nil:
+		missing = append(missing, "no Sample of its webhook payload")
+	case i.Webhook && (i.Sample().Kind != i.Kind || i.Sample().Data == nil):
+		missing = append(missing, "no Sample that is an event of this kind with Data")
+	case !i.Webhook && i.Sample != nil:
+		missing = append(missing, "a Sample but not Webhook: true")
+	}
+	return missing
+}
+
+func TestIncompleteKindsAreFound(t *testing.T) {
+	t.Parallel()
+	info := board.KindInfo{Kind: "card.pinned", Webhook: true}
+	if got := missingOf(info); len(got) != 4 {
+		t.Errorf("found %q, want the sentence, both labels and the sample", got)
+	}
+}
+
+// Each trigger that the API accepts is fired by a kind, and the other way round.
+func TestTriggersHaveKinds(t *testing.T) {
+	t.Parallel()
+	field, _ := reflect.TypeFor[board.RuleWhen]().FieldByName("Event")
+	triggers := strings.Split(field.Tag.Get("enum"), ",")
+	for _, name := range triggers {
+		if len(board.Trigger(name).Kinds()) == 0 {
+			t.Errorf("No kind in %s fires the trigger %s.", catalogueFile, name)
+		}
+	}
+	for _, i := range board.Kinds() {
+		for _, trigger := range i.Triggers {
+			if !slices.Contains(triggers, string(trigger)) {
+				t.Errorf("The kind %s fires %s, which RuleWhen in internal/board/rule.go does not list.", i.Kind, trigger)
+			}
+		}
+	}
+}
+
+// NotificationTriggerOf notifies of the kinds that the catalogue says.
+func TestNotifyingKindsAreNotified(t *testing.T) {
+	t.Parallel()
+	ids := board.FromTo{From: []string{}, To: []string{"usr_1"}}
+	text := board.FromTo{From: "from", To: "to"}
+	for _, i := range board.Kinds() {
+		if i.Kind == board.KindCardDue { // reminders create its notifications
+			continue
+		}
+		trigger, notifies := board.NotificationTriggerOf(board.Event{Kind: i.Kind, Text: "@Ada", Changes: board.Changes{
+			"assignees": ids, "commentId": text, "description": text, "listId": text, "userId": text,
+		}})
+		if notifies != i.Notifies || trigger.Watched != (i.Verb != "") {
+			t.Errorf("The kind %s notifies: %t, people who watch: %t. In %s it has Notifies: %t, Verb: %q.",
+				i.Kind, notifies, trigger.Watched, catalogueFile, i.Notifies, i.Verb)
+		}
+	}
+}
+
+func TestGoldenKinds(t *testing.T) {
+	t.Parallel()
+	goldenKinds(t, "../../web/src/api/kinds.ts", func(string) (string, error) { return typescriptKinds(), nil })
+	goldenKinds(t, "../../docs/webhooks.md", func(text string) (string, error) {
+		text, err := replaceMarked(text, "webhook kinds", webhookTable())
+		if err != nil {
+			return "", err
+		}
+		return replaceMarked(text, "activity kinds", activityTable())
+	})
+}
+
+// goldenKinds compares a file with what the catalogue makes of it, or rewrites it.
+func goldenKinds(t *testing.T, path string, rewrite func(text string) (string, error)) {
+	t.Helper()
+	update := os.Getenv("UPDATE_GOLDEN") != ""
+	text, err := os.ReadFile(path)
+	if err != nil && !(update && os.IsNotExist(err)) {
+		t.Fatal(err)
+	}
+	want, err := rewrite(string(text))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if want == string(text) {
+		return
+	}
+	if !update {
+		t.Errorf("%s does not show the kinds as they are in %s: run make golden.", strings.TrimPrefix(path, "../../"), catalogueFile)
+		return
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replaceMarked replaces what is between <!-- name --> and <!-- /name -->.
+func replaceMarked(text, name, table string) (string, error) {
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
+	before, rest, found := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return "", fmt.Errorf("it has no %q and %q", begin, end)
+	}
+	return before + begin + table + end + after, nil
+}
+
+func webhookTable() string {
+	var b strings.Builder
+	b.WriteString("| kind | when | `data` |\n|---|---|---|\n")
+	for _, i := range board.Kinds() {
+		if i.Webhook {
+			when := strings.TrimSpace(i.When + " " + i.Note)
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", i.Kind, when, strings.Join(fieldNames(reflect.TypeOf(board.DataOf(i.Kind))), ", "))
+		}
+	}
+	return b.String()
+}
+
+// fieldNames returns the JSON names of the fields that are always present.
+func fieldNames(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && options == "" {
+			names = append(names, "`"+name+"`")
+		}
+	}
+	return names
+}
+
+func activityTable() string {
+	var b strings.Builder
+	b.WriteString("| kind | when |\n|---|---|\n")
+	for _, i := range board.Kinds() {
+		if !i.Webhook && !i.Unrecorded {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", i.Kind, i.When)
+		}
+	}
+	return b.String()
+}
+
+// typescriptKinds returns the types that every map of the pages over kinds must
+// cover, formatted as Prettier does.
+func typescriptKinds() string {
+	var b strings.Builder
+	b.WriteString("// Event kinds of " + catalogueFile + ", written by TestGoldenKinds. Do not edit; run make golden.\n")
+	for _, union := range []struct {
+		name, doc string
+		kinds     []board.Kind
+	}{
+		{"ActivityKind", "The kinds that the activity of a board can contain.", board.ActivityKinds()},
+		{"WebhookKind", "The kinds that a webhook can subscribe to.", board.WebhookKinds()},
+		{"RuleKind", "The kinds that can trigger a rule.", board.RuleKinds()},
+		{"NotifyingKind", "The kinds that people can be notified of.", board.NotifyingKinds()},
+	} {
+		fmt.Fprintf(&b, "\n/** %s A newer server may send others. */\nexport type %s =\n", union.doc, union.name)
+		for _, kind := range union.kinds {
+			fmt.Fprintf(&b, "  | '%s'\n", kind)
+		}
+	}
+	b.WriteString("\n/** The labels of webhook events, in the order of the reference. */\n" +
+		"export const webhookLabels: Readonly<Record<WebhookKind, { label: string; short: string }>> = {\n")
+	for _, i := range board.Kinds() {
+		if i.Webhook {
+			fmt.Fprintf(&b, "  '%s': { label: %s, short: %s },\n", i.Kind, quoted(i.Label), quoted(i.Short))
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// quoted returns a string of TypeScript.
+func quoted(text string) string {
+	escaped, _ := json.Marshal(text) // a string always has an encoding
+	inner := strings.ReplaceAll(string(escaped[1:len(escaped)-1]), `\"`, `"`)
+	return "'" + strings.ReplaceAll(inner, "'", `\'`) + "'"
+}
