@@ -2264,7 +2264,7 @@ export interface components {
              */
             status: "pending" | "delivering" | "pending retry" | "delivered" | "failed" | "gave up" | "skipped";
             /**
-             * @description The kind of event.
+             * @description The kind of event. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example card.created
              */
             type: string;
@@ -2370,7 +2370,7 @@ export interface components {
              */
             status: "pending" | "delivering" | "pending retry" | "delivered" | "failed" | "gave up" | "skipped";
             /**
-             * @description The kind of event.
+             * @description The kind of event. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example card.created
              */
             type: string;
@@ -2969,7 +2969,7 @@ export interface components {
             /** @description The card; null if the notification is about the board. */
             card: components["schemas"]["NotifiedCard"] | null;
             /**
-             * @description The event, as in the board's activity; card.due for a reminder.
+             * @description The event, as in the board's activity; card.due for a reminder. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.due_date_changed, card.due, comment.added, comment.edited, status.posted, board_member.added. New kinds may be added.
              * @example comment.added
              */
             event: string;
@@ -3762,7 +3762,7 @@ export interface components {
              */
             status: "done" | "failed" | "refused";
             /**
-             * @description The kind of event that triggered the rule; card.due or card.overdue for triggers based on time.
+             * @description The kind of event that triggered the rule; card.due or card.overdue for triggers based on time. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, card.due, card.overdue, comment.added, checklist_item.completed, list.created, list.archived, status.posted. New kinds may be added.
              * @example card.moved
              */
             type: string;
@@ -4500,7 +4500,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends.
+             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -4603,7 +4603,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends.
+             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -11944,7 +11944,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new kinds of events.
+                     * @description The new kinds of events. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
                      * @example [
                      *       "card.created"
                      *     ]

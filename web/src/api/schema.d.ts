@@ -3400,7 +3400,7 @@ export interface components {
              */
             listId: string | null;
             /**
-             * @description The kind of change: the webhook event kinds and further ones, such as list.updated or label.created.
+             * @description The kind of change. One of card.created, card.updated, card.moved, card.reordered, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, comment.edited, comment.deleted, checklist.added, checklist.updated, checklist.deleted, checklist_item.added, checklist_item.updated, checklist_item.completed, checklist_item.reopened, checklist_item.deleted, list.created, list.updated, list.moved, list.moved_away, list.moved_in, list.archived, list.restored, label.created, label.updated, label.deleted, status.posted, board.created, board.updated, board.archived, board.restored, board.trashed, board.imported, board_member.added, board_member.updated, board_member.removed, rule.created, rule.updated, rule.deleted, rule.switched_on, rule.switched_off. New kinds may be added.
              * @example card.moved
              */
             type: string;
@@ -4042,7 +4042,7 @@ export interface components {
              */
             occurredAt: string;
             /**
-             * @description The kind of event.
+             * @description The kind of event. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example card.created
              */
             type: string;
@@ -4450,7 +4450,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends.
+             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -4553,7 +4553,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends.
+             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -11698,7 +11698,7 @@ export interface operations {
                      */
                     boardId?: string;
                     /**
-                     * @description The kinds of events to send.
+                     * @description The kinds of events to send. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
                      * @example [
                      *       "card.created",
                      *       "card.moved"
@@ -11792,7 +11792,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The kind of event. */
+                /** @description The kind of event. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added. */
                 event: string;
             };
             cookie?: never;

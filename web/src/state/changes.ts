@@ -1,5 +1,6 @@
 // Applies changes by others, from list_board_changes and the live stream, to the
 // page's copy of the server state.
+import type { ActivityKind } from '../api/kinds'
 import type { Activity, Card, LabelColor, Position } from '../api/types'
 import type { Draft } from './boardData'
 
@@ -16,10 +17,67 @@ export type Stale = {
 
 export const nothingStale = (): Stale => ({ board: false, members: false, cards: new Set() })
 
+/** What a change concerns. Details are the contents of a card that only its sheet shows. */
+type Part = 'card' | 'details' | 'list' | 'label' | 'board' | 'members' | 'none'
+
+const parts: Readonly<Record<ActivityKind, Part>> = {
+  'card.created': 'card',
+  'card.updated': 'card',
+  'card.moved': 'card',
+  'card.reordered': 'card',
+  'card.completed': 'card',
+  'card.reopened': 'card',
+  'card.archived': 'card',
+  'card.restored': 'card',
+  'card.assignees_changed': 'card',
+  'card.labels_changed': 'card',
+  'card.due_date_changed': 'card',
+  'comment.added': 'details',
+  'comment.edited': 'details',
+  'comment.deleted': 'details',
+  'checklist.added': 'details',
+  'checklist.updated': 'details',
+  'checklist.deleted': 'details',
+  'checklist_item.added': 'details',
+  'checklist_item.updated': 'details',
+  'checklist_item.completed': 'details',
+  'checklist_item.reopened': 'details',
+  'checklist_item.deleted': 'details',
+  'list.created': 'list',
+  'list.updated': 'list',
+  'list.moved': 'list',
+  'list.moved_away': 'list',
+  'list.moved_in': 'list',
+  'list.archived': 'list',
+  'list.restored': 'list',
+  'label.created': 'label',
+  'label.updated': 'label',
+  'label.deleted': 'label',
+  'status.posted': 'none',
+  'board.created': 'board',
+  'board.updated': 'board',
+  'board.archived': 'board',
+  'board.restored': 'board',
+  'board.trashed': 'board',
+  'board.imported': 'board',
+  'board_member.added': 'members',
+  'board_member.updated': 'members',
+  'board_member.removed': 'members',
+  'rule.created': 'none',
+  'rule.updated': 'none',
+  'rule.deleted': 'none',
+  'rule.switched_on': 'none',
+  'rule.switched_off': 'none',
+}
+
+/** Returns what a change concerns, or undefined for a kind of a newer server. */
+const partOf = (kind: string): Part | undefined => (parts as Readonly<Record<string, Part | undefined>>)[kind]
+
 /** Applies one entry. It is idempotent, also after the response to the page's own operation. */
 export function applyChange(draft: Draft, entry: Activity, stale: Stale): void {
   const to = <T>(field: string): T => entry.changes[field]?.to as T
   const { type, cardId, listId } = entry
+  const part = partOf(type)
   const has = (field: string) => field in entry.changes
 
   if (cardId) {
@@ -39,8 +97,11 @@ export function applyChange(draft: Draft, entry: Activity, stale: Stale): void {
       return
     }
     applyToCard(draft, entry, known)
-    const inside = type.startsWith('comment.') || type.startsWith('checklist')
-    if (inside || (type === 'card.updated' && has('description') && draft.data.details.has(cardId))) {
+    if (
+      part === 'details' ||
+      part === undefined ||
+      (type === 'card.updated' && has('description') && draft.data.details.has(cardId))
+    ) {
       stale.cards.add(cardId)
     }
     return
@@ -128,21 +189,20 @@ export function applyChange(draft: Draft, entry: Activity, stale: Stale): void {
       }
       return
     }
-    case 'status.posted':
-      return
   }
-  if (type.startsWith('board_member.')) stale.members = true
-  else if (type.startsWith('board.')) stale.board = true
+  if (part === 'members') stale.members = true
+  else if (part === 'board' || part === undefined) stale.board = true
 }
 
 function applyToCard(draft: Draft, entry: Activity, known: Card): void {
   const fields: Partial<Card> = { updatedAt: entry.at }
   const changes = entry.changes
+  const isCard = partOf(entry.type) === 'card'
   for (const field of ['title', 'done', 'dueDate', 'dueAt', 'startDate', 'startAt', 'timeZone'] as const) {
     const change = changes[field]
-    if (change && !entry.type.startsWith('checklist')) Object.assign(fields, { [field]: change.to })
+    if (change && isCard) Object.assign(fields, { [field]: change.to })
   }
-  if (changes.done && entry.type.startsWith('card.')) fields.doneAt = changes.done.to ? entry.at : null
+  if (changes.done && isCard) fields.doneAt = changes.done.to ? entry.at : null
   if (changes.labels) {
     fields.labels = ((changes.labels.to as string[] | null) ?? [])
       .flatMap((id) => draft.data.labels.get(id) ?? [])
@@ -156,7 +216,7 @@ function applyToCard(draft: Draft, entry: Activity, known: Card): void {
   if (fields.archivedAt) draft.detachCard(known.id)
   draft.patch('cards', known.id, fields)
   const position = changes.position?.to as Position | undefined
-  if (position && entry.type.startsWith('card.') && entry.type !== 'card.created') {
+  if (position && isCard && entry.type !== 'card.created') {
     draft.placeCard(known.id, (changes.listId?.to as string | undefined) ?? entry.listId ?? known.listId, position)
   }
 }

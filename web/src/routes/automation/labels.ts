@@ -1,5 +1,6 @@
-/** Short labels of the events that start a run. */
-export const causeLabels: Readonly<Record<string, string>> = {
+import type { RuleKind } from '../../api/kinds'
+
+const causeLabels: Readonly<Record<RuleKind, string>> = {
   'card.created': 'card created',
   'card.updated': 'card changed',
   'card.moved': 'card moved',
@@ -18,3 +19,7 @@ export const causeLabels: Readonly<Record<string, string>> = {
   'card.due': 'due soon',
   'card.overdue': 'overdue',
 }
+
+/** Returns a short label of the event that started a run. */
+export const causeText = (kind: string): string =>
+  (causeLabels as Readonly<Record<string, string | undefined>>)[kind] ?? kind

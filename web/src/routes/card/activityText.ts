@@ -1,4 +1,5 @@
 // Texts of the activity of a card.
+import type { ActivityKind } from '../../api/kinds'
 import type { Activity } from '../../api/types'
 import type { BoardData } from '../../state/boardData'
 import { dueText, wallClock } from '../../state/due'
@@ -103,47 +104,75 @@ function dateChanged(changes: Changes, what: 'due' | 'start'): string | null {
   return `set the ${what} date to ${dueText({ dueDate: day, dueAt: instant ?? null }, new Date(), zone)}`
 }
 
+type Texts = {
+  to: (field: string) => string
+  from: (field: string) => string
+  /** The name of the list that a field changed from or to. */
+  list: (side: 'from' | 'to') => string
+  changes: Changes
+  view: BoardData
+  actorId: string | null
+}
+
+/** Says what happened to a card. Entries without a text are not shown with the card. */
+const actionTexts: Readonly<Record<ActivityKind, ((c: Texts) => string) | null>> = {
+  'card.created': ({ list }) => `added this card to ${list('to')}`,
+  'card.updated': ({ changes, to }) =>
+    changes.title ? `renamed this card to “${to('title')}”` : 'changed the description',
+  'card.moved': ({ list }) => `moved this card from ${list('from')} to ${list('to')}`,
+  'card.reordered': () => 'moved this card within the list',
+  'card.completed': () => 'marked this card as done',
+  'card.reopened': () => 'marked this card as not done',
+  'card.archived': () => 'archived this card',
+  'card.restored': () => 'restored this card',
+  'card.assignees_changed': ({ changes, view, actorId }) => assigneesChanged(changes, view, actorId),
+  'card.labels_changed': ({ changes, view }) => labelsChanged(changes, view),
+  'card.due_date_changed': ({ changes }) =>
+    listed([dateChanged(changes, 'due'), dateChanged(changes, 'start')].filter((text) => text !== null)) ||
+    'changed the time zone of the dates',
+  'comment.added': () => 'commented',
+  'comment.edited': () => 'edited a comment',
+  'comment.deleted': () => 'deleted a comment',
+  'checklist.added': ({ to }) => `added the checklist ${to('title')}`,
+  'checklist.updated': ({ to }) => `renamed a checklist to ${to('title')}`,
+  'checklist.deleted': ({ from }) => `deleted the checklist ${from('title')}`,
+  'checklist_item.added': ({ to }) => `added the item ${to('title')}`,
+  'checklist_item.updated': ({ changes, to }) =>
+    changes.title ? `renamed an item to ${to('title')}` : 'moved an item',
+  'checklist_item.completed': () => 'checked an item',
+  'checklist_item.reopened': () => 'unchecked an item',
+  'checklist_item.deleted': ({ from }) => `deleted the item ${from('title')}`,
+  'list.created': null,
+  'list.updated': null,
+  'list.moved': null,
+  'list.moved_away': null,
+  'list.moved_in': null,
+  'list.archived': null,
+  'list.restored': null,
+  'label.created': null,
+  'label.updated': null,
+  'label.deleted': null,
+  'status.posted': null,
+  'board.created': null,
+  'board.updated': null,
+  'board.archived': null,
+  'board.restored': null,
+  'board.trashed': null,
+  'board.imported': null,
+  'board_member.added': null,
+  'board_member.updated': null,
+  'board_member.removed': null,
+  'rule.created': null,
+  'rule.updated': null,
+  'rule.deleted': null,
+  'rule.switched_on': null,
+  'rule.switched_off': null,
+}
+
 function actionText(type: string, changes: Changes, view: BoardData, actorId: string | null): string {
-  const to = (field: string) => changes[field]?.to as string | null | undefined
-  const from = (field: string) => changes[field]?.from as string | null | undefined
-  const list = (id: string | null | undefined) => (id && view.lists.get(id)?.name) || 'another list'
-  switch (type) {
-    case 'card.created':
-      return `added this card to ${list(to('listId'))}`
-    case 'card.moved':
-      return `moved this card from ${list(from('listId'))} to ${list(to('listId'))}`
-    case 'card.reordered':
-      return 'moved this card within the list'
-    case 'card.completed':
-      return 'marked this card as done'
-    case 'card.reopened':
-      return 'marked this card as not done'
-    case 'card.archived':
-      return 'archived this card'
-    case 'card.restored':
-      return 'restored this card'
-    case 'card.updated':
-      return changes.title ? `renamed this card to “${to('title')}”` : 'changed the description'
-    case 'card.assignees_changed':
-      return assigneesChanged(changes, view, actorId)
-    case 'card.labels_changed':
-      return labelsChanged(changes, view)
-    case 'card.due_date_changed':
-      return (
-        listed([dateChanged(changes, 'due'), dateChanged(changes, 'start')].filter((text) => text !== null)) ||
-        'changed the time zone of the dates'
-      )
-    case 'checklist.added':
-      return `added the checklist ${to('title')}`
-    case 'checklist.deleted':
-      return `deleted the checklist ${from('title')}`
-    case 'checklist_item.added':
-      return `added the item ${to('title')}`
-    case 'checklist_item.completed':
-      return 'checked an item'
-    case 'checklist_item.deleted':
-      return `deleted the item ${from('title')}`
-    default:
-      return 'changed a checklist'
-  }
+  const value = (side: 'from' | 'to') => (field: string) => (changes[field]?.[side] as string | null | undefined) ?? ''
+  const [from, to] = [value('from'), value('to')]
+  const list = (side: 'from' | 'to') => view.lists.get(value(side)('listId'))?.name ?? 'another list'
+  const text = (actionTexts as Partial<typeof actionTexts>)[type as ActivityKind]
+  return text?.({ to, from, list, changes, view, actorId }) ?? 'changed this card'
 }

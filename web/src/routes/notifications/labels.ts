@@ -1,15 +1,22 @@
 import type { Notification } from '../../api/contract'
+import type { NotifyingKind } from '../../api/kinds'
 
-const actionTexts: Record<string, string> = {
+/** Texts of changes to watched cards and boards. The other kinds notify for a reason that has a text of its own. */
+const actionTexts: Readonly<Record<NotifyingKind, string | null>> = {
   'card.created': 'added',
+  'card.updated': null,
   'card.moved': 'moved',
   'card.completed': 'completed',
   'card.reopened': 'reopened',
   'card.archived': 'archived',
   'card.restored': 'restored',
+  'card.assignees_changed': null,
   'card.due_date_changed': 'changed the due date of',
+  'card.due': null,
   'comment.added': 'commented on',
+  'comment.edited': null,
   'status.posted': 'posted a status update on',
+  'board_member.added': null,
 }
 
 const dueTexts = { week: 'Due in a week', day: 'Due in a day', hour: 'Due in an hour', due: 'Due' } as const
@@ -20,6 +27,9 @@ export function actorText(n: Notification): string | null {
   if (n.actor.name) return n.actor.name
   return n.actor.type === 'automation' ? 'An automation' : 'Someone'
 }
+
+const watchedText = (kind: string): string =>
+  (actionTexts as Readonly<Record<string, string | null | undefined>>)[kind] ?? 'changed something on'
 
 /** Returns what happened, between the actor and the subject of the sentence. */
 export function actionText(n: Notification): string {
@@ -36,9 +46,7 @@ export function actionText(n: Notification): string {
       return n.reminder === 'due' && n.card && !n.card.dueAt ? 'Due today' : dueTexts[n.reminder ?? 'due']
     default:
       // If the card was deleted, the subject is its board.
-      return [actionTexts[n.event] ?? 'changed something on', n.event.startsWith('card.') && !n.card ? 'a card on' : '']
-        .filter(Boolean)
-        .join(' ')
+      return [watchedText(n.event), n.event.startsWith('card.') && !n.card ? 'a card on' : ''].filter(Boolean).join(' ')
   }
 }
 
