@@ -12,18 +12,19 @@ import (
 
 const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version, client"
 
-// Changes are the changes of a board, which a loader has loaded, in the order
-// of their versions, from behind one on.
+// Changes returns a page of the changes of a board that a loader has loaded, in the
+// order of their versions, after a version.
 func (v *View) Changes(ctx context.Context, boardID string, since int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE board_id = $1 AND version > $2 ORDER BY version LIMIT $3", boardID, since, limit)
 }
 
-// Activity is the same, newest first, from before a version on.
+// Activity returns a page of the changes of a board that a loader has loaded, newest
+// first, before a version.
 func (v *View) Activity(ctx context.Context, boardID string, before int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE board_id = $1 AND version < $2 ORDER BY version DESC LIMIT $3", boardID, before, limit)
 }
 
-// CardActivity is what of that was about one card.
+// CardActivity is Activity for the changes of one card.
 func (v *View) CardActivity(ctx context.Context, boardID, cardID string, before int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE card_id = $1 AND board_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4", cardID, boardID, before, limit)
 }
@@ -39,7 +40,7 @@ func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.
 			return err
 		}
 		if err := json.Unmarshal(changes, &e.Changes); err != nil {
-			return fmt.Errorf("changes of %s: %w", e.ID, err)
+			return fmt.Errorf("decode changes of %s: %w", e.ID, err)
 		}
 		out = append(out, e)
 		return nil

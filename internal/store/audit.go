@@ -12,28 +12,28 @@ import (
 	"cardwall/internal/board"
 )
 
-// auditDetails are what an entry of the audit keeps beside its columns. What
-// changed on a board is not repeated: the board's activity has it, in the
-// versions behind BoardVersion - Events, up to BoardVersion.
+// auditDetails is the JSON of the column audit.details. Changes of a board are not
+// repeated in it: they are in the board's activity, in the versions after
+// BoardVersion - Events up to BoardVersion.
 type auditDetails struct {
 	BoardVersion int64         `json:"boardVersion,omitzero"`
 	Events       int64         `json:"events,omitzero"`
 	Changes      board.Changes `json:"changes,omitempty"`
 }
 
-// Note says for the audit what an operation changed that is no change of a
-// board's content. On a board ("" for none) only who sees it reads that.
+// Note records for the audit what an operation changed apart from the content of
+// boards. If a board is given, only people who can see it can read the changes.
 func (tx *Tx) Note(boardID string, changes board.Changes) {
 	tx.noted, tx.notedBoard = changes, boardID
 }
 
-// Audit records that an operation was done, for those who must answer for it.
+// Audit writes the audit entry of an operation.
 func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	workspaceID, boardID := tx.Scope()
 	details := auditDetails{BoardVersion: tx.BoardVersion(), Changes: tx.noted}
 	if details.BoardVersion != 0 {
 		if n := len(tx.pending); n > 0 {
-			boardID = tx.pending[n-1].access.BoardID // whose version it is
+			boardID = tx.pending[n-1].access.BoardID // the board of BoardVersion
 		}
 		for _, p := range tx.pending[tx.audited:] {
 			if p.access.BoardID == boardID {
@@ -52,7 +52,7 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	scopes := []string{workspaceID}
 	if tx.organization != "" {
 		if scopes, err = tx.texts(ctx, "SELECT id FROM workspaces WHERE organization_id = $1 ORDER BY id", tx.organization); err != nil {
-			return fmt.Errorf("audit of an organization: %w", err)
+			return fmt.Errorf("find workspaces to audit: %w", err)
 		}
 		if len(scopes) == 0 {
 			scopes = []string{""}
@@ -66,7 +66,7 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	return nil
 }
 
-// auditIn writes an entry for the readers of one workspace; "" for none.
+// auditIn writes an entry to the audit of a workspace, or of none if it is "".
 func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subject, details string) error {
 	c := tx.caller
 	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject, request_id, details)
@@ -75,14 +75,14 @@ func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subj
 		optional(c.TokenID), optional(subject), optional(c.RequestID), details)
 }
 
-// AuditFilter says which entries of the audit; what is empty leaves out nothing.
+// AuditFilter selects entries of the audit. Empty fields select all.
 type AuditFilter struct {
 	Actor     string // a person's id, or a type of actor
 	Operation string
 	BoardID   string
 	TokenID   string
-	From      board.Instant // the first instant
-	Until     board.Instant // the first instant behind
+	From      board.Instant // inclusive
+	Until     board.Instant // exclusive
 }
 
 const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u.name, a.token_id, t.name, a.board_id, b.name, b.visibility, bm.role,
@@ -94,8 +94,8 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation = $7) AND ($8 = '' OR a.board_id = $8) AND ($9 = '' OR a.token_id = $9)
 	ORDER BY a.id DESC LIMIT $10`
 
-// AuditEntries are the entries of a workspace, which a loader has loaded for
-// its caller, newest first, from before one on.
+// AuditEntries returns a page of the audit of a workspace that a loader has loaded,
+// newest first, before the given entry.
 func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilter, before string, limit int) ([]board.AuditEntry, error) {
 	out := []board.AuditEntry{}
 	var spans []auditSpan
@@ -122,7 +122,7 @@ func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilte
 	return out, nil
 }
 
-// scanAudit reads an entry, and tells whether its reader sees what it is about.
+// scanAudit reads an entry and reports whether its reader can see its subject.
 func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.AuditEntry, d auditDetails, visible bool, err error) {
 	var (
 		visibility, onBoard sql.NullString
@@ -133,7 +133,7 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 		return e, d, false, err
 	}
 	if err = json.Unmarshal(text, &d); err != nil {
-		return e, d, false, fmt.Errorf("details of %s: %w", e.ID, err)
+		return e, d, false, fmt.Errorf("decode details of %s: %w", e.ID, err)
 	}
 	if d.Events > 0 {
 		e.BoardVersion = &d.BoardVersion
@@ -148,18 +148,18 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 	return e, d, visible, nil
 }
 
-// auditSpan is the versions of a board that an entry made.
+// auditSpan is the range of versions of a board that belongs to an entry.
 type auditSpan struct {
 	entry      int
 	boardID    string
 	behind, to int64
 }
 
-// spansAtOnce is how many spans are asked for in one query.
+// spansAtOnce is how many spans one query reads.
 const spansAtOnce = 100
 
-// auditChanges puts what the boards' activity says into the entries: of an
-// operation that changed many things, such as a copy, what it changed first.
+// auditChanges adds the changes in the boards' activity to the entries. For an
+// operation with many changes, such as a copy, it adds the first ones.
 func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []board.AuditEntry) error {
 	var (
 		where []string
@@ -191,5 +191,5 @@ func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []bo
 	return nil
 }
 
-// same tells whether two optional texts are equal.
+// same reports whether two optional texts are equal.
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -63,7 +63,7 @@ func (tx *Tx) Item(ctx context.Context, id string, need board.Capability) (board
 	return i, card, err
 }
 
-// Items are the items of a checklist in their order.
+// Items returns the items of a checklist in their order.
 func (v *View) Items(ctx context.Context, checklistID string) ([]board.ChecklistItem, error) {
 	return v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i WHERE i.checklist_id = $1 ORDER BY i.rank, i.id", checklistID)
 }
@@ -80,8 +80,8 @@ func (v *View) items(ctx context.Context, text, id string) ([]board.ChecklistIte
 	return out, err
 }
 
-// Checklists are the checklists of a card, which a loader has loaded, oldest
-// first, with their items.
+// Checklists returns the checklists of a card that a loader has loaded, oldest first,
+// with their items.
 func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist, error) {
 	out := []board.Checklist{}
 	at := map[string]int{}
@@ -103,8 +103,8 @@ func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist
 	return out, err
 }
 
-// InsertChecklist writes a new checklist with its items, in their order. The
-// card's own counts are the caller's to write.
+// InsertChecklist writes a new checklist with its items in their order. The caller
+// must update the card's counts.
 func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
 	k.CreatedAt, k.UpdatedAt = tx.now, tx.now
 	if err := tx.exec(ctx, "INSERT INTO checklists (id, card_id, title, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)",
@@ -137,7 +137,7 @@ func (tx *Tx) UpdateChecklist(ctx context.Context, k *board.Checklist) error {
 	return tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
 }
 
-// DeleteChecklist takes a checklist and its items away.
+// DeleteChecklist deletes a checklist and its items.
 func (tx *Tx) DeleteChecklist(ctx context.Context, id string) error {
 	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT card_id FROM checklists WHERE id = $1) AND place = 'checklist'
 		AND (ref = $1 OR ref IN (SELECT id FROM checklist_items WHERE checklist_id = $1))`, id); err != nil {
@@ -146,12 +146,12 @@ func (tx *Tx) DeleteChecklist(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM checklists WHERE id = $1", id)
 }
 
-// CountChecklists counts the checklists of a card.
+// CountChecklists returns the number of checklists of a card.
 func (v *View) CountChecklists(ctx context.Context, cardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM checklists WHERE card_id = $1", cardID)
 }
 
-// InsertItem writes a new item and returns the one that it stands behind.
+// InsertItem writes a new item and returns the item before it.
 func (tx *Tx) InsertItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, itemSiblings(), i.ChecklistID, "", "", at)
 	if err != nil {
@@ -177,7 +177,8 @@ func (tx *Tx) indexItem(ctx context.Context, i *board.ChecklistItem) error {
 	return tx.indexText(ctx, cardID, query.InChecklist, i.ID, i.Title)
 }
 
-// PlaceItem moves an item in its checklist. Moved is false when it stood there.
+// PlaceItem moves an item in its checklist and returns the item before it. Moved is
+// false if the item was there already.
 func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, moved bool, err error) {
 	p, err := tx.findPosition(ctx, itemSiblings(), i.ChecklistID, i.ID, i.Rank, at)
 	if err != nil || p.same {
@@ -187,7 +188,7 @@ func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Po
 	return p.after, true, tx.UpdateItem(ctx, i)
 }
 
-// UpdateItem writes the item as it is.
+// UpdateItem writes all fields of an item.
 func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 	i.UpdatedAt = tx.now
 	i.Done = i.DoneAt != nil
@@ -201,7 +202,7 @@ func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 	return tx.exec(ctx, "UPDATE checklists SET updated_at = $1 WHERE id = $2", int64(tx.now), i.ChecklistID)
 }
 
-// DeleteItem takes an item away.
+// DeleteItem deletes an item.
 func (tx *Tx) DeleteItem(ctx context.Context, id string) error {
 	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT k.card_id FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id WHERE i.id = $1)
 		AND place = 'checklist' AND ref = $1`, id); err != nil {

@@ -15,7 +15,7 @@ const (
 	commentLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN comments m ON m.card_id = c.id WHERE m.id = $1 FOR UPDATE OF b"
 )
 
-// commentScan collects a comment, whose author may be nobody.
+// commentScan collects the columns of a comment, which may have no author.
 type commentScan struct {
 	comment    board.Comment
 	id, author sql.NullString
@@ -48,12 +48,12 @@ func (tx *Tx) Comment(ctx context.Context, id string, need board.Capability) (bo
 	return m, card, err
 }
 
-// Comments are the comments of a card, which a loader has loaded, oldest
-// first, from behind one on.
-func (v *View) Comments(ctx context.Context, cardID, behind string, limit int) ([]board.Comment, error) {
+// Comments returns a page of the comments of a card that a loader has loaded, oldest
+// first, after the given one.
+func (v *View) Comments(ctx context.Context, cardID, after string, limit int) ([]board.Comment, error) {
 	out := []board.Comment{}
 	err := v.each(ctx, "SELECT "+commentColumns+` FROM comments m JOIN cards c ON c.id = m.card_id LEFT JOIN users u ON u.id = m.author_id
-		WHERE m.card_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`, []any{cardID, behind, limit}, func(rows *sql.Rows) error {
+		WHERE m.card_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`, []any{cardID, after, limit}, func(rows *sql.Rows) error {
 		var s commentScan
 		err := rows.Scan(s.dest()...)
 		out = append(out, s.result())
@@ -62,7 +62,7 @@ func (v *View) Comments(ctx context.Context, cardID, behind string, limit int) (
 	return out, err
 }
 
-// InsertComment writes a new comment. The card's count is the caller's to write.
+// InsertComment writes a new comment. The caller must update the card's count.
 func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	m.CreatedAt, tx.comment = tx.now, m.ID
 	var author any
@@ -76,7 +76,7 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// UpdateComment writes another text. The former one is kept nowhere.
+// UpdateComment writes another text. No copy of the former text remains.
 func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 	m.EditedAt, tx.comment = &tx.now, m.ID
 	if err := tx.rewriteResponses(ctx, m.ID, m.Text); err != nil {
@@ -88,7 +88,7 @@ func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 	return tx.indexText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// DeleteComment takes a comment away. Its text is kept nowhere.
+// DeleteComment deletes a comment. No copy of its text remains.
 func (tx *Tx) DeleteComment(ctx context.Context, id string) error {
 	if err := tx.rewriteResponses(ctx, id, ""); err != nil {
 		return err

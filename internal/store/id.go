@@ -9,21 +9,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// crockford is Douglas Crockford's base 32 in lower case: no i, l, o, u.
+// crockford is Douglas Crockford's base 32 alphabet in lower case, without i, l, o
+// and u.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// NewID makes an identifier: the prefix of its kind ("crd_"), then a UUIDv7
-// (RFC 9562) in 26 characters, so that ids sort by the time of their making.
+// NewID returns a new identifier: the prefix of its kind ("crd_") and a UUIDv7
+// (RFC 9562) in 26 characters. Ids sort by their time of creation.
 func NewID(prefix string) string {
-	return encodeID(prefix, uuid.Must(uuid.NewV7())) // fails only when the system has no randomness
+	return encodeID(prefix, uuid.Must(uuid.NewV7())) // fails only if the system has no source of randomness
 }
 
 func encodeID(prefix string, id uuid.UUID) string {
 	return prefix + base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(id[:])
 }
 
-// minID is before all ids with the prefix that were made at an instant or
-// later, and behind all that were made before it.
+// minID returns a string that sorts before all ids with the prefix that were created
+// at an instant or later, and after all earlier ones.
 func minID(prefix string, at time.Time) string {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(min(max(at.UnixMilli(), 0), 1<<48-1))<<16)
@@ -31,8 +32,8 @@ func minID(prefix string, at time.Time) string {
 	return encodeID(prefix, id)[:len(prefix)+timed]
 }
 
-// clockedIDs makes ids by another clock than the system's, which sort by the
-// order of their making too.
+// clockedIDs returns a generator of ids with times from a clock. These ids also sort
+// by their order of creation.
 func clockedIDs(clock func() time.Time) func(prefix string) string {
 	var (
 		mu   sync.Mutex
@@ -40,10 +41,10 @@ func clockedIDs(clock func() time.Time) func(prefix string) string {
 	)
 	return func(prefix string) string {
 		mu.Lock()
-		last = max(last+1, clock().UnixMilli()<<12) // the 12 bits behind the time count within a millisecond
+		last = max(last+1, clock().UnixMilli()<<12) // the 12 bits after the time count ids within a millisecond
 		stamp := last
 		mu.Unlock()
-		id := uuid.New() // at random
+		id := uuid.New() // random; the first bytes are replaced
 		binary.BigEndian.PutUint64(id[:8], uint64(stamp>>12)<<16|7<<12|uint64(stamp&0xfff))
 		return encodeID(prefix, id)
 	}

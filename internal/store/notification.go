@@ -10,17 +10,17 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// countedMost is how many unread notifications are counted.
+// countedMost is the highest count of unread notifications.
 const countedMost = 100
 
-// excerptMost is how many characters of a comment a notification repeats.
+// excerptMost is the length of the excerpt of a comment, in characters.
 const excerptMost = 280
 
 const (
 	notificationRead = `SELECT n.id, n.kind, n.event, n.created_at, n.actor_type, n.actor_id, a.name, n.reminder, n.read_at,
 		b.id, b.name, b.visibility, c.id, c.number, c.title, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone, m.text`
-	// notificationSeen is what of a person's notifications the person may still see:
-	// the card's board is the one that it is on now.
+	// notificationSeen selects the notifications of a person that the person may still
+	// see. The board of a card is its current one.
 	notificationSeen = ` FROM notifications n LEFT JOIN cards c ON c.id = n.card_id JOIN boards b ON b.id = COALESCE(c.board_id, n.board_id)
 		JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = n.user_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = n.user_id
@@ -56,7 +56,7 @@ func scanNotification(rows *sql.Rows) (board.Notification, error) {
 	return n, err
 }
 
-// excerpt is how a text begins.
+// excerpt returns the beginning of a text.
 func excerpt(text string) string {
 	at := 0
 	for range excerptMost {
@@ -82,8 +82,8 @@ func (v *View) notifications(ctx context.Context, userID, rest string, args ...a
 	return out, err
 }
 
-// Notifications are the caller's, of what the caller may still see, newest first
-// from before one on.
+// Notifications returns a page of the caller's notifications about things that the
+// caller may still see, newest first, before the given one.
 func (v *View) Notifications(ctx context.Context, unread bool, before string, limit int) ([]board.Notification, error) {
 	only := ""
 	if unread {
@@ -92,7 +92,7 @@ func (v *View) Notifications(ctx context.Context, unread bool, before string, li
 	return v.notifications(ctx, v.caller.UserID, only+"AND ($2 = '' OR n.id < $2) ORDER BY n.id DESC LIMIT $3", before, limit)
 }
 
-// Notification is one of the caller's.
+// Notification returns one of the caller's notifications.
 func (v *View) Notification(ctx context.Context, id string) (board.Notification, error) {
 	found, err := v.notifications(ctx, v.caller.UserID, "AND n.id = $2", id)
 	if err == nil && len(found) == 0 {
@@ -104,35 +104,35 @@ func (v *View) Notification(ctx context.Context, id string) (board.Notification,
 	return found[0], nil
 }
 
-// Unread counts the caller's unread notifications, up to 100, and names the
-// newest; "" for none.
+// Unread returns the number of the caller's unread notifications, at most 100, and
+// the id of the newest, "" for none.
 func (v *View) Unread(ctx context.Context) (n int, newest string, err error) {
 	_, err = v.one(ctx, fmt.Sprintf("SELECT count(*), COALESCE(max(id), '') FROM (SELECT n.id AS id"+notificationSeen+" AND n.read_at IS NULL ORDER BY n.id DESC LIMIT %d) AS u", countedMost),
 		[]any{v.caller.UserID}, &n, &newest)
 	return n, newest, err
 }
 
-// MarkNotification makes one of the caller's read, or unread again.
+// MarkNotification marks one of the caller's notifications as read or unread.
 func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error {
 	var at any
 	if read {
 		at = int64(tx.now)
 	}
 	tx.notified = append(tx.notified, tx.caller.UserID)
-	// What was read leaves in no email, and what is unread again does not either.
+	// A notification that was read is not emailed, even if it is unread again.
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) = ($4 = 1)", at, id, tx.caller.UserID, flag(read))
 }
 
-// MarkNotifications makes all of the caller's read, up to one of them; "" for
-// all.
+// MarkNotifications marks all of the caller's notifications as read, up to the given
+// one, or all if it is "".
 func (tx *Tx) MarkNotifications(ctx context.Context, upTo string) error {
 	tx.notified = append(tx.notified, tx.caller.UserID)
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' OR id <= $3)", int64(tx.now), tx.caller.UserID, upTo)
 }
 
-// OnNotify has fn called with the people whose notifications a transaction of
-// this process changed, once it is committed. It must return at once. nil ends
-// that.
+// OnNotify sets the function that is called after each commit of this process with
+// the people whose notifications it changed. Fn must not block. A nil fn removes
+// the current one.
 func (db *DB) OnNotify(fn func(userIDs []string)) {
 	if fn == nil {
 		db.teller.Store(nil)
@@ -141,9 +141,8 @@ func (db *DB) OnNotify(fn func(userIDs []string)) {
 	db.teller.Store(&fn)
 }
 
-// NotificationVersions tell of each of the people whether their notifications
-// changed since they were last asked for: another mark is another state. They
-// say nothing of what the person may see.
+// NotificationVersions returns a text for each person that changes with the state of
+// their unread notifications. It does not depend on what the person may see.
 func (db *DB) NotificationVersions(ctx context.Context, userIDs []string) (map[string]string, error) {
 	out := map[string]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {

@@ -16,10 +16,10 @@ type ActivityCursor struct {
 	Version int64         `json:"v"`
 }
 
-// RecentActivity is what happened on all boards that the caller sees, archived
-// ones too, newest first from behind the mark on. With n the limit, it looks at
-// one entry of each board, then at the first n entries of no more than n
-// boards: all n lie on the boards whose newest entries are the newest.
+// RecentActivity returns a page of the activity of all boards that the caller can
+// see, including archived ones, newest first, after a cursor. With a limit of n,
+// it reads one entry of each board, and then the first n entries of at most n
+// boards: those with the newest entries contain all n results.
 func (v *View) RecentActivity(ctx context.Context, mark ActivityCursor, limit int) ([]board.Entry, error) {
 	var a sqldb.Args
 	at, id, version, n := a.Add(int64(mark.At)), a.Add(mark.BoardID), a.Add(mark.Version), a.Add(limit)

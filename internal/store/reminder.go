@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// RemindedUntil is until when reminders were looked for; 0 for never.
+// RemindedUntil returns the time up to which reminders were written, 0 for never.
 func (v *View) RemindedUntil(ctx context.Context) (at board.Instant, err error) {
 	var text string
 	found, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{remindedSetting}, &text)
@@ -22,14 +22,14 @@ func (v *View) RemindedUntil(ctx context.Context) (at board.Instant, err error) 
 	return board.Instant(n), err
 }
 
-// SetRemindedUntil notes it.
+// SetRemindedUntil records the time up to which reminders were written.
 func (tx *Tx) SetRemindedUntil(ctx context.Context, at board.Instant) error {
 	return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value", remindedSetting, strconv.FormatInt(int64(at), 10))
 }
 
 const remindedSetting = "reminded_until"
 
-// reminder is a person who is to be reminded of a card.
+// reminder is a reminder of a card for a person.
 type reminder struct {
 	recipient
 	card, due string
@@ -46,16 +46,16 @@ const remindersFrom = ` FROM cards c JOIN lists l ON l.id = c.list_id
 	LEFT JOIN notification_settings s ON s.user_id = u.id
 	WHERE c.done_at IS NULL AND ` + search.OpenCard + ` AND ` + visible
 
-// HasDueReminders tells whether Remind has something to do. Looking costs no
-// write, and is all that mostly happens.
+// HasDueReminders reports whether Remind has something to write. It saves a write
+// transaction in most rounds.
 func (v *View) HasDueReminders(ctx context.Context, after, until board.Instant) (bool, error) {
 	due, err := v.remindersDue(ctx, after, until)
 	return len(due) > 0, err
 }
 
-// Remind writes the reminders whose time is behind one instant and not behind
-// another, and tells how many. A person is reminded of a card and a due date once for
-// each reminder, whoever asks how often.
+// Remind writes the reminders with a time after one instant and not after another,
+// and returns how many it wrote. A person gets each reminder of a card and due
+// date once, however often Remind runs.
 func (tx *Tx) Remind(ctx context.Context, after, until board.Instant) (int64, error) {
 	due, err := tx.remindersDue(ctx, after, until)
 	if err != nil {
@@ -78,7 +78,7 @@ func (v *View) remindersDue(ctx context.Context, after, until board.Instant) ([]
 		ahead := board.Instant(which.Ahead().Milliseconds())
 		found, err := v.reminders(ctx, which, "c.due_at", " AND c.due_at > $1 AND c.due_at <= $2 ORDER BY c.id, u.id", int64(after+ahead), int64(until+ahead))
 		if err != nil {
-			return nil, fmt.Errorf("find cards that are due: %w", err)
+			return nil, fmt.Errorf("find due cards: %w", err)
 		}
 		due = append(due, found...)
 	}
@@ -86,8 +86,9 @@ func (v *View) remindersDue(ctx context.Context, after, until board.Instant) ([]
 	return append(due, days...), err
 }
 
-// dayReminders are those of cards that are due on a day: for each zone and hour
-// that people have, on the days of which the moment has come.
+// dayReminders returns the reminders of cards that are due on a day. For each time
+// zone and hour in people's settings, it covers the days whose reminder time has
+// come.
 func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]reminder, error) {
 	type clock struct {
 		zone string
@@ -107,7 +108,7 @@ func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]
 	for _, c := range clocks {
 		zone, err := board.LoadZone("timeZone", c.zone)
 		if err != nil {
-			continue // the zone left the database of zones
+			continue // the time zone database no longer has this zone
 		}
 		for _, which := range board.Reminders() {
 			ahead, ok := which.DaysAhead()
@@ -118,7 +119,7 @@ func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]
 				found, err := v.reminders(ctx, which, "c.due_date", " AND c.due_at IS NULL AND c.due_date = $1 AND u.time_zone = $2 AND COALESCE(s.remind_hour, $3) = $4 ORDER BY c.id, u.id",
 					day, c.zone, board.DefaultNotificationSettings().RemindHour, c.hour)
 				if err != nil {
-					return nil, fmt.Errorf("find cards that are due on %s: %w", day, err)
+					return nil, fmt.Errorf("find cards due on %s: %w", day, err)
 				}
 				due = append(due, found...)
 			}
@@ -127,8 +128,8 @@ func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]
 	return due, nil
 }
 
-// daysReached are the days whose moment is behind one instant and not behind
-// another.
+// daysReached returns the days whose reminder time is after one instant and not
+// after another.
 func daysReached(after, until board.Instant, ahead, hour int, zone *time.Location) (days []string) {
 	first := after.Time().In(zone)
 	for day := time.Date(first.Year(), first.Month(), first.Day()+ahead-1, 0, 0, 0, 0, time.UTC); ; day = day.AddDate(0, 0, 1) {
@@ -142,7 +143,8 @@ func daysReached(after, until board.Instant, ahead, hour int, zone *time.Locatio
 	}
 }
 
-// reminders are who is to be reminded, with the due date as the database has it.
+// reminders returns the reminders that a query selects, with the due date as the
+// database stores it.
 func (v *View) reminders(ctx context.Context, which board.Reminder, column, rest string, args ...any) (out []reminder, err error) {
 	err = v.each(ctx, "SELECT c.id, CAST("+column+" AS TEXT), u.id, u.time_zone, "+settingsColumns+remindersFrom+rest, args, func(rows *sql.Rows) error {
 		r := reminder{which: which}

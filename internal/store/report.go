@@ -14,27 +14,27 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// Reports read many cards to tell a few numbers. A list's cards come as one
-// text that its index alone makes up, and who is assigned and what is labelled
-// as one text for each person and label: app puts them together. SQLite would
-// need a look-up in a tree for every card and each of its people and labels,
-// and a sort for every GROUP BY; so it needs neither.
+// Reports read many cards for a few numbers. The cards of a list are read as one
+// aggregated text from a covering index, and the card ids of each person and label
+// as another; package app combines them. This saves SQLite a lookup for every
+// card, assignee and label, and a sort for every GROUP BY.
 
-// ReportCut are the edges in time that a report counts by.
+// ReportCut contains the times by which a report classifies cards.
 type ReportCut struct {
 	Now        board.Instant
-	Today, In7 query.Edge    // the beginning of today, and of the day seven days on
-	Stale      board.Instant // what did not change since is stale
+	Today, In7 query.Edge    // the start of today, and of the day in seven days
+	Stale      board.Instant // cards without a change since are stale
 }
 
-// ReportCard is what a report counts of a card.
+// ReportCard is a card as reports count it.
 type ReportCard struct {
 	ID        string
 	UpdatedAt board.Instant
 	board.Standing
 }
 
-// state returns an expression for where the card c stands in time, as one letter.
+// state returns an SQL expression that classifies the card c by its times, as one
+// letter.
 func (cut ReportCut) state(a *sqldb.Args) string {
 	today, in7, todayAt := a.Add(cut.Today.Day), a.Add(cut.In7.Day), a.Add(int64(cut.Today.At))
 	now, in7At := a.Add(int64(cut.Now)), a.Add(int64(cut.In7.At))
@@ -51,7 +51,8 @@ func standing(state byte) board.Standing {
 	}
 }
 
-// card reads a card's state, the instant of its last change, a colon and its id.
+// card parses the text of a card: its state, the instant of its last change, a colon
+// and its id.
 func (cut ReportCut) card(text string) (ReportCard, error) {
 	updated, id, _ := strings.Cut(text[1:], ":")
 	at, err := strconv.ParseInt(updated, 10, 64)
@@ -66,7 +67,7 @@ type ReportBoard struct {
 	Features board.Features
 }
 
-// ReportBoards are the open boards of a workspace that the caller sees.
+// ReportBoards returns the open boards of a workspace that the caller can see.
 func (v *View) ReportBoards(ctx context.Context, workspaceID string) ([]ReportBoard, error) {
 	var (
 		a   sqldb.Args
@@ -93,23 +94,24 @@ type ReportList struct {
 	WIPMode           board.WIPMode
 
 	cut   ReportCut
-	cards string // a text for each card, as state and Cards have it
+	cards string // the texts of the cards, see ReportCut.card, separated by spaces
 }
 
-// Cards are the list's cards that are not archived.
+// Cards returns the list's cards that are not archived.
 func (l *ReportList) Cards() ([]ReportCard, error) {
 	out := make([]ReportCard, 0, strings.Count(l.cards, " ")+1)
 	for text := range each(l.cards) {
 		card, err := l.cut.card(text)
 		if err != nil {
-			return nil, fmt.Errorf("cards of %s: %w", l.ID, err)
+			return nil, fmt.Errorf("parse cards of %s: %w", l.ID, err)
 		}
 		out = append(out, card)
 	}
 	return out, nil
 }
 
-// Between are the ids of its oldest and its newest card, "" without any.
+// Between returns the ids of the oldest and the newest card of the list, "" without
+// cards.
 func (l *ReportList) Between() (oldest, newest string) {
 	for text := range each(l.cards) {
 		_, id, _ := strings.Cut(text, ":")
@@ -121,7 +123,7 @@ func (l *ReportList) Between() (oldest, newest string) {
 	return oldest, newest
 }
 
-// ReportLists calls fn for every open list of those boards.
+// ReportLists calls fn for every open list of the report's boards.
 func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCut, fn func(ReportList)) error {
 	var a sqldb.Args
 	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(concat(" + cut.state(&a) + ", c.updated_at, ':', c.id), ' ') FROM cards c" +
@@ -139,11 +141,11 @@ func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCu
 	})
 }
 
-// ReportPeople calls fn for everybody who may be assigned to one of the cards of
-// the lists, with the ids of cards: the members of the workspace, and those of
-// its former members who have no address any more or never had one (IS TRUE keeps
-// SQLite from reading all who have none). The ids are of the oldest card, the
-// newest one and those between, in other workspaces too.
+// ReportPeople calls fn for every person who may be assigned to cards of the lists:
+// the members of the workspace and its former members without an email address.
+// (IS TRUE keeps SQLite from reading all people without an address.) Cards
+// contains the ids of the person's cards between the oldest and the newest card,
+// including cards of other workspaces.
 func (v *View) ReportPeople(ctx context.Context, workspaceID, oldest, newest string, fn func(u board.UserRef, cards string)) error {
 	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id AND k.card_id >= $2 AND k.card_id <= $3)
 		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION
@@ -162,7 +164,7 @@ func (v *View) ReportPeople(ctx context.Context, workspaceID, oldest, newest str
 }
 
 // ReportLabels calls fn for every label of the report's boards, with the ids of
-// the cards that carry it.
+// the cards that have it.
 func (v *View) ReportLabels(ctx context.Context, workspaceID string, fn func(name string, color board.Color, cards string)) error {
 	var a sqldb.Args
 	text := `SELECT a.name, a.color, (SELECT string_agg(k.card_id, ' ') FROM card_labels k WHERE k.label_id = a.id) FROM labels a
@@ -181,11 +183,11 @@ func (v *View) ReportLabels(ctx context.Context, workspaceID string, fn func(nam
 	})
 }
 
-// ReportFlow are the cards of a list that were created or done since an instant.
+// ReportFlow contains the cards of a list that were created or done since an instant.
 type ReportFlow struct{ cards string }
 
-// Each calls fn for every such card. Done is 0 of one that was not done since;
-// moved is when it first left the list that it was made in, 0 when it never did.
+// Each calls fn for every card. Done is 0 if the card was not done since the instant.
+// Moved is the time at which the card first left its first list, or 0.
 func (f ReportFlow) Each(fn func(created, done, moved board.Instant)) error {
 	for text := range each(f.cards) {
 		created, rest, _ := strings.Cut(text, ":")
@@ -197,7 +199,7 @@ func (f ReportFlow) Each(fn func(created, done, moved board.Instant)) error {
 			}
 			n, err := strconv.ParseInt(number, 10, 64)
 			if err != nil {
-				return fmt.Errorf("flow of cards: %w", err)
+				return fmt.Errorf("parse flow of cards: %w", err)
 			}
 			at[i] = board.Instant(n)
 		}
@@ -206,8 +208,8 @@ func (f ReportFlow) Each(fn func(created, done, moved board.Instant)) error {
 	return nil
 }
 
-// ReportFlows calls fn for every list of the report's boards, archived or not,
-// with its cards, archived or not.
+// ReportFlows calls fn for every list of the report's boards with its cards. Both
+// include archived ones.
 func (v *View) ReportFlows(ctx context.Context, workspaceID string, since board.Instant, fn func(ReportFlow)) error {
 	var a sqldb.Args
 	from := a.Add(int64(since))
@@ -224,7 +226,7 @@ func (v *View) ReportFlows(ctx context.Context, workspaceID string, since board.
 	})
 }
 
-// each are the parts of a text with a space between them; there are none in "".
+// each returns the parts of a text that are separated by spaces; none for "".
 func each(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for more := text != ""; more; {
@@ -236,8 +238,8 @@ func each(text string) iter.Seq[string] {
 	}
 }
 
-// CardsByID are at most 256 cards that a report has found for the caller, in the
-// order of their ids in the list.
+// CardsByID returns at most 256 cards in the order of the given ids. It does not
+// authorize: the caller must have found the ids in a query that does.
 func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error) {
 	if len(ids) == 0 {
 		return []board.Card{}, nil
@@ -259,19 +261,19 @@ func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error
 	return out, v.hydrate(ctx, out)
 }
 
-// CalendarWindow is a window of days.
+// CalendarWindow is the range of days that a calendar shows.
 type CalendarWindow struct {
 	WorkspaceID     string
-	From, To        query.Edge // the beginning of the first day, and of the day behind the last
-	Earliest, After string     // the window's dates in whatever zone: wider by what zones differ
+	From, To        query.Edge // the start of the first day, and of the day after the last one
+	Earliest, After string     // a range of dates that contains the window in every time zone
 	MonthBefore     string     // the first day of the month before that of After
 }
 
-// CalendarBoard is what a board has in a calendar, as the database tells it: a
-// line for each card, since a row of its own costs SQLite as much as finding it.
+// CalendarBoard contains cards of a board in a calendar, as one line of text for each.
+// A row for each card would cost SQLite as much as finding the card.
 type CalendarBoard struct{ id, lines string }
 
-// Len is how many cards they are.
+// Len returns the number of cards.
 func (b CalendarBoard) Len() int {
 	if b.lines == "" {
 		return 0
@@ -279,7 +281,7 @@ func (b CalendarBoard) Len() int {
 	return strings.Count(b.lines, "\n") + 1
 }
 
-// Each calls fn for every card; its days are for the caller to find.
+// Each calls fn for every card. It does not set the days of the card.
 func (b CalendarBoard) Each(fn func(board.CalendarCard) error) error {
 	if b.lines == "" {
 		return nil
@@ -297,8 +299,8 @@ func (b CalendarBoard) Each(fn func(board.CalendarCard) error) error {
 	return nil
 }
 
-// calendarLine is the line of the card c. Its title is the last part, for it
-// alone may hold spaces; what ends a line it cannot hold.
+// calendarLine is the SQL expression for the line of the card c. The title comes last,
+// because only it may contain spaces. It cannot contain a line break.
 const (
 	calendarLine = `concat_ws(' ', c.id, c.list_id, c.number, CASE WHEN c.done_at IS NULL THEN '' ELSE 'd' END, COALESCE(c.due_date, ''),
 		COALESCE(CAST(c.due_at AS TEXT), ''), COALESCE(c.start_date, ''), COALESCE(CAST(c.start_at AS TEXT), ''), COALESCE(c.time_zone, ''), c.title)`
@@ -313,7 +315,7 @@ func calendarCard(line string) (c board.CalendarCard, err error) {
 	}
 	c.ID, c.ListID, c.Done, c.Title = parts[0], parts[1], parts[3] != "", rest
 	if c.Number, err = strconv.Atoi(parts[2]); err != nil {
-		return c, fmt.Errorf("number of %s in the calendar: %w", c.ID, err)
+		return c, fmt.Errorf("parse number of %s: %w", c.ID, err)
 	}
 	for _, text := range []struct {
 		part string
@@ -332,7 +334,7 @@ func calendarCard(line string) (c board.CalendarCard, err error) {
 		}
 		n, err := strconv.ParseInt(instant.part, 10, 64)
 		if err != nil {
-			return c, fmt.Errorf("date of %s in the calendar: %w", c.ID, err)
+			return c, fmt.Errorf("parse date of %s: %w", c.ID, err)
 		}
 		at := board.Instant(n)
 		*instant.to = &at
@@ -340,16 +342,16 @@ func calendarCard(line string) (c board.CalendarCard, err error) {
 	return c, nil
 }
 
-// monthsOver is by how many months the due date's month lies behind that of the
-// start; the index cards_long knows the same text.
+// monthsOver is the number of months from the start date's month to the due date's.
+// The index cards_long contains the same expression.
 const monthsOver = "12 * CAST(substr(c.due_date, 1, 4) AS INTEGER) + CAST(substr(c.due_date, 6, 2) AS INTEGER)" +
 	" - 12 * CAST(substr(c.start_date, 1, 4) AS INTEGER) - CAST(substr(c.start_date, 6, 2) AS INTEGER)"
 
-// Calendar calls fn with the cards whose span touches the window, some at a time
-// and in no order: not archived, in open lists, on open boards of the workspace
-// that the caller sees and whose feature calendar is on. Where a due instant
-// lies before the date of the start in the caller's zone, the span is that
-// between the two. An error of fn ends it.
+// Calendar calls fn with the open cards whose span overlaps the window, on open
+// boards of the workspace that the caller can see and whose calendar is on. The
+// cards come in parts and in no order. If a due instant is before the start date
+// in the caller's time zone, the span is the time between the two. Calendar stops
+// at an error of fn.
 func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarBoard) error) error {
 	var a sqldb.Args
 	touches := func(comparison string, e query.Edge) string {
@@ -362,9 +364,9 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarB
 	lines := func(which string) string {
 		return "(SELECT string_agg(" + calendarLine + ", " + a.Add("\n") + ") FROM cards c WHERE c.board_id = t.id AND " + which + touch + ")"
 	}
-	// What ends in the window, and what begins before its end and outlasts it, in
-	// its month or the one before, or long ago. Each has an index: cards_span,
-	// cards_started and cards_long.
+	// Three groups of cards, each with an index: those that end in the window
+	// (cards_span), those that end after it and began in its last month or the month
+	// before (cards_started), and those that began earlier (cards_long).
 	ends := "COALESCE(c.due_date, c.start_date) >= " + earliest + " AND COALESCE(c.due_date, c.start_date) < " + after
 	outlasts := "c.start_date < " + after + " AND c.due_date >= " + after
 	text := v.onCalendar(w.WorkspaceID, &a) + "SELECT t.id, " + lines(ends) + ", " + lines(outlasts+" AND c.start_date >= "+monthBefore) + ", " +
@@ -386,8 +388,8 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarB
 	})
 }
 
-// CountUndated counts the cards of the calendar's boards that are not done and
-// have neither due date nor start.
+// CountUndated returns the number of cards of the calendar's boards that are not done
+// and have neither a due date nor a start date.
 func (v *View) CountUndated(ctx context.Context, workspaceID string) (int, error) {
 	var a sqldb.Args
 	undated := "c.archived_at IS NULL AND COALESCE(c.due_date, c.start_date) IS NULL AND COALESCE(c.start_date, c.due_date) IS NULL AND c.done_at IS NULL"
@@ -396,15 +398,15 @@ func (v *View) CountUndated(ctx context.Context, workspaceID string) (int, error
 	return v.count(ctx, text, a...)
 }
 
-// onCalendar begins a query with taking, the boards that take part in a
-// calendar, and away, their lists in the archive.
+// onCalendar returns the beginning of a query, which defines taking (the boards of a
+// calendar) and away (their archived lists).
 func (v *View) onCalendar(workspaceID string, a *sqldb.Args) string {
 	return "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.Add(board.Features{Calendar: true}.Bits()) + `) <> 0),
 		away AS MATERIALIZED (SELECT l.id FROM lists l WHERE l.archived_at IS NOT NULL AND l.board_id IN (SELECT t.id FROM taking t)) `
 }
 
-// FirstCards are the first cards of a page without descriptions, and how many
-// cards the page and all that follow it hold.
+// FirstCards returns the cards of a page, and the number of cards of this and all
+// following pages.
 func (v *View) FirstCards(ctx context.Context, p CardPage) (int, []board.Card, error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
@@ -420,8 +422,8 @@ func (v *View) FirstCards(ctx context.Context, p CardPage) (int, []board.Card, e
 	return len(ids), cards, err
 }
 
-// RecentlyAssigned are the first few of the open cards that were assigned to
-// the caller since an instant, latest first, and how many there are.
+// RecentlyAssigned returns the number of open cards that were assigned to the caller
+// since an instant, and at most limit of them, latest first.
 func (v *View) RecentlyAssigned(ctx context.Context, since board.Instant, limit int) (int, []board.Card, error) {
 	var a sqldb.Args
 	text := `SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id JOIN lists l ON l.id = c.list_id
@@ -436,8 +438,8 @@ func (v *View) RecentlyAssigned(ctx context.Context, since board.Instant, limit 
 	return len(ids), cards, err
 }
 
-// BoardStates are the first few of the open boards that the caller sees, with
-// their latest status, what changed last first, and how many there are.
+// BoardStates returns the number of open boards that the caller can see, and at most
+// limit of them with their latest status, the last changed first.
 func (v *View) BoardStates(ctx context.Context, limit int) (int, []board.BoardState, error) {
 	var a sqldb.Args
 	boards := v.boardsOf(CardPage{}, &a)

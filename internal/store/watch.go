@@ -6,27 +6,27 @@ import (
 	"cardwall/internal/board"
 )
 
-// SetBoardWatched has the caller told of what changes on a board, which a loader
-// has loaded, or no more. That is no change of the board.
+// SetBoardWatched turns the caller's notifications about changes of a board that a
+// loader has loaded on or off. The board itself does not change.
 func (tx *Tx) SetBoardWatched(ctx context.Context, boardID string, watching bool) error {
 	tx.workspace = tx.On(boardID).WorkspaceID
 	return tx.exec(ctx, `INSERT INTO board_visits (user_id, board_id, watching) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, board_id) DO UPDATE SET watching = excluded.watching`, tx.caller.UserID, boardID, flag(watching))
 }
 
-// SetCardWatched has the caller told of what happens to a card, which a loader
-// has loaded, or no more: then neither of comments on it, though the caller
-// works on it. That is no change of its board.
+// SetCardWatched turns the caller's notifications about a card that a loader has
+// loaded on or off. Off also covers comments on cards that are assigned to the
+// caller. The card's board does not change.
 func (tx *Tx) SetCardWatched(ctx context.Context, c board.Card, watching bool) error {
 	tx.workspace = tx.On(c.BoardID).WorkspaceID
 	return tx.exec(ctx, `INSERT INTO card_watches (card_id, user_id, watching) VALUES ($1, $2, $3)
 		ON CONFLICT (card_id, user_id) DO UPDATE SET watching = excluded.watching`, c.ID, tx.caller.UserID, flag(watching))
 }
 
-// CardWatched tells whether the caller is told of what is said on a card, which a
-// loader has loaded: because of having asked for that or, unless the caller
-// wants to hear no more, by working on it, by having commented, or by watching
-// its board.
+// CardWatched reports whether the caller is notified of comments on a card that a
+// loader has loaded: because the caller watches the card or, unless notifications
+// of the card are off, because the caller is assigned to it, has commented on it,
+// or watches its board.
 func (v *View) CardWatched(ctx context.Context, c board.Card) (watching, asked bool, err error) {
 	var set, follows int64
 	_, err = v.one(ctx, `SELECT COALESCE((SELECT watching FROM card_watches WHERE card_id = $1 AND user_id = $2), -1),
